@@ -1,0 +1,48 @@
+# `make` alone prints the targets. A comment after ## on a target's line is its help.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+STAMP := .venv/.complete
+JAVA_HOME := $(shell scripts/java-home)
+ifneq ($(JAVA_HOME),)
+export JAVA_HOME
+endif
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## make .venv from the lock file, and find or install a Java for Spark
+
+$(STAMP): requirements-dev.lock pyproject.toml scripts/setup.sh
+	@scripts/setup.sh
+	@touch $@
+
+demo: setup  ## load two example files into a new DuckDB file under demo/
+	@scripts/demo.sh
+
+test: setup  ## run every test, those without Spark first; ARGS='-k name' to choose
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: setup  ## lint, format, types (strict) and the rules of who may import whom
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest -q tests/test_imports.py
+
+bench: setup  ## compare with dlt on generated data; ARGS='--rows 1000000' to choose
+	@scripts/bench.sh $(ARGS)
+
+lock:  ## resolve the lock files anew (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.10 --generate-hashes \
+	    --no-annotate --quiet --custom-compile-command "make lock" -o requirements-dev.lock
+	uv pip compile pyproject.toml --group bench -c requirements-dev.lock --universal --python-version 3.10 \
+	    --generate-hashes --no-annotate --quiet --custom-compile-command "make lock" -o requirements-bench.lock
+
+clean:  ## remove what was made here: .venv, caches, demo/
+	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist spark-warehouse artifacts
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help setup demo test check bench lock clean

@@ -1,0 +1,51 @@
+"""Column -> DuckDB type (spec dlt.md, section 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from trellis.errors import SchemaError
+from trellis.schema.model import Column, DataType
+
+
+def _integer(column: Column) -> str:
+    bits = column.precision or 64
+    for width, name in ((8, "TINYINT"), (16, "SMALLINT"), (32, "INTEGER"), (64, "BIGINT"), (128, "HUGEINT")):
+        if bits <= width:
+            return name
+    raise SchemaError(f"column {column.name}: an integer of {bits} bits is wider than any type of DuckDB")
+
+
+def _timestamp(column: Column) -> str:
+    if column.timezone is not False:
+        return "TIMESTAMP WITH TIME ZONE"
+    digits = 6 if column.precision is None else column.precision
+    return "TIMESTAMP" + ("_S" if digits == 0 else "_MS" if digits <= 3 else "" if digits <= 6 else "_NS")
+
+
+def _decimal(column: Column) -> str:
+    if column.precision is None:
+        return "DECIMAL(38,9)"
+    return f"DECIMAL({column.precision},{column.scale or 0})"
+
+
+_TYPES: Mapping[DataType, Callable[[Column], str]] = {
+    "text": lambda _: "VARCHAR",
+    "double": lambda _: "DOUBLE",
+    "bool": lambda _: "BOOLEAN",
+    "bigint": _integer,
+    "timestamp": _timestamp,
+    "date": lambda _: "DATE",
+    "time": lambda _: "TIME",
+    "binary": lambda _: "BLOB",
+    "json": lambda _: "JSON",
+    "decimal": _decimal,
+    "wei": lambda _: "DECIMAL(38,0)",
+}
+
+
+def duckdb_type(column: Column) -> str:
+    """The DuckDB type of a complete column."""
+    if column.data_type is None:
+        raise SchemaError(f"column {column.name} has no type yet")
+    return _TYPES[column.data_type](column)

@@ -1,0 +1,135 @@
+"""The `_dlt_*` columns and what a request writes into the schema (spec dlt.md, sections 4, 10, 12, 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from trellis.dialects.dlt.keys import child_keys, key_hash, random_keys
+from trellis.dialects.dlt.records import load_records
+from trellis.dialects.dlt.system import (
+    LIST_IDX,
+    LOAD_ID,
+    LOADS,
+    PARENT_ID,
+    PREFIX,
+    ROOT_ID,
+    ROW_ID,
+    STATE,
+    STATE_TABLE,
+    VERSION,
+    new_schema,
+)
+from trellis.dialects.dlt.type import DltType
+from trellis.evolution.dialect import Journal, Request, RowKeys
+from trellis.schema.merge import merge_table
+from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
+from trellis.schema.naming import Naming
+
+_TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
+
+
+class DltKeep:
+    prefix = PREFIX
+
+    def new_schema(self, name: str) -> Schema:
+        return new_schema(name)
+
+    def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
+        name = naming.table(request.table)
+        known = schema.tables.get(name)
+        columns = {c.name: c for c in request.columns}
+        for hint, keys in (("primary_key", request.keys), ("merge_key", request.merge_keys)):
+            for key in keys:
+                said = columns.get(key, Column(key))
+                columns[key] = replace(
+                    said.with_hints(**{hint: True}),
+                    nullable=False if said.nullable is None else said.nullable,
+                )
+        hints: dict[str, Any] = {}
+        if request.mode is not None:
+            hints["write_disposition"] = request.mode
+        elif known is None:
+            hints["write_disposition"] = "append"
+        if request.strategy is not None:
+            hints["x-merge-strategy"] = request.strategy
+        if request.contract is not None:
+            hints["schema_contract"] = request.contract
+        if request.max_nesting is not None:
+            hints["x-normalizer"] = {
+                **((known.hints.get("x-normalizer") or {}) if known else {}),
+                "max_nesting": request.max_nesting,
+            }
+        if known is None or "resource" not in known.hints:
+            hints["resource"] = request.table
+        if STATE not in schema.tables:
+            schema = schema.with_tables(self.saw_data(STATE_TABLE))
+        partial = Table(name, columns, hints=hints or NOTHING)
+        return merge_table(schema, partial, naming)
+
+    def new_table(self, schema: Schema, name: str, parent: str | None) -> Table:
+        if parent is not None:
+            return Table(name, parent=parent)
+        return Table(name).with_hints(write_disposition="append", resource=name)
+
+    def saw_data(self, table: Table) -> Table:
+        marks = dict(table.hints.get("x-normalizer") or {})
+        marks.pop("evolve-columns-once", None)
+        return table.with_hints(**{"x-normalizer": {**marks, "seen-data": True}})
+
+    def row_keys(self, schema: Schema, table: str) -> RowKeys:
+        known = schema.tables.get(table)
+        if known is None or known.parent is None:
+            strategy = schema.inherited(table, "x-merge-strategy") if known else None
+            hashed = (
+                known.columns_with("primary_key") if known and strategy in ("upsert", "insert-only") else ()
+            )
+            return RowKeys(ROW_ID, load_id=LOAD_ID, from_columns=hashed)
+        return RowKeys(
+            ROW_ID,
+            parent_id=PARENT_ID,
+            list_index=LIST_IDX,
+            root_id=ROOT_ID if self._links_to_root(schema, table) else None,
+        )
+
+    def bookkeeping(self, schema: Schema, table: str) -> tuple[Column, ...]:
+        """Keys to a row whose id the data brought itself have the type of that id."""
+        rules, known = DltType(), schema.tables[table]
+        types = dict(_TYPES)
+        for column, owner in ((PARENT_ID, known.parent), (ROOT_ID, schema.root_of(table).name)):
+            own = schema.tables[owner].columns.get(ROW_ID) if owner else None
+            if own is not None and own.data_type is not None:
+                types[column] = own.data_type
+        names = self.row_keys(schema, table).columns
+        return tuple(rules.column(schema, name, types.get(name, "text")) for name in names)
+
+    def journal(self) -> Journal:
+        return Journal(VERSION, LOADS, "load_id")
+
+    def records(
+        self, schema: Schema, load_id: str, dataset: str, now: datetime, *, fresh: bool, first: bool
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        return load_records(schema, load_id, dataset, now, fresh=fresh, first=first)
+
+    def root_keys(self, seed: bytes, count: int) -> list[str]:
+        return random_keys(seed, count)
+
+    def hashed_keys(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+        return [key_hash(dict(zip(names, row, strict=True))) for row in rows]
+
+    def child_keys(self, parents: Sequence[Any], table: str, indexes: Sequence[int]) -> list[str]:
+        return child_keys(parents, table, indexes)
+
+    def _links_to_root(self, schema: Schema, table: str) -> bool:
+        chain = schema.root_of(table)
+        if any(ROOT_ID in t.columns for t in schema.chain(chain.name)):
+            return True
+        if chain.hints.get("write_disposition") != "merge":
+            return False
+        return (chain.hints.get("x-merge-strategy") or "delete-insert") in (
+            "delete-insert",
+            "upsert",
+            "insert-only",
+        )

@@ -1,0 +1,25 @@
+"""Nesting becomes columns and child tables until the budget of levels is used up (spec dlt.md, 10)."""
+
+from __future__ import annotations
+
+from trellis.schema.model import Schema
+from trellis.schema.rules import preferred_type
+
+MAX_NESTING = 1000
+
+
+class DltShape:
+    def budget(self, schema: Schema, root: str) -> int:
+        own = (schema.tables[root].hints.get("x-normalizer") or {}) if root in schema.tables else {}
+        if "max_nesting" in own:
+            return int(own["max_nesting"])
+        config = (schema.normalizers.get("json") or {}).get("config") or {}
+        return int(config.get("max_nesting", MAX_NESTING))
+
+    def keeps_whole(self, schema: Schema, table: str, column: str, budget: int) -> bool:
+        if budget <= 0:
+            return True
+        known = schema.tables[table].columns.get(column) if table in schema.tables else None
+        if known is not None and known.data_type is not None:
+            return known.data_type == "json"
+        return preferred_type(schema.settings, column) == "json"

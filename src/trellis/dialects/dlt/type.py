@@ -1,0 +1,30 @@
+"""A first value types its column, a misfit goes to a variant column (spec dlt.md, sections 6-8)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from trellis.evolution.kinds import Kind
+from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.schema.naming import Naming
+from trellis.schema.rules import hints_for, preferred_type
+
+
+class DltType:
+    def detections(self, schema: Schema) -> tuple[str, ...]:
+        return schema.settings.detections or ()
+
+    def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
+        return preferred_type(schema.settings, column) or kind.detected or kind.type
+
+    def column(self, schema: Schema, name: str, data_type: DataType) -> Column:
+        hints = dict(hints_for(schema.settings, name))
+        required = hints.pop("not_null", False)
+        return Column(name, data_type, nullable=not required, hints=MappingProxyType(hints))
+
+    def variant(self, naming: Naming, table: Table, column: str, kind: Kind) -> Column:
+        if kind.type == "json":
+            legacy = naming.variant(column, "complex")
+            if legacy in table.columns:
+                return table.columns[legacy]
+        return Column(naming.variant(column, kind.type), kind.type, nullable=True, variant=True)

@@ -1,0 +1,51 @@
+"""Everything Trellis raises on purpose: one sentence that says where, what was expected, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TrellisError(Exception):
+    """Base of all deliberate errors. `exit_code` is what the command line ends with."""
+
+    exit_code = 2
+
+
+class UsageError(TrellisError):
+    """A bad argument, option, source or configuration."""
+
+
+class SchemaError(TrellisError):
+    """A schema document or a schema change that is not valid."""
+
+
+class ContractError(TrellisError):
+    """The data broke a contract in mode `freeze`, or cannot be represented at all."""
+
+    exit_code = 1
+
+
+class DestinationError(TrellisError):
+    """The destination refused, is locked, is full or cannot be reached."""
+
+    exit_code = 3
+
+
+class SparkError(TrellisError):
+    """Spark could not be started or a Spark job failed."""
+
+    exit_code = 3
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """The end of an error sentence about an unknown word.
+
+    >>> nearest("colums", ["columns", "parent"])
+    ": did you mean 'columns'?"
+    >>> nearest("zzz", ["columns", "parent"])
+    ": it may be one of columns, parent"
+    """
+    known = list(choices)
+    close = get_close_matches(word, known, n=1)
+    return f": did you mean {close[0]!r}?" if close else f": it may be one of {', '.join(known)}"

@@ -1,0 +1,655 @@
+"""From one data type to another: a converted value, or MISFIT where nothing faithful can be said.
+
+The matrix of spec dlt.md, section 7. A cell that is absent from `_MATRIX` is a misfit. Where dlt lets
+a value through that no column can hold (an integer beyond 64 bits, a decimal beyond 38 digits), it is a
+misfit here: it then goes to a variant column and is kept, instead of breaking the load.
+"""
+
+from __future__ import annotations
+
+import binascii
+import dataclasses
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from enum import Enum
+from functools import cache, lru_cache
+from math import isfinite, isinf
+from typing import Any, Final
+from uuid import UUID
+
+from trellis.errors import SchemaError, nearest
+from trellis.evolution.iso import UTC, from_epoch, parse_date, parse_time, to_timestamp
+from trellis.schema.model import DATA_TYPES, DataType
+
+MAX_DIGITS = 38  # of a decimal, in Spark and in every warehouse that has one
+BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
+WEI_LIMIT = 10**MAX_DIGITS  # no wei is as large as this
+
+Convert = Callable[[Any], Any]
+
+
+class _Misfit:
+    """The value cannot be converted. There is one, `MISFIT`, also after pickling."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISFIT"
+
+    def __reduce__(self) -> str:
+        return "MISFIT"
+
+
+MISFIT: Final = _Misfit()
+
+
+class Wei(Decimal):
+    """A number of the data type `wei`: money of a blockchain, an integer of up to 256 bits."""
+
+    __slots__ = ()
+
+
+class HexBytes(bytes):
+    """Bytes that are written as text in hexadecimal, `0x` first.
+
+    >>> str(HexBytes(b"hi"))
+    '0x6869'
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "0x" + self.hex()
+
+
+def coerce(
+    value: Any,
+    to: DataType,
+    *,
+    timezone: bool | None = None,
+    precision: int | None = None,
+    scale: int | None = None,
+) -> Any:
+    """The value as a `to`, or MISFIT. A value of that type already comes back as it is.
+
+    >>> coerce(" 3 ", "bigint"), coerce("4.5", "bigint"), coerce(2.5, "text")
+    (3, MISFIT, '2.5')
+    """
+    if timezone is None and precision is None and scale is None:
+        return _plain_coercer(to)(value)
+    return coercer(to, timezone=timezone, precision=precision, scale=scale)(value)
+
+
+@lru_cache(maxsize=256)
+def coercer(
+    to: DataType, *, timezone: bool | None = None, precision: int | None = None, scale: int | None = None
+) -> Convert:
+    """`coerce` for one column: a function of the value alone. Take it once per column.
+
+    `timezone` False makes timestamps naive (in UTC). `precision` and `scale` bound numbers: of a
+    bigint `precision` is its bits; a decimal is rounded to `scale` and misfits when its integer part
+    needs more than `precision - scale` digits; a wei with a fraction beyond `scale` misfits. The
+    other types leave both to the destination.
+    """
+    if to not in _MATRIX:
+        raise SchemaError(f"there is no data type {to!r}{nearest(to, DATA_TYPES)}")
+    matrix: Mapping[DataType, Convert] = _MATRIX[to]
+    if to == "timestamp" and timezone is False:
+        matrix = _NAIVE
+    bound = _bound(to, precision, scale)
+    known: dict[type, Convert] = {}
+
+    def convert(value: Any) -> Any:
+        kind = type(value)
+        step = known.get(kind)
+        if step is None:
+            step = known[kind] = _step(kind, matrix, bound)
+        return step(value)
+
+    return convert
+
+
+def family(kind: type) -> DataType | None:
+    """The data type of a Python class, None if it has none (spec, section 6). Looks at no value."""
+    found = _FAMILIES.get(kind)
+    if found is not None:
+        return found
+    if issubclass(kind, Enum):
+        return "bigint" if issubclass(kind, int) else "text"
+    for base, data_type in _BASES:
+        if issubclass(kind, base):
+            return data_type
+    return "json" if dataclasses.is_dataclass(kind) else None
+
+
+def plain(value: Any) -> Any:
+    """The value behind an Enum or a UUID; anything else as it is."""
+    if isinstance(value, Enum):
+        return int(value.value) if isinstance(value, int) else str(value.value)
+    return str(value) if isinstance(value, UUID) else value
+
+
+def storable(value: Decimal) -> Decimal | None:
+    """The number as a decimal column can hold it: None beyond 38 digits with its zeros written out.
+
+    Only zeros at the end of an overlong fraction are dropped.
+
+    >>> storable(Decimal("1.50")), storable(Decimal("1e38"))
+    (Decimal('1.50'), None)
+    """
+    if not value.is_finite():
+        return None
+    written = str(value)
+    if len(written) <= MAX_DIGITS and "E" not in written:
+        return value
+    sign, digits, exponent = value.as_tuple()
+    places = -int(exponent)
+    if places <= 0:
+        return value if value.is_zero() or len(digits) - places <= MAX_DIGITS else None
+    if len(digits) <= MAX_DIGITS and places <= MAX_DIGITS:
+        return value
+    while places > 0 and digits[-1] == 0:
+        digits, places = digits[:-1] or (0,), places - 1
+    if len(digits) <= MAX_DIGITS and places <= MAX_DIGITS:
+        return Decimal((sign, digits, -places))
+    return None
+
+
+def json_text(value: Any) -> str:
+    """Compact JSON: keys in the given order, no escapes beyond the needed, decimals as text.
+
+    >>> json_text({"é": [Decimal("1.50"), None]})
+    '{"é":["1.50",null]}'
+    """
+    try:
+        return _encode(value)
+    except (TypeError, ValueError):
+        return _encode(_jsonable(value))
+
+
+def is_json(text: str) -> bool:
+    """Whether it is one JSON value; lone halves of surrogate pairs are refused."""
+    try:
+        _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return "\\u" not in text or _SURROGATE.search(_TOKEN.sub(_shorter, text)) is None
+
+
+def minified(text: str) -> str | None:
+    """JSON text without needless whitespace and escapes; None if it is no JSON.
+
+    Numbers stay as they are written, whatever their size.
+
+    >>> minified('{ "a": [1.0, 1e400] }')
+    '{"a":[1.0,1e400]}'
+    """
+    if not is_json(text):
+        return None
+    return text if _WASTE.search(text) is None else _TOKEN.sub(_shorter, text)
+
+
+# ---- text
+
+
+def _text_of_int(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # beyond Python's limit of digits, which Decimal does not have
+        return str(Decimal(value))
+
+
+def _text_of_bytes(value: bytes) -> str:
+    return str(value) if isinstance(value, HexBytes) else b64encode(value).decode("ascii")
+
+
+def _iso(value: date | time) -> str:
+    return value.isoformat()
+
+
+# ---- numbers
+
+_NUMBER = re.compile(r"[+-]?[0-9.][0-9_.]*(?:[eE][+-]?[0-9_]+)?", re.ASCII).fullmatch
+_HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
+_NOT_FINITE = frozenset(("nan", "inf", "infinity"))
+
+
+def _literal(text: str) -> str:
+    """The text without space around it if it may be a number, else nothing."""
+    bare = text.strip()
+    return bare if _NUMBER(bare) or not bare.isascii() else ""
+
+
+def may_be_number(text: str) -> bool:
+    """Whether it is worth trying: False is certain."""
+    bare = text.strip()
+    if not bare.isascii() or _NUMBER(bare) or _HEX(bare):
+        return True
+    return len(bare) <= 9 and bare.lower().lstrip("+-") in _NOT_FINITE
+
+
+# No number and no time begins like this: nearly all text is done with here.
+INERT_STARTS = frozenset(
+    c for c in map(chr, range(128)) if not c.isspace() and c not in '0123456789+-.tTfFyYnNiI{["'
+)
+
+
+def _hex(text: str) -> int | None:
+    found = _HEX(text.strip()) if "0x" in text else None
+    return int(found[1], 16) if found else None
+
+
+def _bigint(value: int) -> Any:
+    return value if BIGINT_MIN <= value <= BIGINT_MAX else MISFIT
+
+
+def _bigint_of_text(text: str) -> Any:
+    if text[:1] in INERT_STARTS:
+        return MISFIT
+    number = _hex(text)
+    if number is None:
+        bare = _literal(text)
+        try:
+            number = int(bare) if bare else None
+        except ValueError:
+            return MISFIT
+    return MISFIT if number is None else _bigint(number)
+
+
+def _bigint_of_double(value: float) -> Any:
+    if value.is_integer() and -(2.0**63) <= value < 2.0**63:
+        return int(value)
+    return MISFIT
+
+
+def _bigint_of_decimal(value: Decimal) -> Any:
+    if not value.is_finite() or value.adjusted() > 18:
+        return MISFIT
+    number = int(value)
+    return _bigint(number) if number == value else MISFIT
+
+
+def _double_of_text(text: str) -> Any:
+    if text[:1] in INERT_STARTS:
+        return MISFIT
+    number = _hex(text)
+    if number is not None:
+        return _double_of_int(number)
+    bare = _literal(text)
+    try:
+        if bare:
+            found = float(bare)
+            # 1e400 is a number, but not infinity; the word is
+            return MISFIT if isinf(found) and "n" not in bare.lower() else found
+        bare = text.strip()
+        return float(bare) if bare.lower().lstrip("+-") in _NOT_FINITE else MISFIT
+    except ValueError:
+        return MISFIT
+
+
+def _double_of_int(value: int) -> Any:
+    try:
+        return float(value)
+    except OverflowError:
+        return MISFIT
+
+
+def _double_of_decimal(value: Decimal) -> Any:
+    try:
+        found = float(value)
+    except ValueError:  # a signalling NaN
+        return MISFIT
+    return MISFIT if isinf(found) and value.is_finite() else found
+
+
+def _decimal(value: Decimal) -> Any:
+    number = storable(value)
+    return MISFIT if number is None else number
+
+
+def _decimal_of_wei(value: Decimal) -> Any:
+    number = storable(value)
+    return MISFIT if number is None else Decimal(number)
+
+
+def _decimal_of_int(value: int) -> Any:
+    return Decimal(value) if -WEI_LIMIT < value < WEI_LIMIT else MISFIT
+
+
+def _decimal_of_double(value: float) -> Any:
+    return _decimal(Decimal(str(value))) if isfinite(value) else MISFIT
+
+
+def _decimal_of_text(text: str) -> Any:
+    if text[:1] in INERT_STARTS:
+        return MISFIT
+    number = _hex(text)
+    if number is not None:
+        return _decimal_of_int(number)
+    bare = _literal(text)
+    try:
+        return _decimal(Decimal(bare)) if bare else MISFIT
+    except InvalidOperation:
+        return MISFIT
+
+
+def _bound(to: DataType, precision: int | None, scale: int | None) -> Convert | None:
+    """What a column of this precision and scale makes of a converted number."""
+    if to == "bigint" and precision:
+        low, high = -(2 ** (precision - 1)), 2 ** (precision - 1) - 1
+        return lambda number: number if low <= number <= high else MISFIT
+    if to not in ("decimal", "wei") or (precision is None and scale is None):
+        return None
+    digits, places = precision or MAX_DIGITS, scale or 0
+    unit = Decimal(1).scaleb(-places)
+    room = Context(prec=MAX_DIGITS * 4)
+
+    def bound(number: Decimal) -> Any:
+        if -int(number.as_tuple().exponent) > places:
+            rounded = number.quantize(unit, ROUND_HALF_UP, room)
+            if to == "wei" and rounded != number:
+                return MISFIT
+            number = rounded
+        return number if number.is_zero() or number.adjusted() < digits - places else MISFIT
+
+    return bound
+
+
+# ---- bool
+
+_TRUE = frozenset(("yes", "true", "t", "y", "1"))
+_FALSE = frozenset(("no", "false", "f", "n", "0"))
+
+
+def _bool_of_text(text: str) -> Any:
+    if len(text) > 5:
+        return MISFIT
+    word = text.lower()
+    return True if word in _TRUE else False if word in _FALSE else MISFIT
+
+
+def _bool_of_decimal(value: Decimal) -> bool:
+    return not value.is_zero()
+
+
+# ---- binary
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}").fullmatch
+
+
+def is_base64(text: str) -> bool:
+    """Whether it is strict base64: nothing but the alphabet, and padded."""
+    return not len(text) & 3 and _BASE64(text) is not None  # so the padding is of the right length
+
+
+def _binary_of_text(text: str) -> Any:
+    if text.startswith("0x"):
+        try:
+            return bytes.fromhex(text[2:])
+        except ValueError:
+            return MISFIT
+    return binascii.a2b_base64(text) if is_base64(text) else MISFIT
+
+
+def _binary_of_int(value: int) -> Any:
+    return value.to_bytes((value.bit_length() + 7) // 8, "little") if value >= 0 else MISFIT
+
+
+# ---- timestamp, date, time
+
+
+def utc(moment: datetime | None) -> Any:
+    """Aware, in UTC. Naive means UTC; the zone of the machine plays no part."""
+    if moment is None:
+        return MISFIT
+    zone = moment.tzinfo
+    if zone is UTC:
+        return moment
+    if zone is None or moment.utcoffset() is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return MISFIT
+
+
+def naive_utc(moment: datetime | None) -> Any:
+    """The clock of UTC, without a zone."""
+    if moment is None:
+        return MISFIT
+    if moment.tzinfo is None:
+        return moment
+    moved = utc(moment)
+    return MISFIT if moved is MISFIT else moved.replace(tzinfo=None)
+
+
+def _date_of_timestamp(moment: datetime | None) -> Any:
+    moved = naive_utc(moment)
+    return MISFIT if moved is MISFIT else moved.date()
+
+
+def _date_of_text(text: str) -> Any:
+    day = parse_date(text)
+    return _date_of_timestamp(to_timestamp(text)) if day is None else day
+
+
+def _time_of_text(text: str) -> Any:
+    clock = parse_time(text)
+    return MISFIT if clock is None else clock
+
+
+def _time(clock: time) -> time:
+    if clock.tzinfo is None:
+        return clock
+    offset = datetime.combine(date(1970, 1, 1), clock).utcoffset()
+    bare = clock.replace(tzinfo=None)
+    # moved within a day far from the first and the last, which cannot be left
+    return (datetime.combine(date(1970, 1, 2), bare) - offset).time() if offset else bare
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)
+
+
+# ---- json
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(word)
+
+
+def _default(value: Any) -> Any:
+    """What JSON has no form for, as dlt writes it."""
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return _text_of_bytes(value if isinstance(value, bytes) else bytes(value))
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    return str(value)
+
+
+def _jsonable(value: Any) -> Any:
+    """The value with keys that are text and without NaN and infinities, which become text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, float):
+        return value if isfinite(value) else json.dumps(value)
+    if isinstance(value, Mapping):
+        return {_key(k): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(v) for v in value]
+    return _jsonable(_default(value))
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    found = _jsonable(key)
+    return found if isinstance(found, str) else json_text(found)
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_default
+).encode
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
+_WASTE = re.compile(r"[ \t\n\r]|\\[u/]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\n\r]+')
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _shorter(token: re.Match[str]) -> str:
+    text = token[0]
+    if text[0] != '"':
+        return ""
+    return _encode(json.loads(text)) if "\\" in text else text
+
+
+def _json_of_text(text: str) -> Any:
+    short = minified(text)
+    return MISFIT if short is None else short
+
+
+# ---- the matrix
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _misfit(value: Any) -> Any:
+    return MISFIT
+
+
+def _stamped(clock: Convert) -> dict[DataType, Convert]:
+    return {
+        "text": lambda text: MISFIT if text[:1] in INERT_STARTS else clock(to_timestamp(text)),
+        "bigint": lambda seconds: clock(from_epoch(seconds)),
+        "double": lambda seconds: clock(from_epoch(seconds)),
+        "timestamp": clock,
+        "date": lambda day: clock(_midnight(day)),
+    }
+
+
+_NAIVE = _stamped(naive_utc)
+_NUMERIC: dict[DataType, Convert] = {
+    "text": _decimal_of_text,
+    "bigint": _decimal_of_int,
+    "double": _decimal_of_double,
+    "decimal": _decimal,
+}
+_MATRIX: dict[DataType, Mapping[DataType, Convert]] = {
+    "text": {
+        "text": _same,
+        "bigint": _text_of_int,
+        "double": str,
+        "decimal": str,
+        "wei": str,
+        "bool": str,
+        "binary": _text_of_bytes,
+        "timestamp": _iso,
+        "date": _iso,
+        "time": _iso,
+        "json": json_text,
+    },
+    "bigint": {
+        "text": _bigint_of_text,
+        "bigint": _bigint,
+        "double": _bigint_of_double,
+        "decimal": _bigint_of_decimal,
+        "wei": _bigint_of_decimal,
+    },
+    "double": {
+        "text": _double_of_text,
+        "bigint": _double_of_int,
+        "double": _same,
+        "decimal": _double_of_decimal,
+        "wei": _double_of_decimal,
+    },
+    "decimal": {**_NUMERIC, "wei": _decimal_of_wei},
+    "wei": {**_NUMERIC, "wei": _decimal},
+    "bool": {
+        "text": _bool_of_text,
+        "bigint": bool,
+        "double": bool,
+        "decimal": _bool_of_decimal,
+        "wei": _bool_of_decimal,
+        "bool": _same,
+    },
+    "binary": {"text": _binary_of_text, "bigint": _binary_of_int, "binary": _same},
+    "timestamp": _stamped(utc),
+    "date": {
+        "text": _date_of_text,
+        "bigint": lambda seconds: _date_of_timestamp(from_epoch(seconds)),
+        "double": lambda seconds: _date_of_timestamp(from_epoch(seconds)),
+        "timestamp": _date_of_timestamp,
+        "date": _same,
+    },
+    "time": {"text": _time_of_text, "time": _time},
+    "json": {"text": _json_of_text, "json": json_text},
+}
+
+_FAMILIES: dict[type, DataType] = {
+    str: "text",
+    int: "bigint",
+    float: "double",
+    bool: "bool",
+    bytes: "binary",
+    HexBytes: "binary",
+    dict: "json",
+    list: "json",
+    tuple: "json",
+    Decimal: "decimal",
+    Wei: "wei",
+    datetime: "timestamp",
+    date: "date",
+    time: "time",
+    UUID: "text",
+}
+# the narrower class first: a Wei is a Decimal, a datetime is a date, a str is a Sequence
+_BASES: tuple[tuple[type, DataType], ...] = (
+    (str, "text"),
+    (int, "bigint"),
+    (float, "double"),
+    (bytes, "binary"),
+    (Wei, "wei"),
+    (Decimal, "decimal"),
+    (datetime, "timestamp"),
+    (date, "date"),
+    (time, "time"),
+    (UUID, "text"),
+    (Mapping, "json"),
+    (Sequence, "json"),
+)
+
+
+def _step(kind: type, matrix: Mapping[DataType, Convert], bound: Convert | None) -> Convert:
+    """How values of one Python class are converted."""
+    source = family(kind)
+    step = matrix.get(source, _misfit) if source is not None else _misfit
+    if issubclass(kind, (Enum, UUID)):
+        step = _after(plain, step)
+    return step if bound is None else _after(step, bound)
+
+
+@cache
+def _plain_coercer(to: DataType) -> Convert:
+    return coercer(to)
+
+
+def _after(first: Convert, then: Convert) -> Convert:
+    def both(value: Any) -> Any:
+        between = first(value)
+        return MISFIT if between is MISFIT else then(between)
+
+    return both

@@ -1,0 +1,198 @@
+"""Schema contracts: which changes of a schema its owner allows (spec dlt.md, section 13).
+
+A contract says for each entity what happens to data that would change it. It is stated as one word
+for all three entities, or as a map of some; an entity the map leaves out evolves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, cast, get_args
+
+from trellis.errors import ContractError, SchemaError, nearest
+from trellis.schema.model import Schema, Table
+
+Entity = Literal["tables", "columns", "data_type"]
+Mode = Literal["evolve", "freeze", "discard_row", "discard_value"]
+ENTITIES: tuple[Entity, ...] = get_args(Entity)
+MODES: tuple[Mode, ...] = get_args(Mode)
+SYSTEM_PREFIX = "_dlt"
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A mode for every entity."""
+
+    tables: Mode = "evolve"
+    columns: Mode = "evolve"
+    data_type: Mode = "evolve"
+
+    @property
+    def evolves(self) -> bool:
+        """Whether it allows everything."""
+        return self == EVOLVE
+
+    def mode(self, entity: Entity) -> Mode:
+        found: Mode = getattr(self, entity)
+        return found
+
+    def as_map(self) -> dict[Entity, Mode]:
+        """The contract with nothing left out, as it is shown and stored."""
+        return cast("dict[Entity, Mode]", asdict(self))
+
+
+EVOLVE = Contract()
+Shorthand = str | Mapping[str, str] | None
+
+
+class ContractViolation(ContractError):
+    """Data that a frozen entity refuses. Says where, why and with which record."""
+
+    def __init__(
+        self,
+        schema_name: str,
+        table: str,
+        column: str | None,
+        entity: Entity,
+        mode: Mode,
+        *,
+        contract: Contract,
+        table_schema: Table | None = None,
+        item: Mapping[str, Any] | None = None,
+        reason: str = "",
+    ) -> None:
+        self.schema_name = schema_name
+        self.table = table
+        self.column = column
+        self.entity: Entity = entity
+        self.mode: Mode = mode
+        self.table_schema = table_schema
+        self.contract: dict[Entity, Mode] = contract.as_map()
+        self.item = item
+        self.reason = reason or _REASONS[entity]
+        where = f"{schema_name}.{table}" + (f".{column}" if column else "")
+        which = _keys_of(table_schema, item)
+        super().__init__(
+            f"{where}: {self.reason}, and the contract has {entity}: {mode}"
+            + (f" (record with {which})" if which else "")
+            + f"; {_NEXT[entity]}, or load with the contract {entity}: evolve"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _violation, (
+            (self.schema_name, self.table, self.column, self.entity, self.mode),
+            {
+                "contract": Contract(**self.contract),
+                "table_schema": self.table_schema,
+                "item": self.item,
+                "reason": self.reason,
+            },
+        )
+
+
+def _violation(where: tuple[Any, ...], what: dict[str, Any]) -> ContractViolation:
+    return ContractViolation(*where, **what)
+
+
+_REASONS: dict[Entity, str] = {
+    "tables": "the data needs a new table",
+    "columns": "the data needs a new column",
+    "data_type": "the value does not fit the type of its column",
+}
+_NEXT: dict[Entity, str] = {
+    "tables": "declare the table",
+    "columns": "declare the column",
+    "data_type": "correct the value",
+}
+
+
+def expand(shorthand: Shorthand) -> Contract:
+    """The contract that a word, a map or nothing stands for.
+
+    >>> expand({"columns": "freeze"})
+    Contract(tables='evolve', columns='freeze', data_type='evolve')
+    """
+    if shorthand is None:
+        return EVOLVE
+    if isinstance(shorthand, str):
+        mode = _mode(shorthand, "schema_contract")
+        return Contract(mode, mode, mode)
+    if not isinstance(shorthand, Mapping):
+        raise SchemaError(
+            f"schema_contract is a {type(shorthand).__name__}: write one of {', '.join(MODES)},"
+            f" or a map of {', '.join(ENTITIES)} to them"
+        )
+    for entity in shorthand:
+        if entity not in ENTITIES:
+            raise SchemaError(
+                f"schema_contract: there is no entity {entity!r}{nearest(str(entity), ENTITIES)}"
+            )
+    return Contract(
+        **{entity: _mode(mode, f"schema_contract.{entity}") for entity, mode in shorthand.items()}
+    )
+
+
+def contract_for(schema: Schema, table: str, parents: Iterable[str] = ()) -> Contract:
+    """The contract that holds for a table: the nearest of its own and its ancestors', else the settings'.
+
+    It is used whole: what a table's map leaves out evolves, whatever the settings say. `parents` are
+    the ancestors, nearest first, of a table that the schema does not have yet.
+    """
+    if is_system(table):
+        return EVOLVE
+    for above in _upwards(schema, table, parents):
+        stated = above.hints.get("schema_contract")
+        if stated:
+            return expand(stated)
+    return expand(schema.settings.schema_contract or None)
+
+
+def impose(schema: Schema, shorthand: Shorthand, tables: Iterable[str] | None = None) -> Schema:
+    """The schema with one contract for its settings and its root tables: all of them, or those named.
+
+    What `run(schema_contract=...)` does, and it stays. A nested table keeps a contract of its own.
+    """
+    expand(shorthand)
+    stated = dict(shorthand) if isinstance(shorthand, Mapping) else shorthand
+    chosen = None if tables is None else set(tables)
+    changed = [
+        table.with_hints(schema_contract=stated)
+        for table in schema.tables.values()
+        if not table.nested and not is_system(table.name) and (chosen is None or table.name in chosen)
+    ]
+    settings = replace(schema.settings, schema_contract=stated)
+    return replace(schema.with_tables(*changed), settings=settings)
+
+
+def is_system(name: str) -> bool:
+    """Whether a table or column is the schema's own: no contract concerns it.
+
+    >>> is_system("_dlt_id"), is_system("dlt_id")
+    (True, False)
+    """
+    return name.startswith(SYSTEM_PREFIX)
+
+
+def _mode(word: Any, where: str) -> Mode:
+    if word not in MODES:
+        raise SchemaError(f"{where}: there is no mode {word!r}{nearest(str(word), MODES)}")
+    return cast(Mode, word)
+
+
+def _upwards(schema: Schema, table: str, parents: Iterable[str]) -> Iterator[Table]:
+    """The table and its ancestors, nearest first."""
+    found = next((t for name in (table, *parents) if (t := schema.tables.get(name))), None)
+    while found is not None:
+        yield found
+        found = schema.tables.get(found.parent) if found.parent is not None else None
+
+
+def _keys_of(table: Table | None, item: Mapping[str, Any] | None) -> str:
+    """The values by which a reader finds the record again."""
+    if table is None or not item:
+        return ""
+    names = dict.fromkeys(
+        n for hint in ("primary_key", "merge_key", "unique") for n in table.columns_with(hint)
+    )
+    return ", ".join(f"{name}={item[name]!r}" for name in names if name in item)

@@ -1,0 +1,216 @@
+"""Schema + observations + contracts -> the new schema, what is refused, and what was asked of whom.
+
+Pure. Observations are taken in the order of their first positions, which is what a sequential
+reader would have met; so the result is that of reading the input record by record (spec dlt.md,
+sections 7, 8, 13 and 19-1).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from trellis.errors import ContractError
+from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.observe import CellKey, Observations, Position, Seen, TableSeen
+from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.schema.naming import Naming
+
+Verdict = Literal["discard_value", "discard_row"]
+
+
+class Refused(NamedTuple):
+    """A cell without a place: the whole column (no type), or one kind of value under it."""
+
+    table: str
+    column: str
+    data_type: DataType | None = None
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """What the contracts turned away: tables, columns, kinds of values."""
+
+    tables: Mapping[str, Verdict] = field(default_factory=dict)
+    cells: Mapping[Refused, Verdict] = field(default_factory=dict)
+
+    def of(self, table: str, column: str, data_type: DataType | None = None) -> Verdict | None:
+        return self.cells.get(Refused(table, column, data_type))
+
+    def merge(self, other: Refusals) -> Refusals:
+        return Refusals({**self.tables, **other.tables}, {**self.cells, **other.cells})
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """The outcome. `growing` names the tables that are new in this load: their columns are free."""
+
+    schema: Schema
+    refusals: Refusals = field(default_factory=Refusals)
+    growing: frozenset[str] = frozenset()
+
+
+def growing_tables(schema: Schema) -> frozenset[str]:
+    """Tables whose columns may still grow freely: those that never saw data."""
+    return frozenset(t.name for t in schema.tables.values() if not t.seen_data)
+
+
+def evolve(start: Evolution, seen: Observations, dialect: Dialect, naming: Naming) -> Evolution:
+    """Take the observations in.
+
+    Folding is lawful: evolving by the first part of the input and then by the rest gives what
+    evolving by all of it gives.
+
+    Raises ContractViolation where a contract says `freeze`, ContractError where a value cannot be
+    placed at all.
+    """
+    return _Evolving(start, dialect, naming).take(seen)
+
+
+class _Evolving:
+    def __init__(self, start: Evolution, dialect: Dialect, naming: Naming) -> None:
+        self.schema = start.schema
+        self.dialect = dialect
+        self.naming = naming
+        self.growing = set(start.growing)
+        self.tables: dict[str, Verdict] = dict(start.refusals.tables)
+        self.cells: dict[Refused, Verdict] = dict(start.refusals.cells)
+
+    def take(self, seen: Observations) -> Evolution:
+        # A table comes before the cells of its first row, its bookkeeping columns come after them.
+        last = (1 << 62,)
+        events: list[tuple[Position, int, object]] = []
+        for name, table in seen.tables.items():
+            events.append((table.position, 0, (name, table)))
+            events.append((table.position + last, 1, name))
+        events += [(cell.position, 2, (key, cell)) for key, cell in seen.cells.items()]
+        events.sort(key=lambda event: event[:2])
+        for _, _, event in events:
+            match event:
+                case (CellKey() as key, Seen() as cell):
+                    self.cell(key, cell)
+                case (str() as name, TableSeen() as table):
+                    self.table(name, table.parent)
+                case str() as name:
+                    self.bookkeeping(name)
+        return Evolution(self.schema, Refusals(dict(self.tables), dict(self.cells)), frozenset(self.growing))
+
+    def table(self, name: str, parent: str | None) -> None:
+        if name in self.tables or (parent is not None and parent in self.tables):
+            self.tables.setdefault(name, self.tables.get(parent or name, "discard_row"))
+            return
+        known = self.schema.tables.get(name)
+        if known is not None and known.complete_columns:
+            return
+        if known is None:
+            known = self.dialect.keep.new_table(self.schema, name, parent)
+        mode = self.contract(name, parent).tables
+        if mode == "freeze":
+            raise self.violation(name, None, "tables", known, Seen(()))
+        if mode != "evolve":
+            self.tables[name] = "discard_row"
+            return
+        self.growing.add(name)
+        self.schema = self.schema.with_tables(known)
+
+    def bookkeeping(self, name: str) -> None:
+        if name in self.tables:
+            return
+        table = self.schema.tables[name]
+        for column in self.dialect.keep.bookkeeping(self.schema, name):
+            if column.name not in table.columns or not table.columns[column.name].complete:
+                table = _append(table, column)
+        self.schema = self.schema.with_tables(self.dialect.keep.saw_data(table))
+
+    def cell(self, key: CellKey, seen: Seen) -> None:
+        name, column, kind = key
+        if name in self.tables:
+            return
+        table = self.schema.tables[name]
+        base = table.columns.get(column)
+        if base is None or base.data_type is None:
+            self.new_column(table, base, key, seen)
+        elif base.data_type not in kind.fits:
+            self.misfit(table, key, seen)
+
+    def new_column(self, table: Table, declared: Column | None, key: CellKey, seen: Seen) -> None:
+        data_type = self.dialect.type.first(self.schema, key.column, key.kind)
+        if Refused(table.name, key.column) in self.cells:
+            return
+        if data_type not in key.kind.fits:
+            self.misfit(table, key, seen)
+            return
+        mode = "evolve" if self.free(table, key.column) else self.contract(table.name).columns
+        if mode == "freeze":
+            raise self.violation(table.name, key.column, "columns", table, seen)
+        if mode != "evolve":
+            self.cells[Refused(table.name, key.column)] = (
+                "discard_row" if mode == "discard_row" else "discard_value"
+            )
+            return
+        column = self.dialect.type.column(self.schema, key.column, data_type)
+        if declared is not None:
+            column = replace(
+                declared,
+                data_type=data_type,
+                nullable=column.nullable if declared.nullable is None else declared.nullable,
+            )
+        self.schema = self.schema.with_tables(_append(table, column))
+
+    def misfit(self, table: Table, key: CellKey, seen: Seen) -> None:
+        variant = self.dialect.type.variant(self.naming, table, key.column, key.kind)
+        known = table.columns.get(variant.name)
+        if known is not None and known.data_type is not None:
+            if known.data_type not in key.kind.fits:
+                base = table.columns.get(key.column)
+                raise ContractError(
+                    f"table {table.name}: {seen.example or 'a value'} ({key.kind.type}) fits neither column "
+                    f"{key.column} ({base.data_type if base else 'new'}) nor {variant.name} ({known.data_type}), "
+                    f"the column its misfits go to; rename the key behind {variant.name}, or give "
+                    f"{key.column} a type that holds both"
+                )
+            return
+        refused = Refused(table.name, key.column, key.kind.type)
+        if refused in self.cells:
+            return
+        mode = (
+            "evolve"
+            if key.column.startswith(self.dialect.keep.prefix)
+            else self.contract(table.name).data_type
+        )
+        if mode == "freeze":
+            raise self.violation(table.name, key.column, "data_type", table, seen)
+        if mode != "evolve":
+            self.cells[refused] = "discard_row" if mode == "discard_row" else "discard_value"
+            return
+        self.schema = self.schema.with_tables(table.with_columns(variant))
+
+    def free(self, table: Table, column: str) -> bool:
+        return table.name in self.growing or column.startswith(self.dialect.keep.prefix)
+
+    def contract(self, table: str, parent: str | None = None) -> Contract:
+        known = table if table in self.schema.tables or parent is None else parent
+        return contract_for(self.schema, known)
+
+    def violation(
+        self, name: str, column: str | None, entity: Entity, table: Table, seen: Seen
+    ) -> ContractViolation:
+        return ContractViolation(
+            schema_name=self.schema.name,
+            table=name,
+            column=column,
+            entity=entity,
+            mode="freeze",
+            table_schema=table,
+            contract=self.contract(name, table.parent),
+            item=json.loads(seen.item) if seen.item else None,
+        )
+
+
+def _append(table: Table, column: Column) -> Table:
+    """The table with the column at its end: a declared column moves there once it has a type."""
+    others = {name: known for name, known in table.columns.items() if name != column.name}
+    return replace(table, columns={**others, column.name: column})

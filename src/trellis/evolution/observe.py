@@ -1,0 +1,77 @@
+"""What a scan of the records saw: tables, columns, the kinds of values, and where each came first.
+
+A position is a tuple that orders the whole input: (file, split, line, row within the record, value
+within the row). Merging two sets of observations keeps the earlier position of each, so the result
+does not depend on how the input was divided or in which order the parts came back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from trellis.evolution.kinds import Kind
+
+Position = tuple[int, ...]
+
+
+class CellKey(NamedTuple):
+    """One kind of value under one column."""
+
+    table: str
+    column: str
+    kind: Kind
+
+
+@dataclass
+class Seen:
+    """How often something was seen, where first, and what it looked like there."""
+
+    position: Position
+    count: int = 1
+    path: str = ""
+    example: str = ""
+    item: str = ""
+
+    def merge(self, other: Seen) -> Seen:
+        first = self if self.position <= other.position else other
+        return Seen(first.position, self.count + other.count, first.path, first.example, first.item)
+
+
+class TableSeen(NamedTuple):
+    parent: str | None
+    position: Position
+
+
+@dataclass
+class Observations:
+    """Cells that the schema at hand has no place for, and every table that got rows."""
+
+    tables: dict[str, TableSeen] = field(default_factory=dict)
+    cells: dict[CellKey, Seen] = field(default_factory=dict)
+    nulls: dict[tuple[str, str], Seen] = field(default_factory=dict)
+
+    def saw_table(self, name: str, parent: str | None, position: Position) -> None:
+        known = self.tables.get(name)
+        if known is None or position < known.position:
+            self.tables[name] = TableSeen(parent, position)
+
+    def saw_cell(self, key: CellKey, seen: Seen) -> None:
+        known = self.cells.get(key)
+        self.cells[key] = seen if known is None else known.merge(seen)
+
+    def saw_null(self, table: str, column: str, seen: Seen) -> None:
+        """An explicit null under a column that is unknown or may not be null."""
+        known = self.nulls.get((table, column))
+        self.nulls[table, column] = seen if known is None else known.merge(seen)
+
+    def merge(self, other: Observations) -> None:
+        for name, table in other.tables.items():
+            self.saw_table(name, *table)
+        for key, seen in other.cells.items():
+            self.saw_cell(key, seen)
+        for (name, column), seen in other.nulls.items():
+            self.saw_null(name, column, seen)
+
+    def __bool__(self) -> bool:
+        return bool(self.tables or self.cells or self.nulls)

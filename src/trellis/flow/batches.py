@@ -1,0 +1,145 @@
+"""Rows of one table as an Arrow batch, with its bookkeeping columns filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from trellis.errors import ContractError
+from trellis.evolution.dialect import Dialect, RowKeys
+from trellis.flow.arrow_types import arrow_type
+from trellis.flow.walk import TableWalk
+from trellis.schema.model import Column, Schema, Table
+
+_WIDE = Context(prec=80)
+
+
+@dataclass
+class TableBatch:
+    """Equally long columns of one table. Columns that are not here are NULL in all its rows."""
+
+    table: str
+    rows: int
+    columns: dict[str, pa.Array | pa.ChunkedArray] = field(default_factory=dict)
+
+
+class Keyring:
+    """The row ids of one block: of the root rows first, then of each table below its parent."""
+
+    def __init__(self, dialect: Dialect, schema: Schema, load_id: str, seed: bytes) -> None:
+        self.dialect = dialect
+        self.schema = schema
+        self.load_id = load_id
+        self.seed = seed
+        self.row_ids: dict[tuple[str, ...], Sequence[Any]] = {}
+        self.root_ids: dict[tuple[str, ...], Sequence[Any]] = {}
+
+    def root(
+        self,
+        place: tuple[str, ...],
+        keys: RowKeys,
+        rows: int,
+        hashed: Sequence[Sequence[Any]],
+        own: Sequence[Any] | None,
+    ) -> dict[str, Any]:
+        keep = self.dialect.keep
+        if keys.from_columns:
+            ids: Sequence[Any] = keep.hashed_keys(keys.from_columns, hashed)
+        else:
+            ids = keep.root_keys(self.seed + "/".join(place).encode(), rows)
+        ids = _prefer(own, ids)
+        self.row_ids[place] = self.root_ids[place] = ids
+        made: dict[str, Any] = {keys.row_id: ids}
+        if keys.load_id:
+            made[keys.load_id] = _constant(self.load_id, rows)
+        return made
+
+    def nested(
+        self,
+        place: tuple[str, ...],
+        outer: tuple[str, ...],
+        keys: RowKeys,
+        name: str,
+        parents: Sequence[int],
+        indexes: Sequence[int],
+        own: Sequence[Any] | None,
+    ) -> dict[str, Any]:
+        above, top = self.row_ids[outer], self.root_ids[outer]
+        parent_ids = [above[at] for at in parents]
+        ids = _prefer(own, self.dialect.keep.child_keys(parent_ids, name, indexes))
+        self.row_ids[place] = ids
+        self.root_ids[place] = root_ids = [top[at] for at in parents]
+        made: dict[str, Any] = {keys.row_id: ids}
+        if keys.parent_id:
+            made[keys.parent_id] = parent_ids
+        if keys.root_id:
+            made[keys.root_id] = root_ids
+        if keys.list_index:
+            made[keys.list_index] = indexes
+        return made
+
+
+def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
+    """The rows a walk collected. Its parent's batch must have been made before."""
+    table = walk.table
+    assert table is not None, walk.name
+    rows = walk.rows
+    names = set().union(*rows) if rows else set()
+    own = [row.get(walk.keys.row_id) for row in rows] if walk.keys.row_id in names else None
+    if walk.parent is None:
+        filled = keyring.root(walk.fragments, walk.keys, len(rows), walk.hashed, own)
+    else:
+        filled = keyring.nested(
+            walk.fragments, walk.parent.fragments, walk.keys, walk.name, walk.parents, walk.indexes, own
+        )
+    batch = TableBatch(walk.name, len(rows))
+    for column in table.complete_columns:
+        if column.name in filled:
+            batch.columns[column.name] = array_of(table, column, filled[column.name])
+        elif column.name in names:
+            batch.columns[column.name] = array_of(table, column, [row.get(column.name) for row in rows])
+    return batch
+
+
+def array_of(table: Table, column: Column, values: Any) -> pa.Array:
+    """The values as the column's Arrow type. Raises ContractError where Arrow cannot hold one."""
+    wanted = arrow_type(column)
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values if values.type == wanted else values.cast(wanted)
+    try:
+        return pa.array(values, wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([_fitted(table, column, wanted, value) for value in values], wanted)
+
+
+def _fitted(table: Table, column: Column, wanted: pa.DataType, value: Any) -> Any:
+    """One value that Arrow did not take as it is: rounded to the column's scale, or an error."""
+    if value is None:
+        return None
+    if pa.types.is_decimal(wanted) and not isinstance(value, str):
+        value = Decimal(value).quantize(Decimal(1).scaleb(-wanted.scale), ROUND_HALF_EVEN, _WIDE)
+    elif pa.types.is_string(wanted):
+        value = value if isinstance(value, str) else str(value)
+        value = value.encode("utf-8", "replace").decode()
+    try:
+        pa.scalar(value, wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as bad:
+        raise ContractError(
+            f"table {table.name}, column {column.name}: {str(value)[:80]!r} does not fit "
+            f"{column.data_type} stored as {wanted} ({bad}); give the column a wider precision"
+        ) from None
+    return value
+
+
+def _prefer(own: Sequence[Any] | None, made: Sequence[Any]) -> Sequence[Any]:
+    if own is None:
+        return made
+    return [mine if mine is not None else other for mine, other in zip(own, made, strict=True)]
+
+
+def _constant(value: str, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value, pa.string()), rows)

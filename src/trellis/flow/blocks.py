@@ -1,0 +1,213 @@
+"""Splits of files, and the blocks of whole lines that a split is read in.
+
+A split of a plain file starts at any byte: its first line is the first that begins in it, its last
+the last that does. Compressed files and JSON arrays are one split each. The blocks of a split are the
+same whenever it is read, so a block can be asked for again by its offset.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Literal, cast
+
+from trellis.errors import UsageError
+
+BLOCK = 8 << 20
+FIRST_BLOCK = 1 << 20
+SPLIT = 64 << 20
+BOM = b"\xef\xbb\xbf"
+
+Layout = Literal["lines", "array", "parquet"]
+Compression = Literal["", "gzip", "zstd", "bz2"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A part of one input file: `start <= byte < end`; `end` is None for the whole of it."""
+
+    file: int
+    number: int
+    path: str
+    layout: Layout = "lines"
+    compression: Compression = ""
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream."""
+
+    data: bytes
+    line: int
+    offset: int
+    parsed: bool = True
+
+    @property
+    def lines(self) -> list[bytes]:
+        found = self.data.split(b"\n")
+        if found and not found[-1]:
+            found.pop()
+        return found
+
+
+def open_stream(path: str, compression: Compression) -> IO[bytes]:
+    """The decompressed bytes of a file. Raises UsageError where it cannot be opened."""
+    try:
+        return _OPENERS[compression](path)
+    except OSError as bad:
+        raise UsageError(
+            f"{path}: cannot be read ({bad.strerror or bad}); check the path and its rights"
+        ) from None
+
+
+def read_blocks(split: Split) -> Iterator[Block]:
+    """The blocks of a split, in order. Raises UsageError for a damaged compressed file."""
+    stream = open_stream(split.path, split.compression)
+    with stream:
+        try:
+            if split.layout == "array":
+                yield from _array_blocks(stream)
+            else:
+                yield from _line_blocks(stream, split.start, split.end)
+        except EOFError:
+            raise UsageError(
+                f"{split.path}: the {split.compression} stream ends in the middle of the file; "
+                "nothing was loaded; fetch the file again"
+            ) from None
+        except (OSError, zlib.error, _zstd_error()) as bad:
+            raise UsageError(
+                f"{split.path}: cannot be read to its end ({bad}); nothing was loaded; fetch the file again"
+            ) from None
+
+
+def _line_blocks(stream: IO[bytes], start: int, end: int | None) -> Iterator[Block]:
+    offset = start
+    if start:
+        stream.seek(start - 1)
+        offset += len(stream.readline()) - 1
+    elif (head := stream.read(len(BOM))) != BOM:
+        yield from _from_here(stream, head, 0, end)
+        return
+    else:
+        offset = len(BOM)
+    if end is None or offset < end:
+        yield from _from_here(stream, b"", offset, end)
+
+
+def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None) -> Iterator[Block]:
+    line = 0
+    size = FIRST_BLOCK
+    while True:
+        want = size if end is None else min(size, end - offset)
+        more = stream.read(max(want - len(rest), 1))
+        if not more and not rest:
+            return
+        if more:
+            tail = b"" if more.endswith(b"\n") else stream.readline()
+            data = b"".join((rest, more, tail))
+        else:
+            data = rest
+        rest = b""
+        yield Block(data, line, offset)
+        line += data.count(b"\n")
+        offset += len(data)
+        size = BLOCK
+        if end is not None and offset >= end:
+            return
+
+
+def _array_blocks(stream: IO[bytes]) -> Iterator[Block]:
+    """The elements of a JSON array as lines; the rest of a damaged array is one bad line."""
+    made: list[bytes] = []
+    size = line = offset = 0
+    for element in _elements(stream):
+        made.append(element)
+        size += len(element) + 1
+        if size >= (BLOCK if offset else FIRST_BLOCK):
+            data = b"\n".join(made) + b"\n"
+            yield Block(data, line, offset)
+            line, offset, size = line + len(made), offset + len(data), 0
+            made = []
+    if made:
+        yield Block(b"\n".join(made) + b"\n", line, offset)
+
+
+def _elements(stream: IO[bytes]) -> Iterator[bytes]:
+    scan = json.JSONDecoder(parse_int=str, parse_float=str, object_pairs_hook=len).raw_decode
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    text, at, done = "", 0, False
+
+    def fill() -> bool:
+        nonlocal text, at, done
+        data = stream.read(max(BLOCK, len(text) - at))
+        done = not data
+        text, at = text[at:] + decoder.decode(data, final=done), 0
+        return not done
+
+    def skip() -> str:
+        nonlocal at
+        while True:
+            while at < len(text) and text[at] in " \t\r\n\ufeff":
+                at += 1
+            if at < len(text) or done or not fill():
+                return text[at : at + 1]
+
+    skip()
+    at += 1
+    comma = False
+    while True:
+        mark = skip()
+        if mark == "]":
+            at += 1
+            if skip():
+                break
+            return
+        if comma:
+            if mark != ",":
+                break
+            at += 1
+            skip()
+        try:
+            _, stop = scan(text, at)
+            while stop == len(text) and not done:
+                fill()
+                _, stop = scan(text, at)
+        except (ValueError, RecursionError):
+            if not done and fill():
+                continue
+            break
+        yield _one_line(text[at:stop])
+        at, comma = stop, True
+    rest = text[at : at + (1 << 20)]
+    yield _one_line(rest or "(the array has no closing bracket)")
+
+
+def _one_line(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape").replace(b"\r", b" ").replace(b"\n", b" ")
+
+
+def _zstd(path: str) -> IO[bytes]:
+    import zstandard
+
+    return cast(IO[bytes], zstandard.open(path, "rb"))
+
+
+def _zstd_error() -> type[Exception]:
+    import zstandard
+
+    return zstandard.ZstdError
+
+
+_OPENERS: Mapping[Compression, Callable[[str], IO[bytes]]] = {
+    "": lambda path: open(path, "rb", buffering=1 << 20),  # noqa: SIM115
+    "gzip": lambda path: cast(IO[bytes], gzip.open(path, "rb")),
+    "bz2": lambda path: cast(IO[bytes], bz2.open(path, "rb")),
+    "zstd": _zstd,
+}

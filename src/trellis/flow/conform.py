@@ -1,0 +1,133 @@
+"""A block of records -> batches of every table: the fast path where it holds, else the exact one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trellis.evolution.observe import Observations
+from trellis.flow.batches import Keyring, TableBatch, batch_of_rows
+from trellis.flow.blocks import Block, Split
+from trellis.flow.columnar import Layout, NotClean, layout_of
+from trellis.flow.lines import BadLine, duplicates, record
+from trellis.flow.tabular import RowBatch, rows_of
+from trellis.flow.plan import Counts, Discard, Plan, Reject
+from trellis.flow.walk import TableWalk, Walker
+
+_DEEP = 12_000
+
+
+@dataclass
+class Conformed:
+    """One block's outcome. With `observed`, the schema has no place for some of it: nothing else counts."""
+
+    counts: Counts = field(default_factory=Counts)
+    batches: list[TableBatch] = field(default_factory=list)
+    discards: list[Discard] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    observed: Observations | None = None
+
+
+class Conformer:
+    """Keeps what it learned of the records from block to block."""
+
+    def __init__(self, plan: Plan, fast: bool = True) -> None:
+        self.plan = plan
+        self.walker = Walker(plan)
+        self.fast = fast
+        self.layout: Layout | None = None
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
+
+    def block(self, split: Split, block: Block) -> Conformed:
+        """Conform the lines of a block. Raises ContractError."""
+        seed = self._seed(split.file, split.number, block.offset)
+        if self.layout is not None:
+            try:
+                records = self.layout.read(block.data)
+                made = Conformed(batches=self.layout.spread(records, self._keyring(seed)))
+                made.counts = Counts(records.num_rows, records.num_rows)
+                return made
+            except NotClean:
+                self.layout = None
+        made = self._exact_lines(split, block, seed)
+        if self.fast and made.observed is None and not self.walker.route:
+            self.layout = layout_of(self.walker.root(self.plan.table))
+        return made
+
+    def batch(self, split: Split, rows: RowBatch) -> Conformed:
+        """Conform rows that have types already."""
+        return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path)
+
+    def items(self, items: Sequence[Any], file: int, number: int, first: int, name: str) -> Conformed:
+        """Conform records that are Python values already. `first` counts the records before them."""
+        self.walker.start()
+        self.walker.file = name
+        counts = Counts()
+        for at, item in enumerate(items, first):
+            self._record(item, (file, number, at), counts)
+        return self._finish(counts, [], self._seed(file, number, first))
+
+    def _exact_lines(self, split: Split, block: Block, seed: bytes) -> Conformed:
+        walker = self.walker
+        walker.start()
+        walker.file = split.path
+        counts, rejects = Counts(), []
+        for at, line in enumerate(block.lines, block.line):
+            if not line or line.isspace():
+                continue
+            try:
+                item = record(line)
+            except BadLine as bad:
+                counts.read += 1
+                counts.rejected += 1
+                rejects.append(Reject(at, line, str(bad)))
+                continue
+            before = walker.keys
+            if self._record(item, (split.file, split.number, at), counts):
+                self._doubled(line, walker.keys - before, at)
+        return self._finish(counts, rejects, seed)
+
+    def _record(self, item: Any, position: tuple[int, int, int], counts: Counts) -> bool:
+        counts.read += 1
+        loaded = False
+        for table, each in self.walker.routed(self.plan.table, item):
+            loaded = self.walker.record(table, each, position) or loaded
+        counts.loaded += loaded
+        counts.dropped += not loaded
+        return loaded
+
+    def _doubled(self, line: bytes, keys: int, at: int) -> None:
+        """JSON lets a key stand twice in one object; the last value counts, the others are discarded."""
+        if line.count(b'":') == keys:
+            return
+        for key, value in duplicates(line):
+            if value is not None:
+                self.walker.duplicate(self.plan.table, key, value, at)
+
+    def _finish(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
+        walker = self.walker
+        if walker.observed:
+            return Conformed(observed=walker.observed)
+        keyring = self._keyring(seed)
+        batches = [
+            batch_of_rows(walk, keyring) for walk in _parents_first(walker.tables.values()) if walk.rows
+        ]
+        return Conformed(counts, batches, walker.discards, rejects)
+
+    def _keyring(self, seed: bytes) -> Keyring:
+        return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed)
+
+    def _seed(self, *place: int) -> bytes:
+        return "/".join((self.plan.load_id, *map(str, place))).encode()
+
+
+def _parents_first(walks: Iterable[TableWalk]) -> list[TableWalk]:
+    def depth(walk: TableWalk) -> int:
+        count = 0
+        while walk.parent is not None:
+            walk, count = walk.parent, count + 1
+        return count
+
+    return sorted(walks, key=depth)

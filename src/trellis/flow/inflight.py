@@ -1,0 +1,104 @@
+"""A note beside the staged files of who is loading what, so that a load that was killed is picked up.
+
+Running the same load again after a crash takes over its load id: if the crash came after the commit,
+the destination knows the id and nothing is loaded twice. Folders of dead loads are removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_SUFFIX = ".load"
+
+
+class InFlight:
+    """Use as a context around a load; `load_id` is the id to load under.
+
+    `fingerprint` identifies what is loaded; None means that a repeated load is a new one.
+    """
+
+    def __init__(self, folder: str, fingerprint: str | None, load_id: str | None) -> None:
+        self.folder = Path(folder)
+        self.note = self.folder / f"{fingerprint}{_SUFFIX}" if fingerprint else None
+        self.load_id = load_id or f"{time.time():.6f}"
+        self.done = False
+
+    def __enter__(self) -> InFlight:
+        _sweep(self.folder)
+        if self.note is not None:
+            left = _read(self.note)
+            if left is not None and not _alive(left):
+                self.load_id = str(left["load_id"])
+            elif left is not None:
+                self.note = None
+        if self.note is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            unfinished = self.note.with_suffix(f".{os.getpid()}")
+            unfinished.write_text(json.dumps({"load_id": self.load_id, **_me()}))
+            os.replace(unfinished, self.note)
+        return self
+
+    def claim(self, staging: str) -> None:
+        """Mark a staging folder as used by this process."""
+        Path(staging).mkdir(parents=True, exist_ok=True)
+        (Path(staging) / "_owner").write_text(json.dumps(_me()))
+
+    def finished(self) -> None:
+        """The destination has the load, or will never get it: the note has done its service."""
+        self.done = True
+        if self.note is not None:
+            self.note.unlink(missing_ok=True)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if not self.done and kind is not None:
+            self.finished()
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+def _sweep(folder: Path) -> None:
+    if not folder.is_dir():
+        return
+    for owner in folder.glob("*/_owner"):
+        left = _read(owner)
+        if left is not None and not _alive(left):
+            shutil.rmtree(owner.parent, ignore_errors=True)
+
+
+def _me() -> dict[str, object]:
+    return {"pid": os.getpid(), "host": os.uname().nodename, "started": _started(os.getpid())}
+
+
+def _alive(left: dict[str, object]) -> bool:
+    if left.get("host") != os.uname().nodename:
+        return True
+    pid = int(str(left.get("pid", 0)))
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return left.get("started") == _started(pid)
+
+
+def _started(pid: int) -> str:
+    """When a process began, so that a reused number is not taken for it."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _read(path: Path) -> dict[str, object] | None:
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,127 @@
+"""One line of text -> one record, exactly, or the reason why it is none.
+
+orjson is fast but rounds integers beyond 64 bits, and hides duplicate keys; a line with a long run
+of digits is parsed by the standard library, and a line whose keys do not add up is searched for
+duplicates.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 1000
+_LONG_NUMBER = re.compile(rb"\d{16}")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class BadLine(Exception):
+    """Why a line is not a record."""
+
+
+def parse(line: bytes) -> Any:
+    """The JSON value of a line. Integers of any length are exact; a number beyond the range of a
+    double stays as its text. Raises BadLine."""
+    if not _LONG_NUMBER.search(line):
+        try:
+            return orjson.loads(line)
+        except orjson.JSONDecodeError:
+            pass
+    return _exact(line)
+
+
+def record(line: bytes) -> dict[str, Any]:
+    """The JSON object of a line. Raises BadLine."""
+    value = parse(line)
+    if value.__class__ is not dict:
+        raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
+    return value
+
+
+def duplicates(line: bytes) -> list[tuple[str, Any]]:
+    """Every (key, value) that a later pair with the same key in the same object overwrote."""
+    lost: list[tuple[str, Any]] = []
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in found:
+            if key in made:
+                lost.append((key, made[key]))
+            made[key] = value
+        return made
+
+    _loads(line, pairs)
+    return lost
+
+
+def _exact(line: bytes) -> Any:
+    return _loads(line, None)
+
+
+def _loads(line: bytes, pairs: Any) -> Any:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as bad:
+        raise BadLine(f"not UTF-8: byte 0x{line[bad.start]:02x} at column {bad.start + 1}") from None
+    text = text.removeprefix("\ufeff")
+    try:
+        value = json.loads(
+            text, parse_int=_integer, parse_float=_real, parse_constant=_constant, object_pairs_hook=pairs
+        )
+    except json.JSONDecodeError as bad:
+        raise BadLine(f"not JSON: {_plain(bad.msg)} at column {bad.pos + 1}") from None
+    except RecursionError:
+        raise BadLine(f"nested deeper than {MAX_DEPTH} levels") from None
+    if _depth(value) > MAX_DEPTH:
+        raise BadLine(f"nested deeper than {MAX_DEPTH} levels")
+    if _SURROGATE.search(line):
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise BadLine("not UTF-8: half of a surrogate pair in an escape") from None
+    return value
+
+
+def _depth(value: Any) -> int:
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        each, depth = stack.pop()
+        if each.__class__ is dict:
+            stack.extend((inner, depth + 1) for inner in each.values())
+        elif each.__class__ is list:
+            stack.extend((inner, depth + 1) for inner in each)
+        else:
+            continue
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= 4000 else digits
+
+
+def _real(digits: str) -> float | str:
+    value = float(digits)
+    return value if math.isfinite(value) else digits
+
+
+def _constant(word: str) -> Any:
+    raise BadLine(f"not JSON: {word} is no JSON number")
+
+
+def _plain(message: str) -> str:
+    return message[0].lower() + message[1:] if message else "cannot be read"
+
+
+_KINDS = {
+    list: "an array",
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "a boolean",
+    type(None): "null",
+}

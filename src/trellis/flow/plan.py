@@ -1,0 +1,84 @@
+"""What a task must know to turn blocks into rows: picklable, the same for every task of a load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from trellis.dialects import get_dialect
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.evolve import Refusals
+from trellis.flow.blocks import Split
+from trellis.schema.model import Schema
+from trellis.schema.naming import Naming
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The schema of this moment and the decisions that go with it."""
+
+    schema: Schema
+    table: str
+    dialect_name: str
+    load_id: str
+    staging: str
+    refusals: Refusals = field(default_factory=Refusals)
+    max_identifier: int | None = None
+    wraps_scalars: bool = False
+
+    @property
+    def dialect(self) -> Dialect:
+        return get_dialect(self.dialect_name)
+
+    @property
+    def naming(self) -> Naming:
+        return self.dialect.naming.naming(self.schema, self.max_identifier)
+
+
+@dataclass(frozen=True)
+class BlockRef:
+    """A block that has to be read again, once the schema has room for what it holds."""
+
+    split: Split
+    offset: int
+
+
+@dataclass
+class Discard:
+    """A value that has no place in the tables, kept with everything needed to bring it back."""
+
+    table: str
+    column: str
+    path: str
+    value: str
+    line: int
+    reason: str
+    row: str | None = None
+
+
+@dataclass
+class Reject:
+    """A line that is no record."""
+
+    line: int
+    text: bytes
+    reason: str
+
+
+@dataclass
+class Counts:
+    """Root records: read = loaded + rejected + dropped."""
+
+    read: int = 0
+    loaded: int = 0
+    rejected: int = 0
+    dropped: int = 0
+
+    def add(self, other: Counts) -> None:
+        self.read += other.read
+        self.loaded += other.loaded
+        self.rejected += other.rejected
+        self.dropped += other.dropped
+
+
+Row = dict[str, Any]

@@ -1,0 +1,118 @@
+"""Records in a fixed order: peeked at once, then run through tasks as often as needed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow.parquet as pq
+
+from trellis.evolution.observe import Observations
+from trellis.flow.blocks import SPLIT, Split
+from trellis.flow.conform import Conformer
+from trellis.flow.items import Chunks, run_items
+from trellis.flow.plan import BlockRef, Plan
+from trellis.flow.source import InputFile, splits_of
+from trellis.flow.tabular import declared
+from trellis.flow.task import Outcome, Progress, Run, Task, read_parts
+from trellis.schema.model import Column
+
+
+class Records(Protocol):
+    """Records in a fixed order, to be read as often as needed."""
+
+    name: str
+    weight: int | None
+
+    def fingerprint(self, *parts: str) -> str | None:
+        """What identifies this input; None where it cannot be told from another."""
+        ...
+
+    def declared(self) -> tuple[Column, ...]:
+        """What the source's own types say that its values do not."""
+        ...
+
+    def peek(self, plan: Plan) -> Observations:
+        """What the first records show that the schema has no place for."""
+        ...
+
+    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+        """Conform and stage all records, or only the blocks that had to wait."""
+        ...
+
+
+class FileRecords:
+    """Files of records, a task per split."""
+
+    def __init__(self, files: Sequence[InputFile], run: Run, split_size: int = SPLIT) -> None:
+        self.files = files
+        self.run_tasks = run
+        self.splits = splits_of(files, split_size)
+        self.name = _table_name(files[0].path) if files else ""
+        self.weight: int | None = sum(file.size for file in files)
+
+    def fingerprint(self, *parts: str) -> str | None:
+        digest = hashlib.sha256("\0".join(parts).encode())
+        for file in self.files:
+            stat = os.stat(file.path)
+            digest.update(f"\0{os.path.realpath(file.path)}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
+        return digest.hexdigest()[:24]
+
+    def declared(self) -> tuple[Column, ...]:
+        path = next((file.path for file in self.files if file.layout == "parquet"), None)
+        return declared(pq.read_schema(path)) if path else ()
+
+    def peek(self, plan: Plan) -> Observations:
+        for split in self.splits:
+            for part in read_parts(Conformer(plan, fast=False), split):
+                return part.conform().observed or Observations()
+        return Observations()
+
+    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+        if pending is None:
+            tasks = [Task(f"{number:06d}", split) for number, split in enumerate(self.splits)]
+        else:
+            waiting: dict[Split, list[int]] = {}
+            for ref in pending:
+                waiting.setdefault(ref.split, []).append(ref.offset)
+            tasks = [
+                Task(f"{number:06d}-again", split, tuple(waiting[split]))
+                for number, split in enumerate(self.splits)
+                if split in waiting
+            ]
+        return self.run_tasks(plan, tasks, progress) if tasks else iter(())
+
+
+class ItemRecords:
+    """Records that are Python values already, in chunks."""
+
+    def __init__(self, chunks: Chunks, columns: tuple[Column, ...] = ()) -> None:
+        self.chunks = chunks
+        self.columns = columns
+        self.name = ""
+        self.weight: int | None = None
+
+    def declared(self) -> tuple[Column, ...]:
+        return self.columns
+
+    def fingerprint(self, *parts: str) -> str | None:
+        return None
+
+    def peek(self, plan: Plan) -> Observations:
+        for chunk in self.chunks():
+            return Conformer(plan).items(chunk, 0, 0, 0, "records").observed or Observations()
+        return Observations()
+
+    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+        wanted = None if pending is None else {ref.offset for ref in pending}
+        return run_items(plan, self.chunks, wanted, progress)
+
+
+def _table_name(path: str) -> str:
+    """`data/orders-2024-01.jsonl.gz` -> `orders`: the file's name without dates, numbers and endings."""
+    stem = Path(path).name.split(".")[0]
+    return re.sub(r"[-_.]*\d[\d\-_.T:Z]*$", "", stem) or stem

@@ -1,0 +1,130 @@
+"""One task of a load: some splits, or the blocks that had to wait, conformed and staged."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from trellis.errors import TrellisError
+from trellis.evolution.observe import Observations
+from trellis.flow.blocks import Layout, Split, read_blocks
+from trellis.flow.conform import Conformed, Conformer
+from trellis.flow.lost import DISCARDS, REJECTS, discard_batch, reject_batch
+from trellis.flow.plan import BlockRef, Counts, Plan
+from trellis.flow.stage import Stage, StagedFile
+from trellis.flow.tabular import read_batches
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """`blocks` names the blocks to do; None means all of the split."""
+
+    name: str
+    split: Split
+    blocks: tuple[int, ...] | None = None
+
+
+@dataclass
+class Outcome:
+    """What became of a task: small, whatever the number of rows."""
+
+    task: str
+    counts: Counts = field(default_factory=Counts)
+    files: list[StagedFile] = field(default_factory=list)
+    pending: list[BlockRef] = field(default_factory=list)
+    observed: Observations = field(default_factory=Observations)
+    discards: Counter[str] = field(default_factory=Counter)
+    rejects: Counter[str] = field(default_factory=Counter)
+    split: tuple[int, int] = (0, 0)
+    lines: int = 0
+    error: TrellisError | None = None
+
+
+class Run(Protocol):
+    """Runs tasks somewhere and gives their outcomes, in any order."""
+
+    def __call__(self, plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]: ...
+
+
+def run_here(plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]:
+    """Run the tasks one after the other in this process."""
+    for task in tasks:
+        yield run_task(plan, task, progress)
+
+
+def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
+    """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
+    outcome = Outcome(task.name, split=(task.split.file, task.split.number))
+    try:
+        with Stage(plan.staging, f"{task.name}-{os.urandom(4).hex()}") as stage:
+            _blocks(plan, task, stage, outcome, progress)
+        outcome.files = stage.files
+    except TrellisError as bad:
+        outcome.error = bad
+    return outcome
+
+
+def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Progress) -> None:
+    conformer = Conformer(plan)
+    for part in read_parts(conformer, task.split):
+        if task.blocks is None or part.offset in task.blocks:
+            made = part.conform()
+            if made.observed is not None:
+                outcome.observed.merge(made.observed)
+                outcome.pending.append(BlockRef(task.split, part.offset))
+            else:
+                keep(plan, made, task.split.path, stage, outcome)
+            progress(part.size)
+        outcome.lines = part.lines
+
+
+def read_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
+    """The blocks of a split, whatever it holds."""
+    return _READERS[split.layout](conformer, split)
+
+
+class Part(NamedTuple):
+    """A block that waits to be conformed; `lines` counts those of the split up to its end."""
+
+    offset: int
+    size: int
+    lines: int
+    conform: Callable[[], Conformed]
+
+
+def _text_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
+    for block in read_blocks(split):
+        lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
+        yield Part(block.offset, len(block.data), lines, partial(conformer.block, split, block))
+
+
+def _row_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
+    for rows in read_batches(split):
+        lines = rows.first + rows.batch.num_rows
+        yield Part(rows.number, rows.batch.nbytes, lines, partial(conformer.batch, split, rows))
+
+
+_READERS: Mapping[Layout, Callable[[Conformer, Split], Iterator[Part]]] = {
+    "lines": _text_parts,
+    "array": _text_parts,
+    "parquet": _row_parts,
+}
+
+
+def keep(plan: Plan, made: Conformed, file: str, stage: Stage, outcome: Outcome) -> None:
+    """Stage what a block became and count it."""
+    outcome.counts.add(made.counts)
+    for batch in made.batches:
+        stage.add(plan.schema.tables[batch.table], batch)
+    if made.discards:
+        outcome.discards.update(each.reason.partition(":")[0] for each in made.discards)
+        stage.add(DISCARDS, discard_batch(made.discards, plan.load_id, file))
+    if made.rejects:
+        outcome.rejects.update(each.reason.partition(":")[0] for each in made.rejects)
+        stage.add(REJECTS, reject_batch(made.rejects, plan.load_id, file))

@@ -1,0 +1,447 @@
+"""Records -> rows of every table, one value at a time: the exact path.
+
+Every other way through the data plane must agree with this one. A record is flattened in the order of
+spec dlt.md section 10 (scalars in key order, then nested objects, the last first); what the schema has
+no place for is observed, what a contract refuses is discarded with its place of origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+import orjson
+
+from trellis.errors import ContractError
+from trellis.evolution.coerce import MISFIT, coercer
+from trellis.evolution.evolve import Verdict
+from trellis.evolution.kinds import Kind, classify, type_of
+from trellis.evolution.observe import CellKey, Observations, Position, Seen
+from trellis.flow.plan import Discard, Plan, Row
+from trellis.schema.model import Column, DataType
+
+LOW: Final = -(1 << 63)
+HIGH: Final = (1 << 63) - 1
+ITEM_LIMIT: Final = 4096
+
+_DIRECT: Mapping[DataType, type] = {"text": str, "bigint": int, "double": float, "bool": bool}
+_SEQUENCES = (list, tuple)
+
+Coerce = Callable[[Any], Any]
+
+
+class Slot:
+    """What is known of one raw key at one place: where its values go, and what they have been."""
+
+    __slots__ = (
+        "budget", "child", "classes", "coerce", "column", "direct", "fragments", "inner", "name", "path",
+        "required", "reserved", "saw_inner", "shared", "variants", "whole",
+    )  # fmt: skip
+
+    def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
+        self.name = name
+        self.path = path
+        self.fragments = fragments
+        self.budget = budget
+        self.column: Column | None = None
+        self.direct: type | None = None
+        self.coerce: Coerce | None = None
+        self.required = False
+        self.reserved = False
+        self.whole = False
+        self.shared = False
+        self.saw_inner = False
+        self.inner: dict[str, Slot] = {}
+        self.child: TableWalk | None = None
+        self.classes: set[type] = set()
+        self.variants: dict[DataType, tuple[str, Coerce] | Verdict | None] = {}
+
+
+class TableWalk:
+    """The rows of one table in the block at hand, and the slots of its keys, kept between blocks."""
+
+    def __init__(
+        self, plan: Plan, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
+    ) -> None:
+        self.name = name
+        self.fragments = fragments
+        self.parent = parent
+        self.budget = budget
+        self.table = plan.schema.tables.get(name)
+        self.keys = plan.dialect.keep.row_keys(plan.schema, name)
+        self.known = self.table is not None and self.table.seen_data
+        self.verdict = plan.refusals.tables.get(name)
+        self.slots: dict[str, Slot] = {}
+        self.by_name: dict[str, Slot] = {}
+        self.required = tuple(
+            c.name
+            for c in (self.table.complete_columns if self.table else ())
+            if c.required and c.name not in self.keys.columns
+        )
+        self.shapes: set[str] = set()
+        self.rows: list[Row] = []
+        self.parents: list[int] = []
+        self.indexes: list[int] = []
+        self.hashed: list[list[Any]] = []
+
+    def clear(self) -> None:
+        self.rows, self.parents, self.indexes, self.hashed = [], [], [], []
+
+
+class _Dropped(Exception):
+    """A contract drops the row at hand."""
+
+
+class Walker:
+    """Walks the records of a task. `tables` holds the rows since the last `start`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.dialect = plan.dialect
+        self.naming = plan.naming
+        self.route = self.dialect.route.router(plan.table)
+        self.detections = self.dialect.type.detections(plan.schema)
+        self.tables: dict[tuple[str, ...], TableWalk] = {}
+        self.slots: list[Slot] = []
+        self.where: Position = ()
+        self.file = ""
+        self.start()
+
+    def start(self) -> None:
+        """Forget the rows, the observations and the discards of the last block; keep what is known."""
+        for walk in self.tables.values():
+            walk.clear()
+        for slot in self.slots:
+            slot.classes.clear()
+        self.observed = Observations()
+        self.discards: list[Discard] = []
+        self.dropped = 0
+        self.keys = 0
+
+    def root(self, raw: str) -> TableWalk:
+        name = self.naming.table(raw)
+        found = self.tables.get((name,))
+        if found is None:
+            budget = self.dialect.shape.budget(self.plan.schema, name)
+            found = self._table((name,), None, budget)
+        return found
+
+    def routed(self, raw: str, item: Any) -> Iterable[tuple[TableWalk, Any]]:
+        """The tables a record belongs to, with what of it each gets."""
+        if self.route is None:
+            return ((self.root(raw), item),)
+        return [(self.root(name), each) for name, each in self.route(item)]
+
+    def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
+        """Discard a value that another value under the same key of the same object replaced."""
+        self.line = line
+        self._discard(
+            self.root(raw), "", key, value, "duplicate key: a later value of the same key replaced it"
+        )
+
+    def record(self, root: TableWalk, item: Any, position: Position) -> bool:
+        """Walk one record. False where a contract drops it."""
+        self.where = position
+        self.line = position[-1]
+        self.sequence = 0
+        self.item = item
+        if root.verdict is not None:
+            self._discard(root, "", "", item, f"contract on tables: {root.verdict}")
+            self.dropped += 1
+            return False
+        if not isinstance(item, dict):
+            item = {"value": item}
+        if self._row(root, item, None, 0):
+            return True
+        self.dropped += 1
+        return False
+
+    def _row(self, walk: TableWalk, item: Mapping[str, Any], parent: int | None, index: int) -> bool:
+        """Append the row of one object and the rows of its lists."""
+        sequence = self.sequence
+        self.sequence += 1
+        self.ordinal = 0
+        self.row_sequence = sequence
+        lists: dict[tuple[str, ...], tuple[Slot, Sequence[Any]]] | None = None
+        out: Row = {}
+        if not walk.known:
+            self.observed.saw_table(
+                walk.name, walk.parent.name if walk.parent else None, (*self.where, sequence)
+            )
+        stack: list[tuple[Mapping[str, Any], dict[str, Slot], Slot | None]] = [(item, walk.slots, None)]
+        try:
+            while stack:
+                obj, slots, outer = stack.pop()
+                self.keys += len(obj)
+                for key, value in obj.items():
+                    slot = slots.get(key)
+                    if slot is None:
+                        slot = self._slot(walk, slots, outer, key)
+                    cls = value.__class__
+                    if cls is slot.direct:
+                        if slot.shared and slot.name in out:
+                            self._collision(walk, slot, out[slot.name])
+                        if cls is int and not LOW <= value <= HIGH:
+                            self._cell(walk, slot, value, out, item)
+                        else:
+                            out[slot.name] = value
+                    elif value is None:
+                        if slot.column is None:
+                            slot.classes.add(type(None))
+                        elif slot.required:
+                            self._null(walk, slot)
+                    elif cls is dict and not slot.whole:
+                        slot.saw_inner = True
+                        slot.direct = None
+                        stack.append((value, slot.inner, slot))
+                    elif cls in _SEQUENCES and not slot.whole:
+                        if slot.child is None:
+                            self._child(walk, slot)
+                        slot.direct = None
+                        if value:
+                            lists = {} if lists is None else lists
+                            fragments = (*walk.fragments, *slot.fragments)
+                            if fragments in lists:
+                                self._collision(walk, lists[fragments][0], lists.pop(fragments)[1])
+                            lists[fragments] = (slot, value)
+                    else:
+                        self._cell(walk, slot, value, out, item)
+        except _Dropped:
+            return False
+        number = len(walk.rows)
+        walk.rows.append(out)
+        if parent is not None:
+            walk.parents.append(parent)
+            walk.indexes.append(index)
+        if walk.keys.from_columns:
+            walk.hashed.append(self._hashed(walk, item))
+        if lists is not None:
+            for slot, values in lists.values():
+                self._list(walk, slot, values, number)
+        return True
+
+    def _list(self, walk: TableWalk, slot: Slot, values: Sequence[Any], number: int) -> None:
+        child = slot.child
+        assert child is not None
+        if child.verdict is not None:
+            self._discard(child, "", slot.path, values, f"contract on tables: {child.verdict}")
+            return
+        for index, value in enumerate(values):
+            if value.__class__ is dict:
+                child.shapes.add("row")
+                self._row(child, value, number, index)
+            elif value.__class__ in _SEQUENCES:
+                child.shapes.add("list")
+                self._row(child, {"list": value}, number, index)
+                self.keys -= 1
+            else:
+                if value is not None:
+                    child.shapes.add("value")
+                self._row(child, {"value": value}, number, index)
+                self.keys -= 1
+
+    def _cell(self, walk: TableWalk, slot: Slot, value: Any, out: Row, item: Mapping[str, Any]) -> None:
+        """A value that does not go straight into its column."""
+        slot.classes.add(value.__class__)
+        if slot.whole and value.__class__ in (dict, list):
+            self.keys += count_keys(value)
+        if slot.reserved:
+            self._discard(walk, slot.name, slot.path, value, f"the name {slot.name} is kept for bookkeeping")
+            return
+        if slot.column is not None and slot.coerce is not None:
+            if slot.shared and slot.name in out:
+                self._collision(walk, slot, out[slot.name])
+            fitted = slot.coerce(value)
+            if fitted is not MISFIT:
+                out[slot.name] = fitted
+                return
+        verdict = self.plan.refusals.of(walk.name, slot.name) if slot.column is None else None
+        if verdict is not None:
+            self._refuse(walk, slot, value, verdict, f"contract on columns: {verdict}", item)
+            return
+        data_type = type_of(value)
+        if data_type is None:
+            raise ContractError(
+                f"{self._place()}: {slot.path} holds a {type(value).__name__}, which no data type takes; "
+                "convert it before the load"
+            )
+        if slot.column is None:
+            kind = classify(value, self.detections)
+            if self.dialect.type.first(self.plan.schema, slot.name, kind) in kind.fits:
+                self._observe(walk, slot, kind, value, item)
+                return
+        if data_type not in slot.variants:
+            slot.variants[data_type] = self._variant(walk, slot, data_type)
+        match slot.variants[data_type]:
+            case (name, coerce):
+                fitted = coerce(value)
+                if fitted is MISFIT:
+                    self._observe(walk, slot, classify(value, ()), value, item)
+                else:
+                    if name in out:
+                        self._collision(walk, walk.by_name.get(name, slot), out[name])
+                    out[name] = fitted
+            case None:
+                self._observe(
+                    walk, slot, classify(value, self.detections if slot.column is None else ()), value, item
+                )
+            case str() as refused:
+                self._refuse(walk, slot, value, refused, f"contract on data_type: {refused}", item)
+
+    def _variant(
+        self, walk: TableWalk, slot: Slot, data_type: DataType
+    ) -> tuple[str, Coerce] | Verdict | None:
+        if walk.table is None:
+            return None
+        kind = Kind(data_type, None, frozenset((data_type,)))
+        name = self.dialect.type.variant(self.naming, walk.table, slot.name, kind).name
+        column = walk.table.columns.get(name)
+        if column is not None and column.data_type is not None:
+            return name, coercer_of(column)
+        return self.plan.refusals.of(walk.name, slot.name, data_type)
+
+    def _observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
+        position = (*self.where, self.row_sequence, self.ordinal)
+        self.ordinal += 1
+        key = CellKey(walk.name, slot.name, kind)
+        known = self.observed.cells.get(key)
+        if known is not None:
+            known.count += 1
+            return
+        self.observed.cells[key] = Seen(position, 1, slot.path, to_json(value)[:200], item_text(item))
+
+    def _refuse(
+        self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
+    ) -> None:
+        drops = verdict == "discard_row"
+        self._discard(walk, slot.name, slot.path, value, reason, to_json(item) if drops else None)
+        if drops:
+            raise _Dropped
+
+    def _collision(self, walk: TableWalk, slot: Slot, value: Any) -> None:
+        self._discard(
+            walk,
+            slot.name,
+            slot.path,
+            value,
+            f"collision: another key of the record is named {slot.name} too",
+        )
+
+    def _discard(
+        self, walk: TableWalk, column: str, path: str, value: Any, reason: str, row: str | None = None
+    ) -> None:
+        text = value if isinstance(value, str) else to_json(value)
+        self.discards.append(Discard(walk.name, column, path, text, self.line, reason, row))
+
+    def _null(self, walk: TableWalk, slot: Slot) -> None:
+        raise ContractError(
+            f"{self._place()}: {slot.path} is null, but column {slot.name} of table {walk.name} may not be null; "
+            "give it a value, or declare the column nullable"
+        )
+
+    def _place(self) -> str:
+        return f"{self.file or 'records'}, record {self.line + 1}"
+
+    def _hashed(self, walk: TableWalk, item: Mapping[str, Any]) -> list[Any]:
+        """The raw values of the columns that the row id is a hash of."""
+        found: dict[str, Any] = {}
+        stack = [(item, walk.slots)]
+        while stack:
+            obj, slots = stack.pop()
+            for key, value in obj.items():
+                slot = slots[key]
+                if value.__class__ is dict and slot.inner:
+                    stack.append((value, slot.inner))
+                elif value is not None and slot.name in walk.keys.from_columns:
+                    found[slot.name] = value
+        missing = [name for name in walk.keys.from_columns if name not in found]
+        if missing:
+            raise ContractError(
+                f"{self._place()}: key column {missing[0]} of table {walk.name} has no value; "
+                "an upsert needs the whole key in every record"
+            )
+        return [found[name] for name in walk.keys.from_columns]
+
+    def _slot(self, walk: TableWalk, slots: dict[str, Slot], outer: Slot | None, raw: Any) -> Slot:
+        key = raw if isinstance(raw, str) else str(raw)
+        fragment = self.naming.key(key)
+        fragments = (*outer.fragments, fragment) if outer else (fragment,)
+        name = self.naming.join(*fragments) if outer else fragment
+        path = f"{outer.path}.{key}" if outer else _path(walk, key)
+        slot = Slot(name, path, fragments, (outer.budget - 1) if outer else walk.budget)
+        slot.column = walk.table.columns.get(name) if walk.table else None
+        slot.reserved = name in walk.keys.columns and name != walk.keys.row_id
+        slot.whole = self.dialect.shape.keeps_whole(self.plan.schema, walk.name, name, slot.budget)
+        if slot.column is not None:
+            slot.required = slot.column.required
+            if slot.column.data_type is None:
+                slot.column = None
+            elif not slot.reserved:
+                slot.direct = _DIRECT.get(slot.column.data_type)
+                if slot.column.data_type == "bigint" and (slot.column.precision or 64) != 64:
+                    slot.direct = None
+                slot.coerce = coercer_of(slot.column)
+        twin = walk.by_name.setdefault(name, slot)
+        if twin is not slot:
+            slot.shared = twin.shared = True
+        slots[raw] = slot
+        self.slots.append(slot)
+        return slot
+
+    def _child(self, walk: TableWalk, slot: Slot) -> None:
+        fragments = (*walk.fragments, *slot.fragments)
+        slot.child = self._table(fragments, walk, slot.budget - 1)
+
+    def _table(self, fragments: tuple[str, ...], parent: TableWalk | None, budget: int) -> TableWalk:
+        found = self.tables.get(fragments)
+        if found is None:
+            name = self.naming.join(*fragments) if parent else fragments[0]
+            found = self.tables[fragments] = TableWalk(self.plan, name, fragments, parent, budget)
+        return found
+
+
+def coercer_of(column: Column) -> Coerce:
+    assert column.data_type is not None
+    return coercer(column.data_type, timezone=column.timezone, precision=column.precision, scale=column.scale)
+
+
+def count_keys(value: Any) -> int:
+    """How many keys a JSON value holds, at all depths."""
+    count, stack = 0, [value]
+    while stack:
+        each = stack.pop()
+        if each.__class__ is dict:
+            count += len(each)
+            stack.extend(each.values())
+        elif each.__class__ is list:
+            stack.extend(each)
+    return count
+
+
+def to_json(value: Any) -> str:
+    try:
+        return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        import json
+
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
+def item_text(item: Mapping[str, Any]) -> str:
+    """The record at hand as JSON, or nothing where it is too long to be shown."""
+    text = to_json(item)
+    return text if len(text) <= ITEM_LIMIT else ""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Decimal, datetime, date, time)):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def _path(walk: TableWalk, key: str) -> str:
+    return f"{'.'.join(walk.fragments[1:])}[].{key}" if walk.parent else key

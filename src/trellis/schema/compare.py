@@ -1,0 +1,274 @@
+"""What differs between two schemas: changes that know their verdict and their opposite."""
+
+from __future__ import annotations
+
+from builtins import property as derived  # two of the classes have a field `property`
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from trellis.schema.form import column_keys, plain, said, table_keys
+from trellis.schema.model import Column, Schema, Table
+from trellis.schema.system import is_system
+
+PROCESSING = frozenset({"x-normalizer", "x-loader", "x-extractor"})
+KEYS = frozenset({"primary_key", "unique"})
+
+
+@dataclass(frozen=True)
+class AddTable:
+    definition: Table
+    breaking: bool = field(default=False, init=False)
+
+    @derived
+    def table(self) -> str:
+        return self.definition.name
+
+    @derived
+    def column(self) -> None:
+        return None
+
+    def undo(self) -> DropTable:
+        return DropTable(self.definition)
+
+    def describe(self) -> str:
+        """
+        >>> AddTable(Table("orders", {"id": Column("id", "bigint")})).describe()
+        'orders is new, with 1 column'
+        """
+        count = len(self.definition.columns)
+        return f"{self.table} is new, with {count} column{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class DropTable:
+    definition: Table
+    breaking: bool = field(default=True, init=False)
+
+    @derived
+    def table(self) -> str:
+        return self.definition.name
+
+    @derived
+    def column(self) -> None:
+        return None
+
+    def undo(self) -> AddTable:
+        return AddTable(self.definition)
+
+    def describe(self) -> str:
+        return f"{self.table} is gone"
+
+
+@dataclass(frozen=True)
+class AddColumn:
+    table: str
+    definition: Column
+
+    @derived
+    def column(self) -> str:
+        return self.definition.name
+
+    @derived
+    def breaking(self) -> bool:
+        """Rows that are there already have no value for it."""
+        return self.definition.complete and self.definition.required
+
+    def undo(self) -> DropColumn:
+        return DropColumn(self.table, self.definition)
+
+    def describe(self) -> str:
+        """
+        >>> AddColumn("orders", Column("id", "bigint", nullable=False)).describe()
+        'orders.id is new: bigint, required'
+        """
+        kind = self.definition.data_type or "its type is not known yet"
+        return f"{self.table}.{self.column} is new: {kind}{', required' if self.definition.required else ''}"
+
+
+@dataclass(frozen=True)
+class DropColumn:
+    table: str
+    definition: Column
+
+    @derived
+    def column(self) -> str:
+        return self.definition.name
+
+    @derived
+    def breaking(self) -> bool:
+        """A column without a type was never created."""
+        return self.definition.complete
+
+    def undo(self) -> AddColumn:
+        return AddColumn(self.table, self.definition)
+
+    def describe(self) -> str:
+        return f"{self.table}.{self.column} is gone"
+
+
+@dataclass(frozen=True)
+class ChangeColumn:
+    """One property of a column; None stands for "not said"."""
+
+    table: str
+    column: str
+    property: str
+    before: Any
+    after: Any
+
+    @derived
+    def breaking(self) -> bool:
+        return _breaks(self.property, self.before, self.after)
+
+    def undo(self) -> ChangeColumn:
+        return ChangeColumn(self.table, self.column, self.property, self.after, self.before)
+
+    def describe(self) -> str:
+        """
+        >>> ChangeColumn("orders", "qty", "data_type", "bigint", "double").describe()
+        'orders.qty: data_type was bigint, is double'
+        """
+        return f"{self.table}.{self.column}: {_was(self.property, self.before, self.after)}"
+
+
+@dataclass(frozen=True)
+class ChangeTable:
+    """One property of a table; None stands for "not said"."""
+
+    table: str
+    property: str
+    before: Any
+    after: Any
+
+    @derived
+    def column(self) -> None:
+        return None
+
+    @derived
+    def breaking(self) -> bool:
+        return self.property in ("parent", "table_format")
+
+    def undo(self) -> ChangeTable:
+        return ChangeTable(self.table, self.property, self.after, self.before)
+
+    def describe(self) -> str:
+        return f"{self.table}: {_was(self.property, self.before, self.after)}"
+
+
+Change = AddTable | DropTable | AddColumn | DropColumn | ChangeColumn | ChangeTable
+
+
+@dataclass(frozen=True)
+class ChangeSchema:
+    """One property of the schema as a whole, such as `settings.detections`."""
+
+    property: str
+    before: Any
+    after: Any
+
+    def undo(self) -> ChangeSchema:
+        return ChangeSchema(self.property, self.after, self.before)
+
+    def describe(self) -> str:
+        return f"schema: {_was(self.property, self.before, self.after)}"
+
+
+def compare(
+    before: Schema | None,
+    after: Schema,
+    system: bool = True,
+    processing: bool = False,
+) -> tuple[Change, ...]:
+    """The changes that lead from one schema to the other: what is gone, then table by table.
+
+    `system=False` leaves out the tables Trellis keeps for itself; `processing=True` takes in the notes of
+    the normalizer, such as whether a table has seen data. Neither the order of columns nor the settings
+    are compared here: for the latter see `compare_settings`.
+    """
+    old = before.tables if before else {}
+    found = (*_dropped(old.values(), after), *_tables(old, after, processing))
+    return tuple(each for each in found if system or not is_system(each.table))
+
+
+def compare_settings(before: Schema | None, after: Schema) -> tuple[ChangeSchema, ...]:
+    """The changes outside the tables: description, settings, normalizers."""
+    old, new = _whole(before), _whole(after)
+    return tuple(
+        ChangeSchema(key, old.get(key), new.get(key))
+        for key in dict.fromkeys((*old, *new))
+        if old.get(key) != new.get(key)
+    )
+
+
+def _whole(schema: Schema | None) -> dict[str, Any]:
+    if schema is None:
+        return {}
+    names = ("detections", "default_hints", "preferred_types", "schema_contract")
+    settings = said(schema.settings, names)
+    return {
+        "description": schema.description,
+        **{f"settings.{key}": each for key, each in settings.items()},
+        **{f"normalizers.{key}": plain(each) for key, each in schema.normalizers.items()},
+    }
+
+
+def _dropped(old: Any, after: Schema) -> Iterator[Change]:
+    for table in old:
+        if table.name not in after.tables:
+            yield DropTable(table)
+
+
+def _tables(old: Any, after: Schema, processing: bool) -> Iterator[Change]:
+    for table in after.tables.values():
+        if table.name not in old:
+            yield AddTable(table)
+            continue
+        for key, was, now in _differences(table_keys(old[table.name]), table_keys(table), processing):
+            yield ChangeTable(table.name, key, was, now)
+        yield from _columns(old[table.name], table, processing)
+
+
+def _columns(old: Table, new: Table, processing: bool) -> Iterator[Change]:
+    for column in old.columns.values():
+        if column.name not in new.columns:
+            yield DropColumn(old.name, column)
+    for column in new.columns.values():
+        if column.name not in old.columns:
+            yield AddColumn(new.name, column)
+            continue
+        was, now = column_keys(old.columns[column.name]), column_keys(column)
+        for key, before, after in _differences(was, now, processing):
+            yield ChangeColumn(new.name, column.name, key, before, after)
+
+
+def _differences(
+    old: dict[str, Any], new: dict[str, Any], processing: bool
+) -> Iterator[tuple[str, Any, Any]]:
+    for key in dict.fromkeys((*old, *new)):
+        if old.get(key) != new.get(key) and (processing or key not in PROCESSING):
+            yield key, old.get(key), new.get(key)
+
+
+def _breaks(key: str, before: Any, after: Any) -> bool:
+    """Whether values that were right before may not fit any more."""
+    if key == "data_type":
+        return before is not None
+    if key == "nullable":
+        return after is False
+    if key == "timezone":
+        return (before is False) != (after is False)
+    if key == "precision":
+        return after is not None and (before is None or after < before)
+    if key == "scale":
+        return True
+    return key in KEYS and bool(after)
+
+
+def _was(key: str, before: Any, after: Any) -> str:
+    def shown(value: Any) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return "not set" if value is None else str(value)
+
+    return f"{key} was {shown(before)}, is {shown(after)}"

@@ -1,0 +1,161 @@
+"""Schema documents: as a dict, as YAML for people, as JSON for programs.
+
+text or dict --> migrate --> settle --> validate --> Schema with defaults on its root tables
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from trellis.errors import SchemaError
+from trellis.schema.form import Document, mappings, schema_of, to_dict
+from trellis.schema.migrate import migrate
+from trellis.schema.model import Column, Schema, Table
+from trellis.schema.rules import HINTS
+from trellis.schema.validate import Path, check, no_lines
+from trellis.schema.version import bump
+
+__all__ = ["from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml", "with_defaults"]
+
+PROCESSING = ("x-normalizer", "x-loader", "x-extractor")
+
+
+def from_dict(
+    document: Mapping[str, Any], where: str = "schema", line_of: Callable[[Path], int | None] = no_lines
+) -> Schema:
+    """The schema of a document, of this engine or an older one. Its version stays as it was stored.
+
+    >>> from_dict({"name": "shop", "tables": {"t": {"columns": {"id": {}}}}}).tables["t"].hints
+    mappingproxy({'write_disposition': 'append', 'resource': 't'})
+    """
+    if not isinstance(document, Mapping):
+        raise SchemaError(f"{where}: a schema document is a mapping, not {document!r}")
+    current = settle(migrate(document, where))
+    check(current, where, line_of)
+    schema = schema_of(current)
+    return replace(schema, tables={name: with_defaults(each) for name, each in schema.tables.items()})
+
+
+def with_defaults(table: Table) -> Table:
+    """The table with what every root table has: a write disposition and a resource."""
+    if table.nested:
+        return table
+    wanted = {"write_disposition": "append", "resource": table.name}
+    missing = {key: each for key, each in wanted.items() if table.hints.get(key) is None}
+    return table.with_hints(**missing) if missing else table
+
+
+def settle(document: Document) -> Document:
+    """Accept, in place, the other spellings people use; what cannot be understood is left to the check."""
+    document.setdefault("engine_version", 11)
+    _empty_is_mapping(document, "tables", "settings", "normalizers")
+    for table in mappings(document.get("tables")):
+        _empty_is_mapping(table, "columns")
+        table.setdefault("columns", {})
+        _empty_is_mapping(table["columns"], *(table["columns"] if isinstance(table["columns"], dict) else ()))
+        for column in mappings(table["columns"]):
+            _settle_column(column)
+    settings = document.get("settings")
+    if isinstance(settings, dict):
+        _settle_settings(settings)
+    return document
+
+
+def _settle_settings(settings: Document) -> None:
+    hints = settings.get("default_hints") or {}
+    for hint in [key for key in settings if key in HINTS]:
+        old, new = hints.get(hint, []) if isinstance(hints, dict) else None, settings[hint]
+        if isinstance(old, list) and isinstance(new, list):
+            hints[hint] = [*old, *(each for each in new if each not in old)]
+            settings["default_hints"] = hints
+            del settings[hint]
+    types = settings.get("preferred_types")
+    if isinstance(types, dict):
+        for rule in [rule for rule, each in types.items() if each == "complex"]:
+            types[rule] = _json_for_complex(f"settings.preferred_types.{rule}")
+
+
+def _settle_column(column: Document) -> None:
+    if "is_variant" in column:
+        said = column.pop("is_variant")
+        column.setdefault("variant", said)
+    if column.get("data_type") == "complex":
+        column["data_type"] = _json_for_complex(f"column {column.get('name') or ''}".strip())
+
+
+def _json_for_complex(where: str) -> str:
+    warnings.warn(f"{where}: data type 'complex' is called 'json' now", stacklevel=4)
+    return "json"
+
+
+def _empty_is_mapping(within: Any, *keys: str) -> None:
+    if isinstance(within, dict):
+        within.update({key: {} for key in keys if key in within and within[key] is None})
+
+
+def to_yaml(schema: Schema, declared_only: bool = False) -> str:
+    """The document as it is saved, for people: names stand only as keys.
+
+    `declared_only` leaves out what processing adds: its hints and the variant columns. A schema does not
+    tell a declared column from an inferred one, so pass it as it was before it met data.
+    """
+    from trellis.schema.yaml_text import write
+
+    saved = to_dict(bump(declared(schema) if declared_only else schema))
+    saved.pop("imported_version_hash", None)
+    for table in saved["tables"].values():
+        del table["name"]
+        for column in table["columns"].values():
+            del column["name"]
+        columns = table.pop("columns")
+        table_keys = dict(table)
+        table.clear()
+        table.update({"columns": columns, **table_keys})
+    return write(saved)
+
+
+def declared(schema: Schema) -> Schema:
+    """The schema without processing hints and variant columns."""
+
+    def column(of: Column) -> Column:
+        return replace(of, hints={key: each for key, each in of.hints.items() if key not in PROCESSING})
+
+    def table(of: Table) -> Table:
+        columns = {name: column(each) for name, each in of.columns.items() if not each.is_variant}
+        hints = {key: each for key, each in of.hints.items() if key not in PROCESSING}
+        return replace(of, columns=columns, hints=hints)
+
+    return replace(schema, tables={name: table(each) for name, each in schema.tables.items()})
+
+
+def from_yaml(text: str, where: str = "schema.yaml") -> Schema:
+    """The schema of a YAML document; `where` is the file's name, for errors."""
+    from trellis.schema.yaml_text import read
+
+    document, lines = read(text, where)
+
+    def line_of(path: Path) -> int | None:
+        return next((lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in lines), None)
+
+    return from_dict(document, where, line_of)
+
+
+def to_json(schema: Schema, pretty: bool = False) -> str:
+    """The document as it is saved, for programs: on one line, or indented."""
+    saved = to_dict(bump(schema))
+    if pretty:
+        return json.dumps(saved, ensure_ascii=False, indent=2)
+    return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str, where: str = "schema.json") -> Schema:
+    """The schema of a JSON document; `where` is the file's name, for errors."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as why:
+        raise SchemaError(f"{where}: not valid JSON: {why}") from why
+    return from_dict(document, where)

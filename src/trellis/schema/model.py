@@ -1,0 +1,166 @@
+"""Column, Table, Schema: the values everything else passes around. Frozen, pure, ordered.
+
+A field that is `None` was not said and is left out of the document; the document, and so the
+content hash, keeps apart "not said" and "said to be the default" (spec dlt.md, sections 2-5).
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+DataType = Literal[
+    "text", "double", "bool", "timestamp", "date", "time", "bigint", "binary", "json", "decimal", "wei"
+]
+DATA_TYPES: tuple[DataType, ...] = get_args(DataType)
+
+Extra = Mapping[str, Any]
+
+
+def _read_only(content: dict[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(content)
+
+
+# Schemas travel to Spark tasks; a read-only mapping does not pickle by itself.
+copyreg.pickle(MappingProxyType, lambda proxy: (_read_only, (dict(proxy),)))
+NOTHING: Extra = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `hints` holds every other document key (`primary_key`, `unique`, `x-...`)."""
+
+    name: str
+    data_type: DataType | None = None
+    nullable: bool | None = None
+    precision: int | None = None
+    scale: int | None = None
+    timezone: bool | None = None
+    variant: bool | None = None
+    description: str | None = None
+    hints: Extra = field(default_factory=lambda: NOTHING)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it can be created: it has a type."""
+        return self.data_type is not None
+
+    @property
+    def required(self) -> bool:
+        return self.nullable is False
+
+    @property
+    def is_variant(self) -> bool:
+        return bool(self.variant)
+
+    def hint(self, name: str) -> Any:
+        """The hint's value, or None where it is absent or says its default."""
+        return self.hints.get(name) or None
+
+    def with_hints(self, **hints: Any) -> Column:
+        return replace(self, hints=MappingProxyType({**self.hints, **hints}))
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. Columns keep their order, which is part of the content hash.
+
+    `hints` holds every other document key (`write_disposition`, `resource`, `schema_contract`,
+    `references`, `filters`, `table_format`, `file_format`, `x-...`).
+    """
+
+    name: str
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    parent: str | None = None
+    description: str | None = None
+    hints: Extra = field(default_factory=lambda: NOTHING)
+
+    @property
+    def nested(self) -> bool:
+        return self.parent is not None
+
+    @property
+    def complete_columns(self) -> tuple[Column, ...]:
+        return tuple(c for c in self.columns.values() if c.complete)
+
+    @property
+    def seen_data(self) -> bool:
+        """Whether rows of it have arrived at least once."""
+        return bool((self.hints.get("x-normalizer") or {}).get("seen-data"))
+
+    def column_with(self, hint: str) -> str | None:
+        """Name of the first column that carries the hint."""
+        return next((c.name for c in self.columns.values() if c.hint(hint)), None)
+
+    def columns_with(self, hint: str) -> tuple[str, ...]:
+        return tuple(c.name for c in self.columns.values() if c.hint(hint))
+
+    def with_columns(self, *added: Column) -> Table:
+        """The table with columns appended, or put in the place of those of the same name."""
+        return replace(self, columns={**self.columns, **{c.name: c for c in added}})
+
+    def with_hints(self, **hints: Any) -> Table:
+        return replace(self, hints=MappingProxyType({**self.hints, **hints}))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Global inference rules of a schema (spec dlt.md, section 8). None means "not said"."""
+
+    detections: tuple[str, ...] | None = None
+    default_hints: Mapping[str, tuple[str, ...]] | None = None
+    preferred_types: Mapping[str, DataType] | None = None
+    schema_contract: str | Mapping[str, str] | None = None
+    extra: Extra = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A named set of tables with their settings and the record of their versions.
+
+    `stored_version`, `stored_hash` and `previous_hashes` are those of the last save; the hash of
+    what the schema says now is `trellis.schema.version.content_hash(schema)`.
+    """
+
+    name: str
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    normalizers: Extra = field(default_factory=lambda: NOTHING)
+    description: str | None = None
+    engine_version: int = 11
+    stored_version: int | None = None
+    stored_hash: str | None = None
+    imported_hash: str | None = None
+    previous_hashes: tuple[str, ...] = ()
+    extra: Extra = field(default_factory=lambda: NOTHING)
+
+    def with_tables(self, *changed: Table) -> Schema:
+        return replace(self, tables={**self.tables, **{t.name: t for t in changed}})
+
+    def root_of(self, table: str) -> Table:
+        """The root table of a chain of nested tables."""
+        found = self.tables[table]
+        while found.parent is not None:
+            found = self.tables[found.parent]
+        return found
+
+    def children(self, table: str) -> tuple[Table, ...]:
+        return tuple(t for t in self.tables.values() if t.parent == table)
+
+    def chain(self, root: str) -> Iterator[Table]:
+        """The table and all its descendants, depth first."""
+        yield self.tables[root]
+        for child in self.children(root):
+            yield from self.chain(child.name)
+
+    def inherited(self, table: str, hint: str) -> Any:
+        """A hint of the table or of its nearest ancestor that has it."""
+        found: Table | None = self.tables.get(table)
+        while found is not None:
+            if hint in found.hints:
+                return found.hints[hint]
+            found = self.tables.get(found.parent) if found.parent is not None else None
+        return None

@@ -1,0 +1,300 @@
+"""Check a document of the current engine: every fault at once, each with its address.
+
+What is allowed is data: `DOCUMENT` at the end of the module says which key takes what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trellis.errors import SchemaError, nearest
+from trellis.schema.model import DATA_TYPES
+from trellis.schema.rules import HINTS, rule_fault
+
+Path = tuple[str, ...]
+NAME_LENGTH = 64
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong, and the keys that lead to it."""
+
+    at: Path
+    says: str
+
+    def __str__(self) -> str:
+        return f"{dotted(self.at)}: {self.says}" if self.at else self.says
+
+
+class DocumentError(SchemaError):
+    """A document with all its `faults`, and the line of each where the document has lines."""
+
+    def __init__(self, where: str, faults: Iterable[Fault], line_of: Callable[[Path], int | None]) -> None:
+        self.where = where
+        self.faults = tuple(faults)
+        self.lines = tuple(line_of(fault.at) for fault in self.faults)
+        found = zip(self.lines, self.faults, strict=True)
+        said = [f"line {line}, {fault}" if line else str(fault) for line, fault in found]
+        many = f": {len(said)} faults" + "".join(f"\n  {each}" for each in said)
+        between = ", " if self.lines and self.lines[0] else ": "
+        super().__init__(where + (f"{between}{said[0]}" if len(said) == 1 else many))
+
+
+def dotted(path: Path) -> str:
+    """The path as a person writes it.
+
+    >>> dotted(("tables", "a.b", "columns"))
+    "tables.'a.b'.columns"
+    """
+    return ".".join(repr(part) if not part or "." in part or " " in part else part for part in path)
+
+
+def no_lines(_: Path) -> int | None:
+    """For documents without lines."""
+    return None
+
+
+def name_fault(name: object) -> str | None:
+    """What is wrong with the name of a schema, or None.
+
+    >>> name_fault("sch-1")
+    "schema name 'sch-1' is not an identifier: use letters, digits and _, a letter first"
+    """
+    if not isinstance(name, str):
+        return f"the schema name is text, not {name!r}"
+    if not name.isidentifier():
+        return f"schema name {name!r} is not an identifier: use letters, digits and _, a letter first"
+    if len(name) > NAME_LENGTH:
+        return f"schema name {name!r} has {len(name)} characters: {NAME_LENGTH} is the most"
+    return None
+
+
+def faults(document: Any) -> tuple[Fault, ...]:
+    """All that is wrong with a document in its in-memory form.
+
+    >>> [str(each) for each in faults({"name": "shop", "tables": {"t": {"colums": {}}}})]
+    ["tables.t.colums: unknown key: did you mean 'columns'?"]
+    """
+    return (*DOCUMENT((), document), *_parents(document))
+
+
+def check(document: Any, where: str = "schema", line_of: Callable[[Path], int | None] = no_lines) -> None:
+    """Raise a DocumentError if anything is wrong."""
+    if found := faults(document):
+        raise DocumentError(where, found, line_of)
+
+
+def _parents(document: Any) -> Iterator[Fault]:
+    tables = document.get("tables") if isinstance(document, Mapping) else None
+    if not isinstance(tables, Mapping):
+        return
+    said = {name: each.get("parent") for name, each in tables.items() if isinstance(each, Mapping)}
+    parents = {name: each for name, each in said.items() if each and isinstance(each, str)}
+    for name, parent in parents.items():
+        if parent not in tables:
+            yield Fault(("tables", name, "parent"), f"no table {parent!r}{nearest(parent, map(str, tables))}")
+        seen = {name}
+        while parent in parents and parent not in seen:
+            seen.add(parent)
+            parent = parents[parent]
+        if parent == name:
+            yield Fault(("tables", name, "parent"), f"{name!r} is among its own ancestors")
+
+
+# What values are made of. A check gets the path and the value and yields faults; null is always allowed,
+# and means "not said", except where a record requires the key.
+
+Check = Callable[[Path, Any], Iterator[Fault]]
+
+
+def kind(says: str, accepts: Callable[[Any], bool]) -> Check:
+    def check(path: Path, value: Any) -> Iterator[Fault]:
+        if not accepts(value):
+            yield Fault(path, f"expected {says}, found {value!r}")
+
+    return check
+
+
+def one_of(choices: Iterable[str]) -> Check:
+    known = tuple(choices)
+
+    def check(path: Path, value: Any) -> Iterator[Fault]:
+        if not isinstance(value, str):
+            yield Fault(path, f"expected one of {', '.join(known)}, found {value!r}")
+        elif value not in known:
+            yield Fault(path, f"no such value {value!r}{nearest(value, known)}")
+
+    return check
+
+
+def judged(by: Callable[[object], str | None]) -> Check:
+    def check(path: Path, value: Any) -> Iterator[Fault]:
+        if says := by(value):
+            yield Fault(path, says)
+
+    return check
+
+
+def sequence(of: Check) -> Check:
+    def check(path: Path, value: Any) -> Iterator[Fault]:
+        if not isinstance(value, (list, tuple)):
+            yield Fault(path, f"expected a list, found {value!r}")
+            return
+        for index, each in enumerate(value):
+            yield from of((*path, str(index)), each)
+
+    return check
+
+
+def mapping(of: Check, key: Callable[[object], str | None] = lambda _: None) -> Check:
+    def check(path: Path, value: Any) -> Iterator[Fault]:
+        if not isinstance(value, Mapping):
+            yield Fault(path, f"expected a mapping, found {value!r}")
+            return
+        for name, each in value.items():
+            if not isinstance(name, str) or not name.strip():
+                yield Fault(path, f"expected a name as key, found {name!r}")
+            elif says := key(name):
+                yield Fault((*path, name), says)
+            else:
+                yield from of((*path, name), each)
+
+    return check
+
+
+def record(known: Mapping[str, Check], required: tuple[str, ...] = ()) -> Check:
+    def check(path: Path, value: Any) -> Iterator[Fault]:
+        if not isinstance(value, Mapping):
+            yield Fault(path, f"expected a mapping, found {value!r}")
+            return
+        for key in required:
+            if value.get(key) is None:
+                yield Fault(path, f"key {key!r} is missing")
+        for key, each in value.items():
+            if not isinstance(key, str):
+                yield Fault(path, f"unknown key {key!r}: keys are text")
+            elif key in known:
+                if each is not None:
+                    yield from known[key]((*path, key), each)
+            elif not key.startswith("x-"):
+                yield Fault((*path, key), f"unknown key{nearest(key, known)}")
+
+    return check
+
+
+def either(text: Check, otherwise: Check) -> Check:
+    return lambda path, value: (text if isinstance(value, str) else otherwise)(path, value)
+
+
+def _same_length(check: Check) -> Check:
+    def both(path: Path, value: Any) -> Iterator[Fault]:
+        found = tuple(check(path, value))
+        yield from found
+        if not found and len(value["columns"]) != len(value["referenced_columns"]):
+            yield Fault(path, "columns and referenced_columns differ in length")
+
+    return both
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int
+
+
+TEXT = kind("text", lambda value: isinstance(value, str))
+FLAG = kind("true or false", lambda value: isinstance(value, bool))
+SIZE = kind("a whole number, 0 or more", lambda value: _whole(value) and value >= 0)
+NUMBER = kind("a whole number", _whole)
+OBJECT = kind("a mapping", lambda value: isinstance(value, Mapping))
+RULE = judged(rule_fault)
+
+MODES = ("evolve", "freeze", "discard_row", "discard_value")
+CONTRACT = either(one_of(MODES), record(dict.fromkeys(("tables", "columns", "data_type"), one_of(MODES))))
+
+COLUMN_FLAGS = (
+    *("nullable", "timezone", "variant", "partition", "cluster", "primary_key", "merge_key", "unique"),
+    *("sort", "row_key", "parent_key", "root_key", "hard_delete", "incremental"),
+)
+COLUMN = record(
+    {
+        "name": TEXT,
+        "description": TEXT,
+        "data_type": one_of(DATA_TYPES),
+        "precision": SIZE,
+        "scale": NUMBER,
+        "dedup_sort": one_of(("asc", "desc")),
+        **dict.fromkeys(COLUMN_FLAGS, FLAG),
+        "x-normalizer": OBJECT,
+    }
+)
+
+TO = ("zero", "one", "many")
+REFERENCE = _same_length(
+    record(
+        {
+            "table": TEXT,
+            "columns": sequence(TEXT),
+            "referenced_table": TEXT,
+            "referenced_columns": sequence(TEXT),
+            "label": TEXT,
+            "cardinality": one_of(f"{a}_to_{b}" for a in TO for b in TO if (a, b) != ("zero", "zero")),
+        },
+        required=("columns", "referenced_table", "referenced_columns"),
+    )
+)
+FILE_FORMATS = (
+    *("preferred", "jsonl", "typed-jsonl", "insert_values", "parquet", "csv", "reference", "model"),
+)
+TABLE = record(
+    {
+        "name": TEXT,
+        "description": TEXT,
+        "columns": mapping(COLUMN),
+        "write_disposition": one_of(("append", "replace", "merge", "skip")),
+        "resource": TEXT,
+        "parent": TEXT,
+        "schema_contract": CONTRACT,
+        "references": sequence(REFERENCE),
+        "table_format": one_of(("iceberg", "delta", "hive", "native")),
+        "file_format": one_of(FILE_FORMATS),
+        "filters": record({"excludes": sequence(RULE), "includes": sequence(RULE)}),
+        **dict.fromkeys(("x-normalizer", "x-loader", "x-extractor"), OBJECT),
+    }
+)
+
+DETECTIONS = (
+    *("timestamp", "iso_timestamp", "iso_date", "large_integer", "hexbytes_to_text", "wei_to_double"),
+)
+SETTINGS = record(
+    {
+        "detections": sequence(one_of(DETECTIONS)),
+        "default_hints": record(dict.fromkeys(HINTS, sequence(RULE))),
+        "preferred_types": mapping(one_of(DATA_TYPES), key=rule_fault),
+        "schema_contract": CONTRACT,
+    }
+)
+NORMALIZERS = record(
+    {
+        "names": TEXT,
+        "json": record({"module": TEXT, "config": OBJECT}),
+        "detections": sequence(TEXT),
+        "allow_identifier_change_on_table_with_data": FLAG,
+        "use_break_path_on_normalize": FLAG,
+    }
+)
+DOCUMENT = record(
+    {
+        "version": SIZE,
+        "version_hash": TEXT,
+        "previous_hashes": sequence(TEXT),
+        "imported_version_hash": TEXT,
+        "engine_version": NUMBER,
+        "name": judged(name_fault),
+        "description": TEXT,
+        "tables": mapping(TABLE),
+        "settings": SETTINGS,
+        "normalizers": NORMALIZERS,
+    },
+    required=("name",),
+)

@@ -1,0 +1,123 @@
+"""YAML to plain values and back, with the line of every key.
+
+Read by the rules that dlt writes by (YAML 1.1: `yes` and `no` are flags, `1_000` is a number), save that
+a key is always text, and so is a date: a document holds what JSON can hold.
+"""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import Any
+
+from trellis.errors import SchemaError
+
+Lines = dict[tuple[str, ...], int]
+
+_FLAGS = {
+    word: flag
+    for flag, words in ((True, ("true", "yes", "on")), (False, ("false", "no", "off")))
+    for each in words
+    for word in (each, each.title(), each.upper())
+}
+_TAGS = frozenset(
+    f"tag:yaml.org,2002:{each}"
+    for each in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge", "map", "seq")
+)
+_NULLS = ("", "~", "null", "Null", "NULL")
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)")
+_FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
+
+
+def read(text: str, where: str) -> tuple[Any, Lines]:
+    """The document and the line on which each key stands, counted from 1."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        root = YAML(typ="safe", pure=True).compose(StringIO(text))
+    except MarkedYAMLError as why:
+        mark = why.problem_mark or why.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise SchemaError(f"{where}{line}: not valid YAML: {why.problem or why.context}") from why
+    except (YAMLError, RecursionError) as why:
+        raise SchemaError(f"{where}: not valid YAML: {why}") from why
+    lines: Lines = {}
+    return (None if root is None else _Reader(where, lines).value(root, ())), lines
+
+
+def write(value: Any) -> str:
+    """The value in block style, keys in their order."""
+    from ruamel.yaml import YAML
+
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.version = (1, 1)  # quote whatever a reader of either version could take for something else
+    yaml.default_flow_style = False
+    yaml.allow_unicode = True
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.width = 100_000
+    out = StringIO()
+    yaml.dump(value, out)
+    return out.getvalue().removeprefix("%YAML 1.1\n---\n")
+
+
+class _Reader:
+    def __init__(self, where: str, lines: Lines) -> None:
+        self.where, self.lines, self.open = where, lines, set[int]()
+
+    def value(self, node: Any, path: tuple[str, ...]) -> Any:
+        line = node.start_mark.line + 1
+        self.lines.setdefault(path, line)
+        if str(node.tag) not in _TAGS:
+            raise SchemaError(f"{self.where}, line {line}: a schema needs no tags such as {node.tag}")
+        if node.id == "scalar":
+            return _scalar(node)
+        if id(node) in self.open:
+            raise SchemaError(f"{self.where}, line {line}: an alias leads back to itself")
+        self.open.add(id(node))
+        found = self.mapping(node, path) if node.id == "mapping" else self.sequence(node, path)
+        self.open.discard(id(node))
+        return found
+
+    def sequence(self, node: Any, path: tuple[str, ...]) -> list[Any]:
+        return [self.value(each, (*path, str(index))) for index, each in enumerate(node.value)]
+
+    def mapping(self, node: Any, path: tuple[str, ...]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.id != "scalar":
+                raise SchemaError(f"{self.where}, line {line}: a key is text, not a list or mapping")
+            name = key.value
+            if name == "<<" and not key.style:
+                merged.update(self.merge(value, path, line))
+                continue
+            if name in found:
+                raise SchemaError(f"{self.where}, line {line}: key {name!r} stands here twice")
+            below = (*path, name)
+            self.lines[below] = line
+            found[name] = self.value(value, below)
+        return {**merged, **found}
+
+    def merge(self, node: Any, path: tuple[str, ...], line: int) -> dict[str, Any]:
+        each = node.value if node.id == "sequence" else [node]
+        found: dict[str, Any] = {}
+        for value in (self.value(one, path) for one in reversed(each)):
+            if not isinstance(value, dict):
+                raise SchemaError(f"{self.where}, line {line}: only mappings can be merged with <<")
+            found.update(value)
+        return found
+
+
+def _scalar(node: Any) -> Any:
+    text: str = node.value
+    if node.style:
+        return text
+    if text in _NULLS:
+        return None
+    if text in _FLAGS:
+        return _FLAGS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text

@@ -1,0 +1,121 @@
+"""Tasks as a Spark job: Spark says where and when, each task reads, conforms and stages its splits."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from trellis.errors import SparkError
+from trellis.flow.plan import Plan
+from trellis.flow.task import Outcome, Progress, Task, run_task
+from trellis.spark.session import get_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_POLL = 0.25
+_RESULT = "outcome binary"
+
+
+class SparkRun:
+    """A `Run` on a session that starts when it is first needed."""
+
+    def __init__(self, master: str | None = None, remote: str | None = None) -> None:
+        self.master = master
+        self.remote = remote
+
+    @property
+    def session(self) -> SparkSession:
+        return get_session(self.master, self.remote)
+
+    def __call__(self, plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]:
+        session = self.session
+        frame = session.range(0, len(tasks), 1, len(tasks))
+        work = _Work(pickle.dumps((plan, tasks)))
+        ticks = _Ticks(Path(plan.staging) / "_progress", progress)
+        with ticks:
+            try:
+                found = frame.mapInArrow(work, _RESULT).collect()
+            except Exception as bad:
+                raise SparkError(f"the Spark job failed: {_reason(bad)}; --debug shows all of it") from bad
+        for row in found:
+            yield pickle.loads(bytes(row.outcome))
+
+
+class _Work:
+    """What runs on an executor: for each number the task of that number. Never holds the session."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        plan, tasks = pickle.loads(self.pickled)
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                task: Task = tasks[number]
+                outcome = run_task(plan, task, _Ticker(plan.staging, task.name))
+                yield pa.RecordBatch.from_pydict({"outcome": pa.array([pickle.dumps(outcome)], pa.binary())})
+
+
+class _Ticker:
+    """Leaves the number of bytes done where the driver can see it."""
+
+    def __init__(self, staging: str, task: str) -> None:
+        self.path = os.path.join(staging, "_progress", task)
+        self.done = 0
+
+    def __call__(self, size: int) -> None:
+        self.done += size
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with open(self.path, "w") as note:
+                note.write(str(self.done))
+        except OSError:
+            return
+
+
+class _Ticks:
+    """Reads the notes of the tasks while the job runs."""
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self.folder = folder
+        self.progress = progress
+        self.seen = 0
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._poll, daemon=True)
+
+    def _poll(self) -> None:
+        while not self.stop.wait(_POLL):
+            self._read()
+
+    def _read(self) -> None:
+        total = 0
+        for note in self.folder.glob("*"):
+            text = note.read_text() if note.exists() else ""
+            total += int(text) if text.isdigit() else 0
+        if total > self.seen:
+            self.progress(total - self.seen)
+            self.seen = total
+
+    def __enter__(self) -> _Ticks:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.stop.set()
+        self.thread.join()
+        self._read()
+        for note in self.folder.glob("*"):
+            note.unlink(missing_ok=True)
+
+
+def _reason(bad: Exception) -> str:
+    lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
+    told = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), None)
+    return (told or (lines[0] if lines else type(bad).__name__))[:300]

@@ -1,0 +1,125 @@
+"""What all tests share: one Spark session per process, the real records, the count of conformance rows."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HERE = Path(__file__).parent
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+# --- Spark -----------------------------------------------------------------------------------------------
+
+
+def start_spark(folder: Path) -> SparkSession:
+    """A small local session: two cores, 1 GB, UTC, `caseSensitive`; all it writes is under `folder`."""
+    os.environ.setdefault("TZ", "UTC")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+    from pyspark.sql import SparkSession
+
+    options = {
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.sql.artifact.isolation.enabled": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("trellis tests")
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session of this process, started when the first test asks for it."""
+    session = start_spark(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks for `spark` is marked so, and comes after all that do not."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+    items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+
+
+# --- Data ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real records beside the project (its README says whose they are)."""
+    folder = HERE.parent.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("no ../shared/data beside the project: the real records are not part of it")
+    return folder
+
+
+# --- Conformance -----------------------------------------------------------------------------------------
+#
+# conformance/<dialect>_rows.txt lists the ids of a dialect's conformance table, one a line. A test speaks
+# for a row if it has the row's id in its name (`test_n01_...`) or in its parameters (`[N01]`). A row passes
+# if at least one test speaks for it and none of those fails or is skipped.
+
+ROWS = {
+    path.name.removesuffix("_rows.txt"): frozenset(path.read_text().split())
+    for path in sorted((HERE / "conformance").glob("*_rows.txt"))
+}
+ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]\d\d)(?![A-Za-z0-9])")
+outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
+
+
+def rows_of(test: str) -> set[tuple[str, str]]:
+    """The (dialect, row) pairs that a test speaks for; a path that names no dialect means dlt.
+
+    >>> sorted(rows_of("tests/conformance/test_names.py::test_n01_n02_snake"))
+    [('dlt', 'N01'), ('dlt', 'N02')]
+    >>> rows_of("tests/conformance/test_types.py::test_coerce[C07-double]")
+    {('dlt', 'C07')}
+    """
+    path, _, name = test.partition("::")
+    dialect = next((known for known in ROWS if known in path), "dlt")
+    found = {match.upper() for match in ROW_ID.findall(name.replace("_", " "))}
+    return {(dialect, row) for row in found & ROWS.get(dialect, frozenset())}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" or report.outcome != "passed":
+        for row in rows_of(report.nodeid):
+            outcomes[row].add(report.outcome)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for dialect, rows in ROWS.items():
+        if any(known == dialect for known, _ in outcomes):
+            passing = sum(outcomes.get((dialect, row)) == {"passed"} for row in rows)
+            terminalreporter.write_line(f"conformance ({dialect}): {passing} of {len(rows)} rows pass")

@@ -1,0 +1,216 @@
+"""The house rules that a reader cannot see on one page: who may import whom, and what stays pure."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "src" / "trellis"
+PURE = ("schema", "evolution", "dialects")
+HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
+
+# One way only: a module may import from its own floor and from those below. What a floor does not name
+# (errors, generate) is the cellar: anyone may import it, and it imports none of these.
+# A new part gets a floor.
+FLOORS = (
+    ("cli",),
+    ("pipeline", "records", "report"),
+    ("dialects", "spark", "destinations", "flow", "registry"),
+    ("evolution",),
+    ("schema",),
+)
+FLOOR = {part: height for height, floor in enumerate(reversed(FLOORS), 1) for part in floor}
+FOYER = ("__init__", "__main__")  # `import trellis` itself: the public names, from anywhere
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """trellis.dialects.dlt.names for src/trellis/dialects/dlt/names.py"""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of(module: str) -> str:
+    """The part of the house: `dialects` of trellis.dialects.dlt.names"""
+    return (*module.split("."), "__init__")[1]
+
+
+def is_for_types(node: ast.AST) -> bool:
+    """`if TYPE_CHECKING:`"""
+    return isinstance(node, ast.If) and ast.unparse(node.test).removeprefix("typing.") == "TYPE_CHECKING"
+
+
+def imports(tree: ast.AST, module: str, package: bool, types_too: bool = True) -> Iterator[tuple[int, str]]:
+    """(line, full name) of everything imported anywhere in a module, late imports in functions included."""
+    for node in ast.iter_child_nodes(tree):
+        if is_for_types(node) and not types_too:
+            assert isinstance(node, ast.If)
+            for other in node.orelse:
+                yield from imports(other, module, package, types_too)
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = module.split(".") if package else module.split(".")[:-1]
+            start = ".".join(base[: len(base) - node.level + 1]) if node.level else ""
+            origin = ".".join(filter(None, (start, node.module)))
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+        else:
+            yield from imports(node, module, package, types_too)
+
+
+def imported_by(path: Path, types_too: bool = True) -> list[tuple[int, str]]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return list(imports(tree, name_of(path), path.name == "__init__.py", types_too))
+
+
+def at(path: Path, line: int, what: str) -> str:
+    return f"{path.relative_to(PACKAGE.parent.parent)}:{line}: {what}"
+
+
+def test_the_core_starts_without_spark() -> None:
+    """In a new interpreter, so that nothing another test imported is there already."""
+    core = [name_of(path) for path in MODULES if part_of(name_of(path)) in PURE]
+    assert {"trellis.schema", "trellis.evolution", "trellis.dialects"} <= {*core}
+    code = f"import sys, {', '.join(core)}; print(*(m for m in {HEAVY} if m in sys.modules))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert (ran.returncode, ran.stdout.strip(), ran.stderr) == (0, "", "")
+
+
+def test_pure_modules_import_nothing_heavy() -> None:
+    found = [
+        at(path, line, f"imports {module}")
+        for path in MODULES
+        if part_of(name_of(path)) in PURE
+        for line, module in imported_by(path)
+        if module.split(".")[0] in HEAVY
+    ]
+    assert not found, "\n".join(found)
+
+
+OPENERS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "urlopen", "connect")
+
+
+def test_pure_modules_open_no_files() -> None:
+    found = []
+    for path in MODULES:
+        if part_of(name_of(path)) not in PURE:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func).split(".")[-1]
+                if called in OPENERS:
+                    found.append(at(path, node.lineno, f"calls {called}()"))
+    assert not found, "\n".join(found)
+
+
+def test_only_the_engine_imports_pyspark() -> None:
+    found = [
+        at(path, line, f"imports {module}")
+        for path in MODULES
+        if part_of(name_of(path)) != "spark"
+        for line, module in imported_by(path, types_too=False)
+        if module.split(".")[0] == "pyspark"
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_dialect_imports_another() -> None:
+    home = "trellis.dialects."
+    dialects = {path.name for path in (PACKAGE / "dialects").iterdir() if path.is_dir()}
+    found = []
+    for path in MODULES:
+        mine = name_of(path).removeprefix(home).split(".")[0] if name_of(path).startswith(home) else None
+        if mine in dialects:
+            for line, module in imported_by(path):
+                other = module.removeprefix(home).split(".")[0] if module.startswith(home) else None
+                if other in dialects - {mine}:
+                    found.append(at(path, line, f"{mine} imports {module}"))
+    assert not found, "\n".join(found)
+
+
+def test_imports_run_one_way() -> None:
+    found = []
+    for path in MODULES:
+        part = part_of(name_of(path))
+        if part in FOYER:
+            continue
+        for line, module in imported_by(path):
+            if module.split(".")[0] != "trellis":
+                continue
+            other = part_of(module)
+            if FLOOR.get(other, 0) > FLOOR.get(part, 0):
+                found.append(at(path, line, f"{part} imports {module}, which stands above it"))
+    assert not found, "\n".join(found)
+
+
+# --- no `if dialect == "..."`: the engine reads a record of decisions or abilities ------------------------
+
+NAMES = ("dialect", "destination", "scheme")
+
+
+def is_name_of_one(node: ast.expr) -> bool:
+    """dialect, self.dialect, dialect_name, destination.name, destination.scheme ...
+
+    >>> texts = ("self.dialect", "dialect.name", "name", "dialect.names")
+    >>> [is_name_of_one(ast.parse(text, mode="eval").body) for text in texts]
+    [True, True, False, False]
+    """
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name.removesuffix("_name") in NAMES:
+            return True
+        case ast.Attribute(value=value, attr="name" | "scheme"):
+            return is_name_of_one(value)
+        case ast.Call(func=ast.Attribute(value=value, attr="lower" | "casefold" | "strip" | "startswith")):
+            return is_name_of_one(value)
+    return False
+
+
+def is_text(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=str()):
+            return True
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return any(is_text(part) for part in parts)
+    return False
+
+
+def asks_for_a_name(node: ast.AST) -> bool:
+    """
+    >>> texts = ("dialect == 'dlt'", "dialect == other")
+    >>> [asks_for_a_name(ast.parse(text, mode="eval").body) for text in texts]
+    [True, False]
+    """
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            sides = [left, *others]
+            return any(map(is_name_of_one, sides)) and any(map(is_text, sides))
+        case ast.Match(subject=subject, cases=cases) if is_name_of_one(subject):
+            return any(isinstance(part, ast.MatchValue) for case in cases for part in ast.walk(case.pattern))
+        case ast.Call(func=ast.Attribute(value=value, attr="startswith")):
+            return is_name_of_one(value)
+    return False
+
+
+@pytest.mark.parametrize("part", ["flow", "spark", "pipeline", "records"])
+def test_the_engine_asks_nobody_for_a_name(part: str) -> None:
+    found = [
+        at(path, node.lineno, ast.unparse(node).splitlines()[0])
+        for path in MODULES
+        if part_of(name_of(path)) == part
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if asks_for_a_name(node)
+    ]
+    assert not found, "the engine is missing a decision or an ability; find its name:\n" + "\n".join(found)
