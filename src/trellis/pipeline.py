@@ -14,6 +14,7 @@ from trellis.destinations import open_destination
 from trellis.destinations.base import ChainLoad, Commit, Destination, Moved
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError
+from trellis.evolution.declare import judge
 from trellis.evolution.dialect import Dialect, Mode, Request, Strategy
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.observe import Observations
@@ -28,7 +29,7 @@ from trellis.records import records_of
 from trellis.report import Report, Tally, table_reports
 from trellis.schema.compare import compare
 from trellis.schema.document import from_json
-from trellis.schema.merge import unify
+from trellis.schema.given import take
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
@@ -96,6 +97,23 @@ class Pipeline:
     def plan(self, source: Any, table: str | None = None, **options: Any) -> Report:
         """What `load` would do: the same report, nothing written."""
         return self._load(source, Options(table=table, **options), dry_run=True)
+
+    def save_schema(self, schema: Schema) -> Schema:
+        """Record a schema as the newest version, without rows, and create its tables.
+
+        It must be made from the version that is there now, `pipeline.schema`. Raises DestinationError,
+        and TrellisError where another load was faster.
+        """
+        keep, after, base = self._dialect.keep, bump(schema), schema.stored_hash
+        load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
+        fresh = after.stored_hash != base
+        records = keep.records(after, load_id, self._dataset, now, fresh=fresh, first=base is None)
+        try:
+            commit = Commit(load_id, self._dataset, after, base, (), {}, records, {}, keep.journal())
+            self.destination.commit(commit)
+        except Moved:
+            raise TrellisError(f"{self.to}: another load changed the schema meanwhile; save it again") from None
+        return after
 
     @property
     def _dataset(self) -> str:
@@ -177,6 +195,8 @@ class _Attempt:
                 [file for outcome in self.outcomes for file in outcome.files], self.outcomes, self.staging
             )
         _refuse_unbound(state.schema, root)
+        if not self.destination.abilities.case_sensitive:
+            _refuse_collisions(state.schema)
         after = bump(state.schema)
         report = self._report(before, after, by_table(files), dry_run)
         if not dry_run:
@@ -186,18 +206,18 @@ class _Attempt:
 
     def _prepare(self, before: Schema) -> Schema:
         given = self.options.schema
-        schema = before if given is None else unify(before, replace(given, name=before.name))
+        schema = before if given is None else take(before, given, self._naming)
         request = Request(
             table=self.options.table or "",
             mode=self.options.mode,
             strategy=self.options.strategy,
             keys=self.options.keys,
             merge_keys=self.options.merge_keys,
-            columns=self.options.columns or self._typed(schema),
+            columns=(*self._typed(schema), *self.options.columns),
             contract=self.options.contract,
             max_nesting=self.options.max_nesting,
         )
-        return self.dialect.keep.prepare(schema, request, self._naming(schema))
+        return judge(before, self.dialect.keep.prepare(schema, request, self._naming(schema)))
 
     def _typed(self, schema: Schema) -> tuple[Column, ...]:
         """The declared columns of a typed source, as far as the schema does not know them yet."""
@@ -323,6 +343,20 @@ def _refuse_unbound(schema: Schema, root: str) -> None:
                 raise SchemaError(
                     f"table {table.name}: {kind} column {column.name} is in no record, so it has no type; "
                     "check its name, or give it a data_type in the schema"
+                )
+
+
+def _refuse_collisions(schema: Schema) -> None:
+    """Names that differ in case alone are one name to a destination that does not tell case apart."""
+    places = [("tables", schema.tables), *((f"columns of table {t.name}", t.columns) for t in schema.tables.values())]
+    for what, names in places:
+        seen: dict[str, str] = {}
+        for name in names:
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                raise SchemaError(
+                    f"{what}: {other} and {name} collide, because the destination does not tell case apart; "
+                    "choose a naming convention that does not either, such as snake_case or sql_ci_v1"
                 )
 
 

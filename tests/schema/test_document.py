@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from schema.strategies import schemas
 from trellis.dialects.dlt.system import check_stored, new_schema
@@ -331,6 +331,7 @@ def test_the_dict_round_trip(schema: Schema) -> None:
     assert content_hash(read) == content_hash(schema)
 
 
+@settings(max_examples=30)
 @given(schemas())
 def test_the_text_round_trip(schema: Schema) -> None:
     saved = bump(schema)

@@ -1,0 +1,12 @@
+"""The command line: thin commands, each over one public function. `main` is the entry point."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run `trellis` and end the process with its exit code."""
+    import sys
+
+    from trellis.cli.app import run
+
+    sys.exit(run(sys.argv[1:]))

@@ -1,8 +1,11 @@
 """The row results of replace and merge as SQL over a staged and a current relation (spec dlt.md, 14).
 
-Everything is expressed by two sets of root row ids: those that leave the destination and those that
-come in. A destination that can delete in place deletes the one and inserts the other; one that writes
-whole tables selects what stays and what comes.
+Everything is expressed by two sets of root rows: those that leave the destination, by their id, and
+those that come in, by their id and their place among the staged rows. A destination that can delete in
+place deletes the one and inserts the other; one that writes whole files picks rows by their places.
+
+Users name their columns as they like, so a query here never adds a column beside those of a table:
+what it needs is renamed in a subquery that shows nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +15,10 @@ from dataclasses import dataclass
 
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import RowKeys, Strategy
-from trellis.schema.model import Schema, Table
+from trellis.schema.model import Column, Schema, Table
+
+LEAVING = "temp.main.leaving"
+COMING = "temp.main.coming"
 
 
 def quoted(name: str) -> str:
@@ -26,13 +32,37 @@ def quoted(name: str) -> str:
 
 @dataclass(frozen=True)
 class Chain:
-    """A root table and its descendants as SQL relations: what is there now, what is staged."""
+    """A root table and its descendants as SQL relations: what is there now, what is staged.
+
+    A relation stands in a FROM clause and has every complete column of its table. The result of
+    `leaving` is to be kept as a relation LEAVING (id), that of `coming` as COMING (id, place).
+    """
 
     schema: Schema
     root: Table
     keys: Callable[[str], RowKeys]
     current: Callable[[str], str]
     staged: Callable[[str], str]
+
+    def needs(self, table: str) -> tuple[Column, ...]:
+        """The columns of a table that the queries of this chain read."""
+        names = {*self.keys(table).columns}
+        if table == self.root.name:
+            for hint in ("primary_key", "merge_key", "dedup_sort", "hard_delete"):
+                names.update(self.root.columns_with(hint))
+        return tuple(c for c in self.schema.tables[table].complete_columns if c.name in names)
+
+    def check(self, strategy: Strategy) -> None:
+        """Raises SchemaError where the hints of the root table do not suit a merge."""
+        name = self.root.name
+        if strategy == "upsert" and not self._columns("primary_key"):
+            raise SchemaError(f"table {name}: upsert needs a primary key; name one with --key COLUMN")
+        for hint in ("dedup_sort", "hard_delete"):
+            marked = self.root.columns_with(hint)
+            if len(marked) > 1:
+                raise SchemaError(
+                    f"table {name}: columns {' and '.join(marked)} are all marked {hint}; only one may be"
+                )
 
     def leaving(self, strategy: Strategy) -> str:
         """A query of the ids of root rows that the load removes or replaces."""
@@ -41,71 +71,91 @@ class Chain:
             f"EXISTS (SELECT 1 FROM {self.staged(self.root.name)} s WHERE {_equal(columns)})"
             for columns in self._matching(strategy)
         ]
-        if not conditions:
-            return f"SELECT {row_id} AS id FROM {self.current(self.root.name)} WHERE FALSE"
-        return f"SELECT d.{row_id} AS id FROM {self.current(self.root.name)} d WHERE {' OR '.join(conditions)}"
+        where = " OR ".join(conditions) or "FALSE"
+        return f"SELECT d.{row_id} AS id FROM {self.current(self.root.name)} d WHERE {where}"
 
     def coming(self, strategy: Strategy) -> str:
-        """A query of the ids of staged root rows that go in: one per primary key, none marked deleted."""
-        keys = self.keys(self.root.name)
-        row_id = quoted(keys.row_id)
-        primary = self.root.columns_with("primary_key")
-        kept = f"SELECT *, {row_id} AS id FROM {self.staged(self.root.name)}"
-        if primary and not self.root.hints.get("x-stage-data-deduplicated"):
-            by = ", ".join(map(quoted, primary))
-            rank = f"row_number() OVER (PARTITION BY {by} ORDER BY {self._order()}) AS rank_of_key"
-            kept = f"SELECT * FROM (SELECT *, {row_id} AS id, {rank} FROM {self.staged(self.root.name)}) WHERE rank_of_key = 1"
-        condition = self._alive()
-        return f"SELECT id FROM ({kept})" + (f" WHERE {condition}" if condition else "")
+        """A query of the staged root rows that go in: one per primary key, none marked deleted."""
+        keys = () if self.root.hints.get("x-stage-data-deduplicated") else self._columns("primary_key")
+        parts = [f"s.{quoted(self.keys(self.root.name).row_id)} AS id", "row_number() OVER () AS place"]
+        parts += [f"s.{quoted(key)} AS key_{number}" for number, key in enumerate(keys)]
+        order, conditions = "place", []
+        for name in self._columns("dedup_sort"):
+            parts.append(f"s.{quoted(name)} AS sort_by")
+            descending = self.root.columns[name].hint("dedup_sort") == "desc"
+            order = f"sort_by {'DESC' if descending else 'ASC'} NULLS LAST, place"
+        for name in self._columns("hard_delete"):
+            parts.append(f"s.{quoted(name)} AS flag")
+            conditions.append("flag IS NOT TRUE" if self.root.columns[name].data_type == "bool" else "flag IS NULL")
+        source = f"SELECT {', '.join(parts)} FROM {self.staged(self.root.name)} s"
+        if keys:
+            by = ", ".join(f"key_{number}" for number in range(len(keys)))
+            unknown = " OR ".join(f"key_{number} IS NULL" for number in range(len(keys)))
+            source = f"SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS turn FROM ({source})"
+            conditions.insert(0, f"(turn = 1 OR {unknown})")
+        return f"SELECT id, place FROM ({source})" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
 
     def double_keys(self) -> str:
-        """A query of how many primary keys stand twice among the staged rows."""
-        by = ", ".join(map(quoted, self.root.columns_with("primary_key")))
-        return f"SELECT count(*) FROM (SELECT {by} FROM {self.staged(self.root.name)} GROUP BY {by} HAVING count(*) > 1)"
+        """A query of how many primary keys stand twice among the staged rows; NULL is equal to nothing."""
+        columns = self._columns("primary_key")
+        by = ", ".join(f"s.{quoted(key)}" for key in columns)
+        known = " AND ".join(f"s.{quoted(key)} IS NOT NULL" for key in columns)
+        twice = f"SELECT 1 FROM {self.staged(self.root.name)} s WHERE {known} GROUP BY {by} HAVING count(*) > 1"
+        return f"SELECT count(*) FROM ({twice})"
 
-    def path_to_root(self, table: str) -> str | None:
-        """The column that links a nested table straight to its root."""
-        return self.keys(table).root_id
+    def has_double_ids(self, table: str) -> str:
+        """A query of whether the data brought row ids of its own of which some stand twice in the load."""
+        row_id = quoted(self.keys(table).row_id)
+        return f"SELECT count(*) <> count(DISTINCT s.{row_id}) FROM {self.staged(table)} s"
 
     def members(self, table: str, source: Callable[[str], str], ids: str) -> str:
-        """A condition on rows of a table: their root row is one of `ids`."""
-        keys = self.keys(table)
+        """A condition on the rows of a table: their root row is one of `ids`."""
+        column, owners = self._link(table, source, ids)
+        return f"{quoted(column)} IN ({owners})"
+
+    def places_leaving(self, table: str) -> str:
+        """A query of the places, from 1, of the current rows of a table that leave."""
+        column, owners = self._link(table, self.current, LEAVING)
+        return f"SELECT place FROM ({_placed(self.current(table), link=column)}) WHERE link IN ({owners})"
+
+    def places_coming(self, table: str) -> str:
+        """A query of the places, from 1, of the staged rows of a table that come; a nested row id comes once."""
         if table == self.root.name:
-            return f"{quoted(keys.row_id)} IN (SELECT id FROM {ids})"
-        if keys.root_id:
-            return f"{quoted(keys.root_id)} IN (SELECT id FROM {ids})"
-        parent = self.schema.tables[table].parent
-        assert parent is not None and keys.parent_id is not None
-        above = self.keys(parent)
+            return f"SELECT place FROM {COMING}"
+        column, owners = self._link(table, self.staged, COMING)
+        placed = _placed(self.staged(table), link=column, row_id=self.keys(table).row_id)
         return (
-            f"{quoted(keys.parent_id)} IN (SELECT {quoted(above.row_id)} FROM {source(parent)} "
-            f"WHERE {self.members(parent, source, ids)})"
+            f"SELECT place FROM ({placed}) WHERE link IN ({owners}) "
+            "QUALIFY row_number() OVER (PARTITION BY row_id ORDER BY place) = 1"
         )
 
+    def _link(self, table: str, source: Callable[[str], str], ids: str) -> tuple[str, str]:
+        """The column that leads towards the root row, and a query of the values it may have."""
+        keys = self.keys(table)
+        if table == self.root.name:
+            return keys.row_id, f"SELECT id FROM {ids}"
+        known = self.schema.tables[table]
+        if keys.root_id and keys.root_id in known.columns:
+            return keys.root_id, f"SELECT id FROM {ids}"
+        assert known.parent is not None and keys.parent_id is not None, table
+        column, owners = self._link(known.parent, source, ids)
+        above = quoted(self.keys(known.parent).row_id)
+        return keys.parent_id, f"SELECT {above} FROM {source(known.parent)} WHERE {quoted(column)} IN ({owners})"
+
     def _matching(self, strategy: Strategy) -> list[Sequence[str]]:
-        primary, merge = self.root.columns_with("primary_key"), self.root.columns_with("merge_key")
-        if strategy == "upsert":
-            if not primary:
-                raise SchemaError(
-                    f"table {self.root.name}: upsert needs a primary key; name one with --key COLUMN"
-                )
-            return [primary]
-        return [columns for columns in (primary, merge) if columns]
+        """The keys by which a staged row replaces current ones. One without a type is NULL everywhere."""
+        hints = ("primary_key",) if strategy == "upsert" else ("primary_key", "merge_key")
+        found = [self._columns(hint) for hint in hints]
+        return [columns for columns, hint in zip(found, hints, strict=True) if columns == self.root.columns_with(hint) != ()]
 
-    def _order(self) -> str:
-        for column in self.root.columns.values():
-            direction = column.hint("dedup_sort")
-            if direction:
-                return f"{quoted(column.name)} {'DESC' if direction == 'desc' else 'ASC'} NULLS LAST, staged_at"
-        return "staged_at"
-
-    def _alive(self) -> str | None:
-        flag = next((c for c in self.root.columns.values() if c.hint("hard_delete")), None)
-        if flag is None:
-            return None
-        name = quoted(flag.name)
-        return f"{name} IS NOT TRUE" if flag.data_type == "bool" else f"{name} IS NULL"
+    def _columns(self, hint: str) -> tuple[str, ...]:
+        return tuple(c for c in self.root.columns_with(hint) if self.root.columns[c].complete)
 
 
 def _equal(columns: Sequence[str]) -> str:
     return " AND ".join(f"d.{quoted(c)} = s.{quoted(c)}" for c in columns)
+
+
+def _placed(relation: str, **columns: str) -> str:
+    picked = "".join(f", s.{quoted(column)} AS {name}" for name, column in columns.items())
+    return f"SELECT row_number() OVER () AS place{picked} FROM {relation} s"

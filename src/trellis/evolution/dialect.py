@@ -82,6 +82,10 @@ class Shape(Protocol):
         """Whether a nested value stays one JSON value in this column."""
         ...
 
+    def excludes(self, schema: Schema, table: str, path: str) -> bool:
+        """Whether what stands at this path below the table is left out."""
+        ...
+
 
 class Name(Protocol):
     def naming(self, schema: Schema, max_length: int | None) -> Naming: ...
@@ -94,6 +98,10 @@ class Type(Protocol):
 
     def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
         """The type that a first value of this kind gives a new column."""
+        ...
+
+    def coerces(self, schema: Schema) -> bool:
+        """Whether values are converted to the type of their column; else each type has its own column."""
         ...
 
     def column(self, schema: Schema, name: str, data_type: DataType) -> Column:
@@ -117,6 +125,10 @@ class Keep(Protocol):
     def new_table(self, schema: Schema, name: str, parent: str | None) -> Table: ...
 
     def row_keys(self, schema: Schema, table: str) -> RowKeys: ...
+
+    def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
+        """Columns whose values the rows below a row of this table get too, and under which names."""
+        ...
 
     def bookkeeping(self, schema: Schema, table: str) -> tuple[Column, ...]:
         """The bookkeeping columns of a table that gets rows."""

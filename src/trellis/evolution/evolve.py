@@ -20,6 +20,7 @@ from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 
 Verdict = Literal["discard_value", "discard_row"]
+ROW = 4  # a position up to its row: file, split, line, row within the record
 
 
 class Refused(NamedTuple):
@@ -62,7 +63,8 @@ def evolve(start: Evolution, seen: Observations, dialect: Dialect, naming: Namin
     """Take the observations in.
 
     Folding is lawful: evolving by the first part of the input and then by the rest gives what
-    evolving by all of it gives.
+    evolving by all of it gives. Only what came first in a row that a contract drops is left to the
+    next reading of the input, which leaves that row out.
 
     Raises ContractViolation where a contract says `freeze`, ContractError where a value cannot be
     placed at all.
@@ -78,6 +80,9 @@ class _Evolving:
         self.growing = set(start.growing)
         self.tables: dict[str, Verdict] = dict(start.refusals.tables)
         self.cells: dict[Refused, Verdict] = dict(start.refusals.cells)
+        self.at: Position = ()
+        self.row_start: Schema = start.schema
+        self.dropped: list[tuple[Position, int, int]] = []
 
     def take(self, seen: Observations) -> Evolution:
         # A table comes before the cells of its first row, its bookkeeping columns come after them.
@@ -88,15 +93,35 @@ class _Evolving:
             events.append((table.position + last, 1, name))
         events += [(cell.position, 2, (key, cell)) for key, cell in seen.cells.items()]
         events.sort(key=lambda event: event[:2])
-        for _, _, event in events:
+        for position, _, event in events:
+            if self.dropped and self.is_dropped(position):
+                continue
             match event:
                 case (CellKey() as key, Seen() as cell):
+                    if position[:ROW] != self.at:
+                        self.at, self.row_start = position[:ROW], self.schema
+                    refused = len(self.cells)
                     self.cell(key, cell)
+                    if len(self.cells) > refused and "discard_row" in list(self.cells.values())[refused:]:
+                        self.drop_row(seen.below)
                 case (str() as name, TableSeen() as table):
                     self.table(name, table.parent)
                 case str() as name:
                     self.bookkeeping(name)
         return Evolution(self.schema, Refusals(dict(self.tables), dict(self.cells)), frozenset(self.growing))
+
+    def drop_row(self, below: Mapping[Position, int]) -> None:
+        """Take back what the row at hand brought; it and the rows below it bring nothing more.
+
+        What other rows bring too is seen again when they are read with the new refusals.
+        """
+        self.schema = self.row_start
+        *record, row = self.at
+        self.dropped.append((tuple(record), row, below.get(self.at, row)))
+
+    def is_dropped(self, position: Position) -> bool:
+        *record, row = position[:ROW]
+        return any(tuple(record) == of and first <= row <= last for of, first, last in self.dropped)
 
     def table(self, name: str, parent: str | None) -> None:
         if name in self.tables or (parent is not None and parent in self.tables):
@@ -119,7 +144,9 @@ class _Evolving:
     def bookkeeping(self, name: str) -> None:
         if name in self.tables:
             return
-        table = self.schema.tables[name]
+        table = self.schema.tables.get(name)
+        if table is None:
+            return
         for column in self.dialect.keep.bookkeeping(self.schema, name):
             if column.name not in table.columns or not table.columns[column.name].complete:
                 table = _append(table, column)
@@ -129,7 +156,9 @@ class _Evolving:
         name, column, kind = key
         if name in self.tables:
             return
-        table = self.schema.tables[name]
+        table = self.schema.tables.get(name)
+        if table is None:
+            return
         base = table.columns.get(column)
         if base is None or base.data_type is None:
             self.new_column(table, base, key, seen)
@@ -164,7 +193,7 @@ class _Evolving:
         variant = self.dialect.type.variant(self.naming, table, key.column, key.kind)
         known = table.columns.get(variant.name)
         if known is not None and known.data_type is not None:
-            if known.data_type not in key.kind.fits:
+            if known.data_type != key.kind.type and known.data_type not in key.kind.fits:
                 base = table.columns.get(key.column)
                 raise ContractError(
                     f"table {table.name}: {seen.example or 'a value'} ({key.kind.type}) fits neither column "

@@ -45,7 +45,7 @@ __all__ = ["HexBytes", "Kind", "Wei", "classifier", "classify", "type_of"]
 
 @dataclass(frozen=True)
 class Kind:
-    """What one value is. Equal kinds are one object.
+    """What one value is. Of equal kinds `classify` makes one object per process.
 
     `fits` holds the value's own type, but for a Wei too large for any wei column: that goes to a
     variant column `..__v_str`.

@@ -45,11 +45,15 @@ class TableSeen(NamedTuple):
 
 @dataclass
 class Observations:
-    """Cells that the schema at hand has no place for, and every table that got rows."""
+    """Cells that the schema at hand has no place for, and every table that got rows.
+
+    `below` tells of rows where a cell was seen first which row of the record is the last below them.
+    """
 
     tables: dict[str, TableSeen] = field(default_factory=dict)
     cells: dict[CellKey, Seen] = field(default_factory=dict)
     nulls: dict[tuple[str, str], Seen] = field(default_factory=dict)
+    below: dict[Position, int] = field(default_factory=dict)
 
     def saw_table(self, name: str, parent: str | None, position: Position) -> None:
         known = self.tables.get(name)
@@ -72,6 +76,7 @@ class Observations:
             self.saw_cell(key, seen)
         for (name, column), seen in other.nulls.items():
             self.saw_null(name, column, seen)
+        self.below.update(other.below)
 
     def __bool__(self) -> bool:
         return bool(self.tables or self.cells or self.nulls)

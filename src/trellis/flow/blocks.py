@@ -73,7 +73,7 @@ def read_blocks(split: Split) -> Iterator[Block]:
     with stream:
         try:
             if split.layout == "array":
-                yield from _array_blocks(stream)
+                yield from _array_blocks(stream, split.path)
             else:
                 yield from _line_blocks(stream, split.start, split.end)
         except EOFError:
@@ -88,17 +88,19 @@ def read_blocks(split: Split) -> Iterator[Block]:
 
 
 def _line_blocks(stream: IO[bytes], start: int, end: int | None) -> Iterator[Block]:
-    offset = start
+    offset, head = start, b""
     if start:
         stream.seek(start - 1)
         offset += len(stream.readline()) - 1
-    elif (head := stream.read(len(BOM))) != BOM:
-        yield from _from_here(stream, head, 0, end)
-        return
     else:
-        offset = len(BOM)
+        head = stream.read(len(BOM))
+        if head == BOM:
+            offset, head = len(BOM), b""
+        elif end is not None:
+            stream.seek(0)
+            head = b""
     if end is None or offset < end:
-        yield from _from_here(stream, b"", offset, end)
+        yield from _from_here(stream, head, offset, end)
 
 
 def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None) -> Iterator[Block]:
@@ -123,11 +125,12 @@ def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None) -> 
             return
 
 
-def _array_blocks(stream: IO[bytes]) -> Iterator[Block]:
-    """The elements of a JSON array as lines; the rest of a damaged array is one bad line."""
+def _array_blocks(stream: IO[bytes], path: str) -> Iterator[Block]:
+    """The elements of a JSON array as lines. Raises UsageError where the array is damaged: how many
+    records are lost in it could not be said."""
     made: list[bytes] = []
     size = line = offset = 0
-    for element in _elements(stream):
+    for element in _elements(stream, path):
         made.append(element)
         size += len(element) + 1
         if size >= (BLOCK if offset else FIRST_BLOCK):
@@ -139,7 +142,7 @@ def _array_blocks(stream: IO[bytes]) -> Iterator[Block]:
         yield Block(b"\n".join(made) + b"\n", line, offset)
 
 
-def _elements(stream: IO[bytes]) -> Iterator[bytes]:
+def _elements(stream: IO[bytes], path: str) -> Iterator[bytes]:
     scan = json.JSONDecoder(parse_int=str, parse_float=str, object_pairs_hook=len).raw_decode
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     text, at, done = "", 0, False
@@ -161,7 +164,7 @@ def _elements(stream: IO[bytes]) -> Iterator[bytes]:
 
     skip()
     at += 1
-    comma = False
+    count = 0
     while True:
         mark = skip()
         if mark == "]":
@@ -169,7 +172,7 @@ def _elements(stream: IO[bytes]) -> Iterator[bytes]:
             if skip():
                 break
             return
-        if comma:
+        if count:
             if mark != ",":
                 break
             at += 1
@@ -184,9 +187,13 @@ def _elements(stream: IO[bytes]) -> Iterator[bytes]:
                 continue
             break
         yield _one_line(text[at:stop])
-        at, comma = stop, True
-    rest = text[at : at + (1 << 20)]
-    yield _one_line(rest or "(the array has no closing bracket)")
+        at = stop
+        count += 1
+    here = repr(text[at : at + 40]) if at < len(text) else "the end of the file"
+    raise UsageError(
+        f"{path}: the JSON array is damaged after element {count}, at {here}; nothing was loaded; "
+        "repair the file, or write one record per line"
+    )
 
 
 def _one_line(text: str) -> bytes:

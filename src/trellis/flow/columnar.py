@@ -89,11 +89,15 @@ def layout_of(root: TableWalk) -> Layout | None:
     """The layout of the records met so far; None where no one layout fits them."""
     if not root.known or root.verdict is not None:
         return None
+    if not root.coerces:
+        return None
     nodes = _nodes(root.slots, root)
     return Layout(root, nodes) if nodes else None
 
 
 def _nodes(slots: Mapping[str, Slot], walk: TableWalk) -> tuple[Node, ...] | None:
+    if walk.gives or walk.inherited or walk.hidden:
+        return None
     made = []
     for key, slot in slots.items():
         node = _node(key, slot, walk)
@@ -105,7 +109,7 @@ def _nodes(slots: Mapping[str, Slot], walk: TableWalk) -> tuple[Node, ...] | Non
 
 def _node(key: str, slot: Slot, walk: TableWalk) -> Node | None:
     classes = slot.classes - {_NONE}
-    if slot.reserved or slot.shared or slot.name == walk.keys.row_id:
+    if slot.reserved or slot.excluded or slot.shared or slot.name == walk.keys.row_id:
         return None
     if slot.saw_inner or slot.child is not None:
         if classes or (slot.saw_inner and slot.child is not None):
@@ -140,7 +144,7 @@ def _struct(key: str, slot: Slot, walk: TableWalk) -> Node | None:
 def _list(key: str, slot: Slot) -> Node | None:
     child = slot.child
     assert child is not None
-    if child.verdict is not None:
+    if child.verdict is not None or child.hidden or child.gives:
         return None
     if not child.known or not child.shapes:
         return Node(key, slot, pa.list_(_NOTHING))

@@ -13,6 +13,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from trellis.errors import DestinationError
+
 _SUFFIX = ".load"
 
 
@@ -37,16 +39,14 @@ class InFlight:
             elif left is not None:
                 self.note = None
         if self.note is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
             unfinished = self.note.with_suffix(f".{os.getpid()}")
-            unfinished.write_text(json.dumps({"load_id": self.load_id, **_me()}))
+            _write(unfinished, {"load_id": self.load_id, **_me()})
             os.replace(unfinished, self.note)
         return self
 
     def claim(self, staging: str) -> None:
         """Mark a staging folder as used by this process."""
-        Path(staging).mkdir(parents=True, exist_ok=True)
-        (Path(staging) / "_owner").write_text(json.dumps(_me()))
+        _write(Path(staging) / "_owner", _me())
 
     def finished(self) -> None:
         """The destination has the load, or will never get it: the note has done its service."""
@@ -68,6 +68,16 @@ def _sweep(folder: Path) -> None:
         left = _read(owner)
         if left is not None and not _alive(left):
             shutil.rmtree(owner.parent, ignore_errors=True)
+
+
+def _write(path: Path, note: dict[str, object]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(note))
+    except OSError as bad:
+        raise DestinationError(
+            f"{path.parent}: cannot be written ({bad.strerror or bad}); check the path, its rights and the free space"
+        ) from None
 
 
 def _me() -> dict[str, object]:

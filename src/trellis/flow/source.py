@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,5 +135,16 @@ def _describe(path: str) -> InputFile:
                 head = stream.read(4096)
         except (OSError, EOFError):
             head = b""
-    first = head.removeprefix(BOM).lstrip()[:1]
-    return InputFile(path, "array" if first == b"[" else "lines", compression, size)
+    return InputFile(path, _layout(head.removeprefix(BOM).lstrip()), compression, size)
+
+
+def _layout(head: bytes) -> Layout:
+    """An array, unless its first line is a whole value by itself and others follow."""
+    if not head.startswith(b"["):
+        return "lines"
+    line, _, rest = head.partition(b"\n")
+    try:
+        json.loads(line)
+    except ValueError:
+        return "array"
+    return "lines" if rest.strip() else "array"

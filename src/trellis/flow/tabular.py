@@ -66,12 +66,30 @@ def rows_of(batch: pa.RecordBatch) -> list[Any]:
 
 
 def declared(schema: pa.Schema) -> tuple[Column, ...]:
-    """What types say that values do not: the precision of decimals."""
-    return tuple(
-        Column(field.name, "decimal", precision=field.type.precision, scale=field.type.scale)
-        for field in schema
-        if pa.types.is_decimal(field.type)
-    )
+    """What types say that values do not: the precision of numbers, times and binaries.
+
+    The columns have no data type: they get it, and their place, when the first value comes.
+    """
+    named = (Column(field.name, precision=_precision(field.type), scale=_scale(field.type)) for field in schema)
+    return tuple(column for column in named if column.precision is not None)
+
+
+def _precision(type_: pa.DataType) -> int | None:
+    """As a column says it; None where it is the default of its data type."""
+    if pa.types.is_decimal(type_):
+        return int(type_.precision)
+    if pa.types.is_integer(type_) and type_.bit_width < 64:
+        return int(type_.bit_width)
+    if pa.types.is_timestamp(type_) or pa.types.is_time(type_):
+        return _DIGITS[type_.unit]
+    return int(type_.byte_width) if pa.types.is_fixed_size_binary(type_) else None
+
+
+def _scale(type_: pa.DataType) -> int | None:
+    return int(type_.scale) if pa.types.is_decimal(type_) else None
+
+
+_DIGITS = {"s": 0, "ms": 3, "us": None, "ns": 9}
 
 
 def _map_inside(type_: pa.DataType) -> bool:

@@ -7,7 +7,7 @@ no place for is observed, what a contract refuses is discarded with its place of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
@@ -17,14 +17,16 @@ import orjson
 from trellis.errors import ContractError
 from trellis.evolution.coerce import MISFIT, coercer
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import Kind, classify, type_of
+from trellis.evolution.kinds import Kind, classifier, type_of
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
 from trellis.flow.plan import Discard, Plan, Row
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import NOTHING, Column, DataType
 
 LOW: Final = -(1 << 63)
 HIGH: Final = (1 << 63) - 1
 ITEM_LIMIT: Final = 4096
+DECIMAL: Final = (38, 9)
+WEI: Final = (38, 0)
 
 _DIRECT: Mapping[DataType, type] = {"text": str, "bigint": int, "double": float, "bool": bool}
 _SEQUENCES = (list, tuple)
@@ -36,8 +38,8 @@ class Slot:
     """What is known of one raw key at one place: where its values go, and what they have been."""
 
     __slots__ = (
-        "budget", "child", "classes", "coerce", "column", "direct", "fragments", "inner", "name", "path",
-        "required", "reserved", "saw_inner", "shared", "variants", "whole",
+        "budget", "child", "classes", "coerce", "column", "direct", "excluded", "fragments", "inner", "name",
+        "path", "required", "reserved", "saw_inner", "shared", "variants", "whole",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
@@ -50,13 +52,14 @@ class Slot:
         self.coerce: Coerce | None = None
         self.required = False
         self.reserved = False
+        self.excluded = False
         self.whole = False
         self.shared = False
         self.saw_inner = False
         self.inner: dict[str, Slot] = {}
         self.child: TableWalk | None = None
         self.classes: set[type] = set()
-        self.variants: dict[DataType, tuple[str, Coerce] | Verdict | None] = {}
+        self.variants: dict[Kind, tuple[str, Coerce] | Verdict | None] = {}
 
 
 class TableWalk:
@@ -73,7 +76,11 @@ class TableWalk:
         self.keys = plan.dialect.keep.row_keys(plan.schema, name)
         self.known = self.table is not None and self.table.seen_data
         self.verdict = plan.refusals.tables.get(name)
+        self.coerces = plan.dialect.type.coerces(plan.schema)
+        self.gives = plan.dialect.keep.propagated(plan.schema, name)
+        self.hidden = self.excludes(plan, (self.keys.row_id,))
         self.slots: dict[str, Slot] = {}
+        self.inherited: dict[str, Slot] = {}
         self.by_name: dict[str, Slot] = {}
         self.required = tuple(
             c.name
@@ -89,6 +96,21 @@ class TableWalk:
     def clear(self) -> None:
         self.rows, self.parents, self.indexes, self.hashed = [], [], [], []
 
+    def excludes(self, plan: Plan, fragments: tuple[str, ...]) -> bool:
+        """Whether a filter of this table or of one above it leaves out what stands at this place."""
+        full, above = (*self.fragments, *fragments), self.parent
+        if self._filters(plan, full):
+            return True
+        while above is not None:
+            if above._filters(plan, full):
+                return True
+            above = above.parent
+        return False
+
+    def _filters(self, plan: Plan, full: tuple[str, ...]) -> bool:
+        path = plan.naming.separator.join(full[len(self.fragments) :])
+        return plan.dialect.shape.excludes(plan.schema, self.name, path)
+
 
 class _Dropped(Exception):
     """A contract drops the row at hand."""
@@ -102,7 +124,9 @@ class Walker:
         self.dialect = plan.dialect
         self.naming = plan.naming
         self.route = self.dialect.route.router(plan.table)
-        self.detections = self.dialect.type.detections(plan.schema)
+        self.detect = classifier(self.dialect.type.detections(plan.schema))
+        self.classify = classifier(())
+        self.coerces = self.dialect.type.coerces(plan.schema)
         self.tables: dict[tuple[str, ...], TableWalk] = {}
         self.slots: list[Slot] = []
         self.where: Position = ()
@@ -116,6 +140,7 @@ class Walker:
         for slot in self.slots:
             slot.classes.clear()
         self.observed = Observations()
+        self.fresh: list[CellKey] = []
         self.discards: list[Discard] = []
         self.dropped = 0
         self.keys = 0
@@ -153,14 +178,18 @@ class Walker:
             return False
         if not isinstance(item, dict):
             item = {"value": item}
-        if self._row(root, item, None, 0):
+        if self._row(root, item, None, 0, NOTHING):
             return True
         self.dropped += 1
         return False
 
-    def _row(self, walk: TableWalk, item: Mapping[str, Any], parent: int | None, index: int) -> bool:
-        """Append the row of one object and the rows of its lists."""
-        sequence = self.sequence
+    def _row(
+        self, walk: TableWalk, item: Mapping[str, Any], parent: int | None, index: int, given: Mapping[str, Any]
+    ) -> bool:
+        """Append the row of one object and the rows of its lists. `given` comes from the rows above."""
+        if walk.hidden and not self._survives(walk, item):
+            return False
+        sequence, fresh = self.sequence, len(self.fresh)
         self.sequence += 1
         self.ordinal = 0
         self.row_sequence = sequence
@@ -171,6 +200,9 @@ class Walker:
                 walk.name, walk.parent.name if walk.parent else None, (*self.where, sequence)
             )
         stack: list[tuple[Mapping[str, Any], dict[str, Slot], Slot | None]] = [(item, walk.slots, None)]
+        if given:
+            stack.insert(0, (given, walk.inherited, None))
+            self.keys -= len(given)
         try:
             while stack:
                 obj, slots, outer = stack.pop()
@@ -209,7 +241,15 @@ class Walker:
                     else:
                         self._cell(walk, slot, value, out, item)
         except _Dropped:
+            self._forget(fresh)
             return False
+        news = len(self.fresh) > fresh
+        for name in walk.required:
+            if name not in out:
+                raise ContractError(
+                    f"{self._place()}: there is no value for column {name} of table {walk.name}, which may not be "
+                    "null; give every record one, or declare the column nullable"
+                )
         number = len(walk.rows)
         walk.rows.append(out)
         if parent is not None:
@@ -218,11 +258,17 @@ class Walker:
         if walk.keys.from_columns:
             walk.hashed.append(self._hashed(walk, item))
         if lists is not None:
+            if walk.gives:
+                given = {**given, **self._gifts(walk, item, given)}
             for slot, values in lists.values():
-                self._list(walk, slot, values, number)
+                self._list(walk, slot, values, number, given)
+        if news:
+            self.observed.below[*self.where, sequence] = self.sequence - 1
         return True
 
-    def _list(self, walk: TableWalk, slot: Slot, values: Sequence[Any], number: int) -> None:
+    def _list(
+        self, walk: TableWalk, slot: Slot, values: Sequence[Any], number: int, given: Mapping[str, Any]
+    ) -> None:
         child = slot.child
         assert child is not None
         if child.verdict is not None:
@@ -231,15 +277,15 @@ class Walker:
         for index, value in enumerate(values):
             if value.__class__ is dict:
                 child.shapes.add("row")
-                self._row(child, value, number, index)
+                self._row(child, value, number, index, given)
             elif value.__class__ in _SEQUENCES:
                 child.shapes.add("list")
-                self._row(child, {"list": value}, number, index)
+                self._row(child, {"list": value}, number, index, given)
                 self.keys -= 1
             else:
                 if value is not None:
                     child.shapes.add("value")
-                self._row(child, {"value": value}, number, index)
+                self._row(child, {"value": value}, number, index, given)
                 self.keys -= 1
 
     def _cell(self, walk: TableWalk, slot: Slot, value: Any, out: Row, item: Mapping[str, Any]) -> None:
@@ -247,6 +293,8 @@ class Walker:
         slot.classes.add(value.__class__)
         if slot.whole and value.__class__ in (dict, list):
             self.keys += count_keys(value)
+        if slot.excluded:
+            return
         if slot.reserved:
             self._discard(walk, slot.name, slot.path, value, f"the name {slot.name} is kept for bookkeeping")
             return
@@ -261,46 +309,56 @@ class Walker:
         if verdict is not None:
             self._refuse(walk, slot, value, verdict, f"contract on columns: {verdict}", item)
             return
-        data_type = type_of(value)
-        if data_type is None:
+        if type_of(value) is None:
             raise ContractError(
                 f"{self._place()}: {slot.path} holds a {type(value).__name__}, which no data type takes; "
                 "convert it before the load"
             )
         if slot.column is None:
-            kind = classify(value, self.detections)
+            kind = self.detect(value) if self.coerces else self._own(self.detect(value))
             if self.dialect.type.first(self.plan.schema, slot.name, kind) in kind.fits:
                 self._observe(walk, slot, kind, value, item)
                 return
-        if data_type not in slot.variants:
-            slot.variants[data_type] = self._variant(walk, slot, data_type)
-        match slot.variants[data_type]:
+        else:
+            kind = self.classify(value) if self.coerces else self._own(self.classify(value))
+            if slot.column.data_type in kind.fits:
+                kind = Kind(kind.type, None, kind.fits - {slot.column.data_type})
+        if kind not in slot.variants:
+            slot.variants[kind] = self._variant(walk, slot, kind)
+        match slot.variants[kind]:
             case (name, coerce):
                 fitted = coerce(value)
                 if fitted is MISFIT:
-                    self._observe(walk, slot, classify(value, ()), value, item)
+                    self._observe(walk, slot, kind, value, item)
                 else:
                     if name in out:
                         self._collision(walk, walk.by_name.get(name, slot), out[name])
                     out[name] = fitted
             case None:
-                self._observe(
-                    walk, slot, classify(value, self.detections if slot.column is None else ()), value, item
-                )
+                self._observe(walk, slot, kind, value, item)
             case str() as refused:
                 self._refuse(walk, slot, value, refused, f"contract on data_type: {refused}", item)
 
-    def _variant(
-        self, walk: TableWalk, slot: Slot, data_type: DataType
-    ) -> tuple[str, Coerce] | Verdict | None:
+    def _variant(self, walk: TableWalk, slot: Slot, kind: Kind) -> tuple[str, Coerce] | Verdict | None:
         if walk.table is None:
             return None
-        kind = Kind(data_type, None, frozenset((data_type,)))
         name = self.dialect.type.variant(self.naming, walk.table, slot.name, kind).name
         column = walk.table.columns.get(name)
         if column is not None and column.data_type is not None:
-            return name, coercer_of(column)
-        return self.plan.refusals.of(walk.name, slot.name, data_type)
+            return name, self._coercer(column)
+        return self.plan.refusals.of(walk.name, slot.name, kind.type)
+
+    def _coercer(self, column: Column) -> Coerce:
+        return coercer_of(column) if self.coerces else self._only(column)
+
+    def _only(self, column: Column) -> Coerce:
+        """The coercion of a schema that converts nothing: values of another type are misfits."""
+        into = coercer_of(column)
+        return lambda value: into(value) if column.data_type in self._own(self.detect(value)).fits else MISFIT
+
+    def _own(self, kind: Kind) -> Kind:
+        """The kind as a schema that converts nothing takes it."""
+        return Kind(kind.type, kind.detected, kind.fits & {kind.type, kind.detected})
 
     def _observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
         position = (*self.where, self.row_sequence, self.ordinal)
@@ -310,7 +368,14 @@ class Walker:
         if known is not None:
             known.count += 1
             return
+        self.fresh.append(key)
         self.observed.cells[key] = Seen(position, 1, slot.path, to_json(value)[:200], item_text(item))
+
+    def _forget(self, fresh: int) -> None:
+        """Take back what was seen first in a row that is dropped."""
+        for key in self.fresh[fresh:]:
+            del self.observed.cells[key]
+        del self.fresh[fresh:]
 
     def _refuse(
         self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
@@ -346,16 +411,7 @@ class Walker:
 
     def _hashed(self, walk: TableWalk, item: Mapping[str, Any]) -> list[Any]:
         """The raw values of the columns that the row id is a hash of."""
-        found: dict[str, Any] = {}
-        stack = [(item, walk.slots)]
-        while stack:
-            obj, slots = stack.pop()
-            for key, value in obj.items():
-                slot = slots[key]
-                if value.__class__ is dict and slot.inner:
-                    stack.append((value, slot.inner))
-                elif value is not None and slot.name in walk.keys.from_columns:
-                    found[slot.name] = value
+        found = _raw(walk, item, walk.keys.from_columns)
         missing = [name for name in walk.keys.from_columns if name not in found]
         if missing:
             raise ContractError(
@@ -363,6 +419,24 @@ class Walker:
                 "an upsert needs the whole key in every record"
             )
         return [found[name] for name in walk.keys.from_columns]
+
+    def _gifts(self, walk: TableWalk, item: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the rows below this one get of it, under their names for it."""
+        found = {**_raw(walk, item, walk.gives), **given}
+        return {to: found[name] for name, to in walk.gives.items() if name in found}
+
+    def _survives(self, walk: TableWalk, item: Mapping[str, Any]) -> bool:
+        """Whether the filters leave anything of a row whose bookkeeping they leave out."""
+        stack: list[tuple[Mapping[str, Any], dict[str, Slot], Slot | None]] = [(item, walk.slots, None)]
+        while stack:
+            obj, slots, outer = stack.pop()
+            for key, value in obj.items():
+                slot = slots.get(key) or self._slot(walk, slots, outer, key)
+                if value.__class__ is dict and not slot.whole:
+                    stack.append((value, slot.inner, slot))
+                elif not slot.excluded and (slot.whole or value.__class__ not in _SEQUENCES):
+                    return True
+        return False
 
     def _slot(self, walk: TableWalk, slots: dict[str, Slot], outer: Slot | None, raw: Any) -> Slot:
         key = raw if isinstance(raw, str) else str(raw)
@@ -373,16 +447,17 @@ class Walker:
         slot = Slot(name, path, fragments, (outer.budget - 1) if outer else walk.budget)
         slot.column = walk.table.columns.get(name) if walk.table else None
         slot.reserved = name in walk.keys.columns and name != walk.keys.row_id
+        slot.excluded = walk.excludes(self.plan, fragments)
         slot.whole = self.dialect.shape.keeps_whole(self.plan.schema, walk.name, name, slot.budget)
         if slot.column is not None:
-            slot.required = slot.column.required
+            slot.required = slot.column.required and not slot.excluded
             if slot.column.data_type is None:
                 slot.column = None
-            elif not slot.reserved:
+            elif not slot.reserved and not slot.excluded:
                 slot.direct = _DIRECT.get(slot.column.data_type)
                 if slot.column.data_type == "bigint" and (slot.column.precision or 64) != 64:
                     slot.direct = None
-                slot.coerce = coercer_of(slot.column)
+                slot.coerce = self._coercer(slot.column)
         twin = walk.by_name.setdefault(name, slot)
         if twin is not slot:
             slot.shared = twin.shared = True
@@ -402,9 +477,30 @@ class Walker:
         return found
 
 
+def _raw(walk: TableWalk, item: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The values of these columns as they came."""
+    found: dict[str, Any] = {}
+    stack = [(item, walk.slots)]
+    while stack:
+        obj, slots = stack.pop()
+        for key, value in obj.items():
+            slot = slots[key]
+            if value.__class__ is dict and slot.inner:
+                stack.append((value, slot.inner))
+            elif value is not None and slot.name in names:
+                found[slot.name] = value
+    return found
+
+
 def coercer_of(column: Column) -> Coerce:
+    """The coercion into a column, as wide as it is stored."""
     assert column.data_type is not None
-    return coercer(column.data_type, timezone=column.timezone, precision=column.precision, scale=column.scale)
+    precision, scale = column.precision, column.scale
+    if column.data_type == "decimal" and precision is None:
+        precision, scale = DECIMAL
+    elif column.data_type == "wei" and precision is None:
+        precision, scale = WEI
+    return coercer(column.data_type, timezone=column.timezone, precision=precision, scale=scale)
 
 
 def count_keys(value: Any) -> int:

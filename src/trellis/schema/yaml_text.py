@@ -25,6 +25,7 @@ _TAGS = frozenset(
     for each in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge", "map", "seq")
 )
 _NULLS = ("", "~", "null", "Null", "NULL")
+_BREAKS = re.compile("[\x85\u2028\u2029]")
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
 
@@ -49,8 +50,18 @@ def read(text: str, where: str) -> tuple[Any, Lines]:
 def write(value: Any) -> str:
     """The value in block style, keys in their order."""
     from ruamel.yaml import YAML
+    from ruamel.yaml.representer import SafeRepresenter
 
+    class Representer(SafeRepresenter):
+        """Escapes the line breaks that only some readers know; unquoted they come back as spaces."""
+
+    def text(representer: Any, value: str) -> Any:
+        style = '"' if _BREAKS.search(value) else None
+        return representer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Representer.add_representer(str, text)
     yaml: Any = YAML(typ="safe", pure=True)
+    yaml.Representer = Representer
     yaml.version = (1, 1)  # quote whatever a reader of either version could take for something else
     yaml.default_flow_style = False
     yaml.allow_unicode = True

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from trellis.dialects.dlt.keys import child_keys, key_hash, random_keys
+from trellis.dialects.dlt.propagate import has_root_key, propagated, wants_root_keys, with_root_key
 from trellis.dialects.dlt.records import load_records
 from trellis.dialects.dlt.system import (
     LIST_IDX,
@@ -67,7 +68,8 @@ class DltKeep:
         if STATE not in schema.tables:
             schema = schema.with_tables(self.saw_data(STATE_TABLE))
         partial = Table(name, columns, hints=hints or NOTHING)
-        return merge_table(schema, partial, naming)
+        schema = merge_table(schema, partial, naming)
+        return with_root_key(schema, name) if self._links_to_root(schema, name) else schema
 
     def new_table(self, schema: Schema, name: str, parent: str | None) -> Table:
         if parent is not None:
@@ -93,6 +95,9 @@ class DltKeep:
             list_index=LIST_IDX,
             root_id=ROOT_ID if self._links_to_root(schema, table) else None,
         )
+
+    def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
+        return propagated(schema, table)
 
     def bookkeeping(self, schema: Schema, table: str) -> tuple[Column, ...]:
         """Keys to a row whose id the data brought itself have the type of that id."""
@@ -124,8 +129,10 @@ class DltKeep:
 
     def _links_to_root(self, schema: Schema, table: str) -> bool:
         chain = schema.root_of(table)
-        if any(ROOT_ID in t.columns for t in schema.chain(chain.name)):
+        if has_root_key(schema, chain.name) or any(ROOT_ID in t.columns for t in schema.chain(chain.name)):
             return True
+        if (wanted := wants_root_keys(schema)) is not None:
+            return wanted
         if chain.hints.get("write_disposition") != "merge":
             return False
         return (chain.hints.get("x-merge-strategy") or "delete-insert") in (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trellis.schema.model import Schema
-from trellis.schema.naming import Naming, get_naming
+from trellis.schema.naming import Naming, naming_of
 
 
 class DltName:
     def naming(self, schema: Schema, max_length: int | None) -> Naming:
-        return get_naming(str(schema.normalizers.get("names") or "snake_case"), max_length)
+        return naming_of(schema, max_length)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trellis.schema.model import Schema
-from trellis.schema.rules import preferred_type
+from trellis.schema.rules import matches, preferred_type
 
 MAX_NESTING = 1000
 
@@ -23,3 +23,7 @@ class DltShape:
         if known is not None and known.data_type is not None:
             return known.data_type == "json"
         return preferred_type(schema.settings, column) == "json"
+
+    def excludes(self, schema: Schema, table: str, path: str) -> bool:
+        filters = (schema.tables[table].hints.get("filters") or {}) if table in schema.tables else {}
+        return matches(filters.get("excludes") or (), path) and not matches(filters.get("includes") or (), path)

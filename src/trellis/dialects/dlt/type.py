@@ -17,14 +17,21 @@ class DltType:
     def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
         return preferred_type(schema.settings, column) or kind.detected or kind.type
 
+    def coerces(self, schema: Schema) -> bool:
+        module = str((schema.normalizers.get("json") or {}).get("module") or "")
+        return not module.endswith("no_coercion")
+
     def column(self, schema: Schema, name: str, data_type: DataType) -> Column:
         hints = dict(hints_for(schema.settings, name))
-        required = hints.pop("not_null", False)
-        return Column(name, data_type, nullable=not required, hints=MappingProxyType(hints))
+        nullable = hints.pop("nullable", True)
+        return Column(name, data_type, nullable=nullable, hints=MappingProxyType(hints))
 
     def variant(self, naming: Naming, table: Table, column: str, kind: Kind) -> Column:
         if kind.type == "json":
             legacy = naming.variant(column, "complex")
             if legacy in table.columns:
                 return table.columns[legacy]
-        return Column(naming.variant(column, kind.type), kind.type, nullable=True, variant=True)
+        if kind.type in kind.fits:
+            return Column(naming.variant(column, kind.type), kind.type, nullable=True, variant=True)
+        suffix = "str" if kind.type == "wei" else "text"
+        return Column(naming.variant(column, suffix), "text", nullable=True, variant=True)

@@ -1,0 +1,70 @@
+"""What a contender tells `run.py`, and the schemas that the floor is given."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+from processes import cpu_seconds
+
+_ITEM = (
+    "STRUCT<sku: STRING, title: STRING, quantity: BIGINT, price: DOUBLE, "
+    "discounts: ARRAY<STRUCT<code: STRING, percent: BIGINT, amount: DOUBLE>>>"
+)
+_SCHEMAS = {
+    "flat": "id BIGINT, user_id BIGINT, event STRING, created_at TIMESTAMP, amount DOUBLE, quantity BIGINT, "
+    "active BOOLEAN, name STRING, email STRING, country STRING, score DOUBLE, note STRING",
+    "shop": "event_id STRING, event STRING, occurred_at TIMESTAMP, "
+    "user STRUCT<id: BIGINT, name: STRING, address: STRUCT<city: STRING, zip: STRING>>, "
+    "context STRUCT<device: STRING, country: STRING>, referrer STRING, "
+    "product STRUCT<sku: STRING, price: DOUBLE>, search STRUCT<query: STRING, results: BIGINT>, "
+    "cart STRUCT<items: BIGINT, total: DOUBLE>, order STRUCT<number: BIGINT, total: DOUBLE, currency: STRING, "
+    f"line_items: ARRAY<{_ITEM}>, tags: ARRAY<STRING>, "
+    "refunds: ARRAY<STRUCT<amount: DOUBLE, reasons: ARRAY<STRING>>>>, "
+    "coupon STRING, loyalty STRUCT<tier: STRING, points: BIGINT>, campaign_id BIGINT",
+}
+_WIDE = {"int": "BIGINT", "text": "STRING", "double": "DOUBLE", "bool": "BOOLEAN", "date": "STRING"}
+
+
+def spark_schema(profile: str, source: str) -> str:
+    """The schema of a profile's records, as the columns of a Spark table."""
+    if profile != "wide":
+        return _SCHEMAS[profile]
+    with open(source, "rb") as lines:
+        first = json.loads(next(islice(lines, 1)))
+    return ", ".join(f"{key} {_WIDE[key.partition('_')[2]]}" for key in first)
+
+
+def parser(about: str | None) -> argparse.ArgumentParser:
+    """The options that every contender has."""
+    made = argparse.ArgumentParser(description=about)
+    made.add_argument("source")
+    made.add_argument("folder")
+    made.add_argument("--profile", default="flat")
+    made.add_argument("--loads", type=int, default=2)
+    return made
+
+
+class Loads:
+    """Times each load of a contender. Use as a context around one load, as often as there are loads."""
+
+    def __init__(self, started: float) -> None:
+        self.start = perf_counter() - started
+        self.seconds: list[float] = []
+        self.cpu: list[float] = []
+
+    def __enter__(self) -> None:
+        self._began = perf_counter(), cpu_seconds(os.getpid())
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds.append(perf_counter() - self._began[0])
+        self.cpu.append(cpu_seconds(os.getpid()) - self._began[1])
+
+    def finish(self, rows: int, **more: Any) -> None:
+        """Print the figures as the last line: start-up, each load, the rows of the first load."""
+        told = {"start": self.start, "seconds": self.seconds, "cpu": self.cpu, "rows": rows, **more}
+        print(json.dumps(told), flush=True)

@@ -1,0 +1,5 @@
+"""`python -m trellis.cli`"""
+
+from trellis.cli import main
+
+main()

@@ -1,0 +1,138 @@
+"""`trellis`: the commands put together, and what becomes of an error."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from trellis import __version__
+from trellis.cli import arguments
+from trellis.cli.generate import generate_records
+from trellis.cli.inspect import inspect_records
+from trellis.cli.load import load_records, plan_load
+from trellis.cli.schema import schemas
+from trellis.errors import TrellisError
+
+STOPPED = 130
+FAULT = 3
+
+app = typer.Typer(
+    name="trellis",
+    help="The schema layer for Spark pipelines: semi-structured records become tables that grow with them.",
+    epilog="Exit codes: 0 done, 1 the data broke the contract, 2 bad usage, 3 destination or Spark failed.",
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("load")(load_records)
+app.command("plan")(plan_load)
+app.command("inspect")(inspect_records)
+app.add_typer(schemas, name="schema")
+app.command("generate")(generate_records)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"trellis {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line and give its exit code. Errors are one sentence on stderr."""
+    arguments.debug.clear()
+    warnings.showwarning = _note
+    asked = [*argv, "--help"] if list(argv) in ([], ["schema"]) else list(argv)
+    try:
+        code = typer.main.get_command(app).main(asked, prog_name="trellis", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _nobody_listens()
+    except SystemExit:  # what Typer and Rich make of a broken pipe
+        return _nobody_listens()
+    except KeyboardInterrupt:
+        code = STOPPED
+    except typer.Abort:
+        code = STOPPED
+    except Exception as bad:
+        return _failed(bad, asked)
+    if code == STOPPED:
+        loading = bool(asked) and asked[0] == "load"
+        _say("stopped; nothing was loaded" if loading else "stopped")
+    return code if isinstance(code, int) else 0
+
+
+def _failed(bad: Exception, argv: Sequence[str]) -> int:
+    if arguments.debug:
+        import traceback
+
+        traceback.print_exception(bad)
+    if isinstance(bad, TrellisError):
+        _error(str(bad))
+        return bad.exit_code
+    usage: Any = getattr(bad, "format_message", None)  # Typer's own errors: unknown options and the like
+    if usage is not None:
+        said, command = _plain(usage()), " ".join(["trellis", *_words(argv)])
+        _error(said if "did you mean" in said else f"{said}; {command} --help lists what there is")
+        return 2
+    if isinstance(bad, OSError) and bad.strerror:
+        _error(f"{bad.filename or 'the system'}: {bad.strerror[0].lower()}{bad.strerror[1:]}")
+        return 2 if isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError)) else FAULT
+    said = str(bad).strip().partition("\n")[0]
+    _error(
+        f"this is a fault in Trellis ({type(bad).__name__}{f': {said}' if said else ''}); "
+        "run it again with --debug and report what that shows"
+    )
+    return FAULT
+
+
+def _words(argv: Sequence[str]) -> list[str]:
+    """The command that was meant: the first words that name one."""
+    groups = [each.name for each in app.registered_groups]
+    names = [*(each.name for each in app.registered_commands), *groups]
+    if not argv or argv[0] not in names:
+        return []
+    inner = [each.name for each in schemas.registered_commands]
+    return list(argv[: 2 if argv[0] in groups and len(argv) > 1 and argv[1] in inner else 1])
+
+
+def _plain(message: str) -> str:
+    text = " ".join(message.split()).rstrip(".")
+    text = re.sub(r"\.? \(?(?:Possible options:|Did you mean) (.+?)(?:\)|\?|$)", r": did you mean \1?", text)
+    return text[:1].lower() + text[1:]
+
+
+def _error(text: str) -> None:
+    from trellis.cli.console import error_console
+
+    console = error_console()
+    console.print("error: ", style="bold red", end="")
+    console.print(text, soft_wrap=True)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    if issubclass(category, UserWarning):
+        _say(f"note: {message}")
+
+
+def _nobody_listens() -> int:
+    """Whoever read our output has seen enough: end in silence."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

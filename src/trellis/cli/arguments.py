@@ -1,0 +1,138 @@
+"""The arguments that several commands share, each with its help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+debug: set[str] = set()  # not empty: show tracebacks
+
+
+def _debug(value: bool) -> bool:
+    if value:
+        debug.add("--debug")
+    return value
+
+
+def option(
+    *names: str, help: str, metavar: str | None = None, panel: str | None = None
+) -> typer.models.OptionInfo:
+    made: typer.models.OptionInfo = typer.Option(
+        *names, help=help, metavar=metavar, rich_help_panel=panel, show_default=False
+    )
+    return made
+
+
+WHERE = "Where to"
+HOW = "How"
+ENGINE = "Spark"
+OUTPUT = "Output"
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        help="Files, folders or patterns: JSON lines or arrays (also .gz, .zst, .bz2), or Parquet.",
+    ),
+]
+To = Annotated[
+    str | None,
+    option("--to", metavar="DEST", panel=WHERE, help="Destination, default duckdb:trellis.duckdb."),
+]
+Dataset = Annotated[
+    str | None, option("--dataset", metavar="NAME", panel=WHERE, help="Dataset (schema) in the destination.")
+]
+Name = Annotated[
+    str | None,
+    option("--name", metavar="NAME", panel=WHERE, help="Name of the schema, default the destination's stem."),
+]
+Table = Annotated[
+    str | None,
+    option("--table", metavar="NAME", panel=WHERE, help="Root table, default the name of the first file."),
+]
+Dialect = Annotated[
+    str | None, option("--dialect", metavar="NAME", panel=HOW, help="Schema language, default dlt.")
+]
+Mode = Annotated[
+    str | None,
+    option(
+        "--mode",
+        metavar="MODE",
+        panel=HOW,
+        help="append (default), replace or merge; it stays with the table.",
+    ),
+]
+Strategy = Annotated[
+    str | None,
+    option("--strategy", metavar="NAME", panel=HOW, help="How to merge: delete-insert (default) or upsert."),
+]
+Key = Annotated[
+    list[str] | None,
+    option(
+        "--key", metavar="COLUMN", panel=HOW, help="Primary key to merge by; give it again for more columns."
+    ),
+]
+MergeKey = Annotated[
+    list[str] | None,
+    option(
+        "--merge-key",
+        metavar="COLUMN",
+        panel=HOW,
+        help="Merge key: rows that share it are replaced together.",
+    ),
+]
+SchemaFile = Annotated[
+    str | None,
+    option("--schema", metavar="FILE", panel=HOW, help="Schema document (YAML or JSON) to start from."),
+]
+Contract = Annotated[
+    str | None,
+    option(
+        "--contract",
+        metavar="MODE|FILE",
+        panel=HOW,
+        help="What may change: evolve, freeze, discard_row or discard_value; "
+        "'columns=freeze,data_type=discard_value'; or a YAML file.",
+    ),
+]
+Setting = Annotated[
+    list[str] | None,
+    option("--option", metavar="NAME=VALUE", panel=HOW, help="max_nesting=LEVELS or naming=CONVENTION."),
+]
+ConfigFile = Annotated[
+    str | None,
+    option("--config", metavar="FILE", panel=HOW, help="Settings, default ./trellis.yaml if it is there."),
+]
+LoadId = Annotated[
+    str | None,
+    option(
+        "--load-id",
+        metavar="ID",
+        panel=HOW,
+        help="Name of this load; one that is there already is not repeated.",
+    ),
+]
+Master = Annotated[
+    str | None,
+    option("--master", metavar="URL", panel=ENGINE, help="Spark master, such as local[4] or yarn."),
+]
+Remote = Annotated[
+    str | None,
+    option("--remote", metavar="URL", panel=ENGINE, help="Spark Connect server, such as sc://host."),
+]
+At = Annotated[
+    str | None, option("--at", metavar="DEST", panel=WHERE, help="Destination that holds the schema.")
+]
+Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug",
+        callback=_debug,
+        is_eager=True,
+        show_default=False,
+        rich_help_panel=OUTPUT,
+        help="Show the whole traceback of an error.",
+    ),
+]

@@ -1,0 +1,151 @@
+"""Where output goes: colour only on a terminal, data never read as markup, long things cut sensibly."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+PIPED_WIDTH = 120
+NAME = 48
+Tell = Callable[[str, int, int | None], None]
+
+
+def console() -> Console:
+    """For results."""
+    return _console(stderr=False)
+
+
+def error_console() -> Console:
+    """For errors and progress."""
+    return _console(stderr=True)
+
+
+def _console(stderr: bool) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
+    return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def print_json(value: Any) -> None:
+    """One object on stdout, readable by any program."""
+    utf = "utf" in (sys.stdout.encoding or "").lower()
+    print(json.dumps(value, ensure_ascii=not utf))
+
+
+def grid(*columns: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -> Table:
+    """A table without frames, indented by two: `right` are numbers, `whole` are never wrapped."""
+    from rich.table import Table
+
+    made = Table(
+        box=None, show_header=bool(any(columns)), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for name in columns:
+        made.add_column(
+            name,
+            justify="right" if name in right else "left",
+            no_wrap=name in right or name in whole,
+            overflow="fold",
+        )
+    return made
+
+
+def indented(what: Any) -> Any:
+    from rich.padding import Padding
+
+    return Padding(what, (0, 0, 0, 2))
+
+
+def some(names: Sequence[str], most: int, of: int | None = None) -> str:
+    """The first names, and how many more there are (`of` all, if not all are among the names).
+
+    >>> some(["a", "b", "c", "d"], 2), some(["a", "b"], 2), some(["a", "b"], 2, of=5)
+    ('a, b and 2 more', 'a, b', 'a, b and 3 more')
+    """
+    shown = names[:most]
+    more = (len(names) if of is None else of) - len(shown)
+    return ", ".join(cut(name) for name in shown) + (f" and {more:,} more" if more else "")
+
+
+def cut(name: str, most: int = NAME) -> str:
+    """A name short enough to be shown: the middle of a long one is left out.
+
+    >>> cut("deep__deep__deep__deep", 13)
+    'deep_...._deep'
+    """
+    if len(name) <= most:
+        return name
+    half = (most - 3) // 2
+    return f"{name[:half]}....{name[-half:]}"
+
+
+class Member(Protocol):
+    """A table, or the report of one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parent(self) -> str | None: ...
+
+
+T = TypeVar("T", bound=Member)
+
+
+def by_parent(tables: Sequence[T]) -> Iterator[tuple[int, T]]:
+    """Each table after its parent, with its depth."""
+    names = {each.name for each in tables}
+    inside: dict[str | None, list[T]] = {}
+    for each in tables:
+        inside.setdefault(each.parent if each.parent in names else None, []).append(each)
+    stack = [(0, each) for each in reversed(inside.get(None, []))]
+    while stack:
+        depth, each = stack.pop()
+        yield depth, each
+        stack += ((depth + 1, child) for child in reversed(inside.get(each.name, [])))
+
+
+def counted(number: int, what: str) -> str:
+    """
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+@contextmanager
+def progress() -> Iterator[Tell]:
+    """A bar on stderr that goes away at the end; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _, __, ___: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeElapsedColumn(),
+        console=error_console(),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("starting", total=None)
+
+        def tell(stage: str, done: int, total: int | None) -> None:
+            words = "writing" if total is not None and done >= total else _STAGES.get(stage, stage)
+            bar.update(task, description=words, completed=done, total=total)
+
+        yield tell
+
+
+_STAGES = {"discover": "looking", "load": "loading", "inspect": "reading"}

@@ -1,0 +1,37 @@
+"""`trellis generate`: made-up records, for tests and first steps."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from trellis.cli.arguments import Debug, option
+
+
+def generate_records(
+    rows: Annotated[int, typer.Option("--rows", metavar="N", help="How many lines.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same bytes.")] = 0,
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help="shop, github, wide, nasty or flat.")
+    ] = "shop",
+    columns: Annotated[
+        int, typer.Option("--columns", metavar="N", help="How many columns the profile wide has.")
+    ] = 300,
+    to: Annotated[
+        str | None, option("--to", metavar="FILE", help="File to write, packed if it ends in .gz or .zst.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write made-up records as JSON lines, to stdout or a file."""
+    from trellis import generate
+
+    if to is None:
+        out = sys.stdout.buffer
+        for line in generate.generate(rows, seed, profile, columns):
+            out.write(line + b"\n")
+        out.flush()
+        return
+    size = generate.write(to, rows, seed, profile, columns)
+    typer.echo(f"{rows:,} lines of profile {profile} in {to}, {size:,} bytes before packing", err=True)

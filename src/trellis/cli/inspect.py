@@ -1,0 +1,167 @@
+"""`trellis inspect`: what is really in the data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trellis.cli.arguments import Debug, Json, Sources
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trellis.flow.paths import Place
+    from trellis.inspect import Fault, Inspection, PathReport
+
+LIMIT = 100
+FAULTS = 8
+EXAMPLE, PATH = 10, 16  # the least room they get
+
+At = Callable[["Place"], str]
+
+
+def inspect_records(
+    sources: Sources,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="Paths to show; 0 is all.")
+    ] = LIMIT,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show every path in the records and every kind of value found there, with counts and examples.
+
+    All records are looked at, never a sample.
+    """
+    from trellis.cli.console import console, print_json, progress
+    from trellis.inspect import inspect
+
+    with progress() as tell:
+        found = inspect(sources, tell)
+    if json:
+        print_json(found.to_dict())
+    else:
+        show(found, limit, console())
+
+
+def show(found: Inspection, limit: int, out: Console) -> None:
+    """Every path on its line, with a line more for each further kind; then what is wrong."""
+    from trellis.cli.console import counted
+
+    at, many = _namer(found.files), len(found.files) > 1
+    shown = found.paths[: limit or None]
+    files = found.files[0] if len(found.files) == 1 else counted(len(found.files), "file")
+    title = f"{counted(found.records, 'record')} in {files}, {counted(len(found.paths), 'path')}"
+    out.print(title, style="bold", soft_wrap=True)
+    if shown:
+        _paths(shown, at, many, out)
+    if len(shown) < len(found.paths):
+        out.print(
+            f"\n  and {counted(len(found.paths) - len(shown), 'more path')}; --limit 0 shows all", style="dim"
+        )
+    mixed = sum(path.mixed for path in found.paths)
+    if mixed:
+        out.print(f"\n{counted(mixed, 'path')} with values of several kinds", style="yellow")
+    _faults("line is no record", "lines are no records", found.rejects, at, many, out)
+    _faults(
+        "key stands twice in one object",
+        "keys stand twice in one object",
+        found.duplicate_keys,
+        at,
+        many,
+        out,
+    )
+
+
+def _paths(paths: Sequence[PathReport], at: At, many: bool, out: Console) -> None:
+    from rich.text import Text
+
+    from trellis.cli.console import cut, grid, indented
+
+    rows = [row for path in paths for row in _rows(path, at)]
+    heads = ["Path", "Kind", "Count", "Null", "Missing", "First at" if many else "Line", "Example"]
+    widths = [max(len(head), *(len(row[column]) for row in rows)) for column, head in enumerate(heads)]
+    used = [any(str(row[column]) for row in rows) for column in range(len(heads))]
+    room = out.width - 2 - sum(widths[at] + 2 for at in range(1, 6) if used[at])
+    used[6] = used[6] and room >= PATH + 2 + EXAMPLE
+    names = max(room - (EXAMPLE + 2 if used[6] else 0), PATH)
+    whole = widths[0] <= names
+    names = min(names, widths[0])
+    table = grid(
+        *(head for head, is_used in zip(heads, used, strict=True) if is_used),
+        right=("Count", "Null", "Missing", "Line"),
+        whole=("Path", "Kind", "First at", "Example"),
+    )
+    by_path = {path.path: path for path in paths}
+    for name, kind, *others, example in rows:
+        if name and not whole:
+            name = _leaf(by_path[name])
+        cells: list[Any] = [
+            cut(name, names),
+            kind,
+            *others,
+            Text(_short(example, room - names - 2), style="dim"),
+        ]
+        table.add_row(*(cell for cell, is_used in zip(cells, used, strict=True) if is_used))
+    out.print()
+    out.print(indented(table))
+
+
+def _rows(path: PathReport, at: At) -> list[tuple[str, Any, str, str, str, str, str]]:
+    from rich.text import Text
+
+    made: list[tuple[str, Any, str, str, str, str, str]] = []
+    kinds = [each for each in path.kinds if each.kind != "null"] or list(path.kinds)
+    for each in kinds:
+        kind = Text(each.kind, style="yellow" if path.mixed else "")
+        if each.kind == "string" and path.timestamps:
+            rest = "" if path.timestamps == each.count else f" ({path.timestamps:,})"
+            kind.append(f", time{rest}", style="cyan")
+        first = not made
+        nulls, missing = (f"{number:,}" if number and first else "" for number in (path.nulls, path.missing))
+        name = path.path if first else ""
+        made.append((name, kind, f"{each.count:,}", nulls, missing, at(each.first), each.example))
+    return made
+
+
+def _leaf(path: PathReport) -> str:
+    """The last step of a path, indented: `order.line_items[].sku` becomes `sku` below the others."""
+    last = "[]" if path.path.endswith("[]") else path.path[path.path.rfind(".") + 1 :]
+    if path.path.endswith('"'):
+        last = path.path[path.path.rfind('"', 0, -1) :]
+    return "  " * min(path.depth, 20) + last
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _faults(one: str, more: str, faults: tuple[Fault, ...], at: At, many: bool, out: Console) -> None:
+    from trellis.cli.console import cut, grid, indented
+
+    if not faults:
+        return
+    total = sum(each.count for each in faults)
+    out.print(f"\n{total:,} {one if total == 1 else more}", style="bold red")
+    table = grid("", "", "")
+    table.columns[0].justify = "right"
+    for each in sorted(faults, key=lambda fault: -fault.count)[:FAULTS]:
+        table.add_row(
+            f"{each.count:,}",
+            cut(each.what, 60),
+            f"first at {at(each.first)}" if many else f"first on line {at(each.first)}",
+        )
+    out.print(indented(table))
+    if len(faults) > FAULTS:
+        out.print(f"  and {len(faults) - FAULTS:,} more", style="dim")
+
+
+def _namer(files: Sequence[str]) -> At:
+    """How places are written: only what tells the files apart."""
+    if len(files) < 2:
+        return lambda place: f"{place.line:,}"
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files])
+    names = {file: os.path.relpath(file, folder) for file in files}
+    return lambda place: f"{names.get(place.file, place.file)}:{place.line}"

@@ -1,0 +1,120 @@
+"""`trellis load` and `trellis plan`: the same arguments; plan writes nothing."""
+
+from __future__ import annotations
+
+from trellis.cli.arguments import (
+    ConfigFile,
+    Contract,
+    Dataset,
+    Debug,
+    Dialect,
+    Json,
+    Key,
+    LoadId,
+    Master,
+    MergeKey,
+    Mode,
+    Name,
+    Remote,
+    SchemaFile,
+    Setting,
+    Sources,
+    Strategy,
+    Table,
+    To,
+)
+from trellis.config import Config, find_config
+
+
+def load_records(
+    sources: Sources,
+    to: To = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    table: Table = None,
+    dialect: Dialect = None,
+    mode: Mode = None,
+    strategy: Strategy = None,
+    key: Key = None,
+    merge_key: MergeKey = None,
+    schema: SchemaFile = None,
+    contract: Contract = None,
+    option: Setting = None,
+    config: ConfigFile = None,
+    load_id: LoadId = None,
+    master: Master = None,
+    remote: Remote = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Load records into typed tables that grow with them.
+
+    New keys become columns, lists become tables, and what does not fit goes where it can be found again:
+    rows in = rows loaded + rejected + dropped, always.
+    """
+    said = Config(
+        to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
+        schema, contract, _options(option), master, remote,
+    )  # fmt: skip
+    _run(sources, said, config, load_id, json, dry_run=False)
+
+
+def plan_load(
+    sources: Sources,
+    to: To = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    table: Table = None,
+    dialect: Dialect = None,
+    mode: Mode = None,
+    strategy: Strategy = None,
+    key: Key = None,
+    merge_key: MergeKey = None,
+    schema: SchemaFile = None,
+    contract: Contract = None,
+    option: Setting = None,
+    config: ConfigFile = None,
+    load_id: LoadId = None,
+    master: Master = None,
+    remote: Remote = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show what a load would do, and write nothing.
+
+    The whole input is read: the new tables and columns, the statements, the discards and the rejects
+    are those that the load will have.
+    """
+    said = Config(
+        to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
+        schema, contract, _options(option), master, remote,
+    )  # fmt: skip
+    _run(sources, said, config, load_id, json, dry_run=True)
+
+
+def _run(
+    sources: list[str], said: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
+) -> None:
+    from trellis.cli.console import console, print_json, progress
+    from trellis.cli.report import show
+    from trellis.cli.work import Work
+
+    work = Work.of(said.over(find_config(config)))
+    with progress() as tell:
+        report = work.run(sources, load_id, dry_run, tell)
+    if json:
+        print_json(report.to_dict())
+    else:
+        show(report, sources, console())
+
+
+def _options(given: list[str] | None) -> dict[str, str]:
+    from trellis.errors import UsageError
+
+    made: dict[str, str] = {}
+    for each in given or ():
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise UsageError(f"--option {each!r}: write NAME=VALUE, for example max_nesting=2")
+        made[name.strip()] = value.strip()
+    return made

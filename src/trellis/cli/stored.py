@@ -1,0 +1,220 @@
+"""Schemas where they are: in a destination, with their versions, or in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from trellis.cli.work import open_pipeline, schema_file
+from trellis.config import Config, find_config
+from trellis.dialects import get_dialect
+from trellis.errors import SchemaError, UsageError, nearest
+from trellis.evolution.dialect import Request
+from trellis.pipeline import Pipeline
+from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
+from trellis.schema.document import from_json, to_json, to_yaml
+from trellis.schema.merge import adopt
+from trellis.schema.model import Schema, Settings, Table
+
+Changes = tuple[Change | ChangeSchema, ...]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One stored version, and how it differs from the one before."""
+
+    schema: Schema
+    at: datetime | None
+    changes: Changes
+    first: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "version": self.schema.stored_version,
+            "version_hash": self.schema.stored_hash,
+            "inserted_at": self.at.isoformat() if self.at else None,
+            "changes": [each.describe() for each in self.changes],
+        }
+
+
+@dataclass(frozen=True)
+class Store:
+    """One schema in one dataset of a destination."""
+
+    pipeline: Pipeline
+    rows: tuple[dict[str, Any], ...]
+
+    @staticmethod
+    def open(at: str | None, dataset: str | None, name: str | None, empty: bool = False) -> Store:
+        """Raises UsageError where there is none, unless `empty` says that this is right."""
+        asked = Config(to=at, dataset=dataset, name=name).over(find_config())
+        if asked.to is None:
+            raise UsageError(
+                "which schema? give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
+            )
+        pipeline = open_pipeline(asked)
+        journal = get_dialect(pipeline.dialect).keep.journal()
+        rows = pipeline.destination.history(pipeline.dataset or "", journal)
+        names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
+        if asked.name is None and pipeline.name not in names and len(names) == 1:
+            pipeline.name = names[0]
+        if pipeline.name not in names and not empty:
+            raise UsageError(_none(pipeline, names))
+        return Store(pipeline, tuple(row for row in rows if row["schema_name"] == pipeline.name))
+
+    @property
+    def name(self) -> str:
+        return self.pipeline.name
+
+    @property
+    def newest(self) -> Schema:
+        return self.pipeline.schema
+
+    def versions(self) -> list[Version]:
+        """From the first to the newest."""
+        made: list[Version] = []
+        for row in self.rows:
+            schema = from_json(str(row["schema"]), f"version {row['version']} in {self.pipeline.to}")
+            before = made[-1].schema if made else None
+            at = row["inserted_at"] if isinstance(row["inserted_at"], datetime) else None
+            made.append(Version(schema, at, difference(before, schema), before is None))
+        return made
+
+    def version(self, number: int) -> Schema:
+        found = [row for row in self.rows if int(row["version"]) == number]
+        if not found:
+            known = ", ".join(str(row["version"]) for row in self.rows)
+            raise UsageError(
+                f"{self.pipeline.to}: schema {self.name} has no version {number}; it has {known}"
+            )
+        return from_json(str(found[-1]["schema"]), f"version {number} in {self.pipeline.to}")
+
+
+def schema_of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
+    """The schema of a file, or the newest of a destination."""
+    if file is not None and at is not None:
+        raise UsageError(f"{file} and --at {at} are two schemas; give one")
+    return schema_file(file) if file is not None else Store.open(at, dataset, name).newest
+
+
+def sides(
+    a: str, b: str | None, at: str | None, dataset: str | None, name: str | None
+) -> tuple[Schema, Schema]:
+    """The two schemas of a comparison: each a file, or a version number."""
+    store: Store | None = None
+
+    def side(text: str | None) -> Schema:
+        nonlocal store
+        if text is not None and not (text.isdigit() and not Path(text).exists()):
+            return schema_file(text)
+        if at is None and find_config().to is None:
+            raise UsageError(
+                f"version {text} of which schema? add --at, such as --at duckdb:shop.duckdb"
+                if text
+                else "compare with what? name a second file, or a destination with --at"
+            )
+        store = store or Store.open(at, dataset, name)
+        return store.newest if text is None else store.version(int(text))
+
+    return side(a), side(b)
+
+
+def difference(before: Schema | None, after: Schema) -> Changes:
+    """What changes, tables of our own left out; of a first schema only its tables count."""
+    tables = compare(before, after, system=False)
+    return tables if before is None else (*tables, *compare_settings(before, after))
+
+
+def imported(store: Store, file: str) -> tuple[Schema, Changes]:
+    """The schema that a file makes of the newest one, and what that changes."""
+    given, before = schema_file(file), store.newest
+    pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)
+    own = {name: each for name, each in before.tables.items() if name.startswith(dialect.keep.prefix)}
+    theirs = {name: _as_known(each, before) for name, each in given.tables.items() if name not in own}
+    root = next((each.name for each in theirs.values() if not each.nested), None)
+    if root is None:
+        raise SchemaError(f"{file}: holds no table; declare at least one under 'tables'")
+    base = replace(
+        before,
+        tables=own,
+        description=given.description or before.description,
+        normalizers={**before.normalizers, **given.normalizers},
+    )
+    naming = dialect.naming.naming(base, pipeline.destination.abilities.max_identifier)
+    whole = replace(given, tables=theirs, settings=_settings(before, given), normalizers=base.normalizers)
+    after = dialect.keep.prepare(adopt(base, whole, naming), Request(table=root), naming)
+    return after, difference(before, after)
+
+
+def _as_known(table: Table, before: Schema) -> Table:
+    """The table with what the engine noted of it, unless the file says otherwise."""
+    known = before.tables.get(table.name)
+    notes = known.hints.get("x-normalizer") if known else None
+    return (
+        table if not notes or "x-normalizer" in table.hints else table.with_hints(**{"x-normalizer": notes})
+    )
+
+
+def _settings(before: Schema, given: Schema) -> Settings:
+    said = {
+        each.name: value
+        for each in fields(Settings)
+        if (value := getattr(given.settings, each.name)) is not None and value != {}
+    }
+    return replace(before.settings, **said)
+
+
+def refuse_breaking(file: str, found: Changes) -> None:
+    breaking = [each.describe() for each in found if getattr(each, "breaking", False)]
+    if breaking:
+        more = f" and {len(breaking) - 1} more" if len(breaking) > 1 else ""
+        raise SchemaError(f"{file}: breaking changes are not imported without --force ({breaking[0]}{more})")
+
+
+def write_schema(schema: Schema, to: str | None, declared_only: bool) -> str | None:
+    """Write it to a file, whole or not at all, or to stdout."""
+    if to is None:
+        typer.echo(to_yaml(schema, declared_only), nl=False)
+        return None
+    from trellis.schema.document import declared
+
+    if to.endswith(".json"):
+        text = to_json(declared(schema) if declared_only else schema, pretty=True) + "\n"
+    else:
+        text = to_yaml(schema, declared_only)
+    unfinished = Path(f"{to}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(to)
+    return to
+
+
+def lint(files: Sequence[str]) -> bool:
+    """Say of each file whether it is right; whether all are."""
+    from trellis.cli.console import console, counted, error_console
+
+    right = True
+    for file in files:
+        try:
+            schema = schema_file(file)
+        except (SchemaError, UsageError) as bad:
+            error_console().print("error: ", style="bold red", end="")
+            error_console().print(str(bad), soft_wrap=True)
+            right = False
+            continue
+        columns = sum(len(each.columns) for each in schema.tables.values())
+        said = f"{file}: right, schema {schema.name} with {counted(len(schema.tables), 'table')}"
+        console().print(f"{said} and {counted(columns, 'column')}", soft_wrap=True)
+    return right
+
+
+def _none(pipeline: Pipeline, names: Sequence[str]) -> str:
+    where = f"{pipeline.to}, dataset {pipeline.dataset}"
+    if not names:
+        return f"{where}: holds no schema yet; load something into it, or import a schema"
+    return f"{where}: holds no schema {pipeline.name!r}{nearest(pipeline.name, names)} (--name chooses)"

@@ -1,0 +1,166 @@
+"""Schemas, their versions and their differences for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from trellis.cli.console import by_parent, counted, cut, grid, indented
+from trellis.schema.compare import AddColumn, AddTable, ChangeSchema, DropColumn, DropTable
+from trellis.schema.model import Column, Schema, Table
+from trellis.schema.system import is_system
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trellis.cli.stored import Changes, Version
+
+PER_VERSION = 4
+_HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key")
+
+
+def show(schema: Schema, out: Console) -> None:
+    """Each table with its columns."""
+    own = [each for each in schema.tables.values() if not is_system(each.name)]
+    version = f", version {schema.stored_version}" if schema.stored_version else ""
+    out.print(f"schema {schema.name}{version}, {counted(len(own), 'table')}", style="bold")
+    if schema.stored_hash:
+        out.print(f"hash {schema.stored_hash}", style="dim")
+    for depth, table in by_parent(own):
+        _table(schema, table, depth, out)
+    hidden = len(schema.tables) - len(own)
+    if hidden:
+        out.print(
+            f"\nand {counted(hidden, 'table')} that Trellis keeps for itself; --yaml shows all", style="dim"
+        )
+
+
+def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    said = (
+        [f"below {cut(table.parent)}"]
+        if table.parent
+        else [str(table.hints.get("write_disposition") or "append")]
+    )
+    strategy, contract = table.hints.get("x-merge-strategy"), table.hints.get("schema_contract")
+    said += [f"strategy {strategy}"] if strategy else []
+    said += [f"contract {_plain(contract)}"] if contract else []
+    left = 2 * depth
+    out.print()
+    out.print(
+        Padding(
+            Text(cut(table.name, 72), "bold").append(f"  {', '.join(said)}", "default not bold"),
+            (0, 0, 0, left),
+        )
+    )
+    if table.description:
+        out.print(Padding(table.description, (0, 0, 0, left + 2)), style="italic")
+    made = grid("Column", "Type", "Hints", whole=("Column", "Type"))
+    for column in table.columns.values():
+        style = "dim" if is_system(column.name) else ""
+        made.add_row(
+            Text(cut(column.name), style),
+            Text(_type(column), style or "cyan"),
+            Text(_hints(table, column), style),
+        )
+    out.print(Padding(made, (0, 0, 0, left + 2)))
+
+
+def _type(column: Column) -> str:
+    if column.data_type is None:
+        return "not known yet"
+    size = [str(each) for each in (column.precision, column.scale) if each is not None]
+    zone = " without time zone" if column.timezone is False else ""
+    return column.data_type + (f"({', '.join(size)})" if size else "") + zone
+
+
+def _hints(table: Table, column: Column) -> str:
+    said = ["required"] if column.required else []
+    if column.is_variant:
+        base = column.name.rpartition("__v_")[0]
+        said.append(f"variant of {cut(base)}" if base in table.columns else "variant")
+    for key, value in column.hints.items():
+        if key in _HIDDEN or value in (None, False):
+            continue
+        said.append(key.replace("_", " ") if value is True else f"{key.replace('_', ' ')} {_plain(value)}")
+    if column.description:
+        said.append(column.description)
+    return ", ".join(said)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={each}" for key, each in value.items())
+    return str(value)
+
+
+def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
+    """The newest version last, as in a log one reads on from."""
+    out.print(f"schema {name}, {counted(len(versions), 'version')}\n", style="bold")
+    table = grid(
+        "Version", "Hash", "When (UTC)", "What changed", right=("Version",), whole=("Hash", "When (UTC)")
+    )
+    for each in versions:
+        when = each.at.strftime("%Y-%m-%d %H:%M:%S") if each.at else ""
+        table.add_row(
+            str(each.schema.stored_version), (each.schema.stored_hash or "")[:10], when, _what(each)
+        )
+    out.print(indented(table))
+
+
+def _what(version: Version) -> str:
+    if not version.changes:
+        return "tables for itself only"
+    lines = [f"{_sign(each)[0]} {_sentence(each)}" for each in version.changes[:PER_VERSION]]
+    if len(version.changes) > PER_VERSION:
+        lines.append(f"and {len(version.changes) - PER_VERSION:,} more")
+    return "\n".join(lines)
+
+
+def show_difference(found: Changes, out: Console) -> None:
+    """Every change on its line, the breaking ones marked, and the sum."""
+    from rich.text import Text
+
+    if not found:
+        out.print("no differences")
+        return
+    table = grid("", "")
+    for each in found:
+        sign, style = _sign(each)
+        said = Text(_sentence(each))
+        if getattr(each, "breaking", False):
+            said.append("  BREAKING", style="bold red")
+        table.add_row(Text(sign, style=style), said)
+    out.print(indented(table))
+    breaking = sum(getattr(each, "breaking", False) for each in found)
+    out.print(
+        f"\n{counted(len(found), 'change')}, {breaking or 'none'} breaking",
+        style="bold red" if breaking else "bold",
+    )
+
+
+def _sign(change: Any) -> tuple[str, str]:
+    if isinstance(change, (AddTable, AddColumn)):
+        return "+", "green"
+    return ("-", "red") if isinstance(change, (DropTable, DropColumn)) else ("~", "yellow")
+
+
+def change_dict(change: AddTable | Any) -> dict[str, Any]:
+    """One change as `--json` prints it."""
+    return {
+        "change": type(change).__name__,
+        "table": None if isinstance(change, ChangeSchema) else change.table,
+        "column": None if isinstance(change, ChangeSchema) else change.column,
+        "breaking": bool(getattr(change, "breaking", False)),
+        "text": change.describe(),
+    }
+
+
+def _sentence(change: Any) -> str:
+    return " ".join(_cut_words(change.describe().split(" ")))
+
+
+def _cut_words(words: Iterable[str]) -> Iterator[str]:
+    return (cut(word, 60) for word in words)

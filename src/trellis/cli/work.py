@@ -1,0 +1,175 @@
+"""What was asked on the command line and in trellis.yaml, as a pipeline and its options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from trellis.cli.console import Tell
+from trellis.config import DEFAULT_TO, Config, read_text
+from trellis.errors import SchemaError, TrellisError, UsageError, nearest
+from trellis.evolution.contract import MODES as CONTRACTS
+from trellis.evolution.contract import expand
+from trellis.evolution.dialect import Mode, Strategy
+from trellis.pipeline import Pipeline
+from trellis.report import Report
+from trellis.schema.document import from_json, from_yaml
+from trellis.schema.model import Schema
+from trellis.schema.naming import get_naming
+from trellis.schema.validate import DocumentError, name_fault
+from trellis.schema.yaml_text import read
+
+OPTIONS = ("max_nesting", "naming")
+
+
+@dataclass
+class NamedPipeline(Pipeline):
+    """A pipeline whose names follow a convention from its first load on."""
+
+    naming: str | None = None
+
+    @property
+    def schema(self) -> Schema:
+        found = super().schema
+        current = str(found.normalizers.get("names") or "snake_case")
+        if self.naming is None or self.naming == current:
+            return found
+        if found.stored_hash is not None:
+            raise UsageError(
+                f"naming={self.naming}: the names of schema {found.name} follow {current} and cannot "
+                "follow another convention later; load into another dataset, or leave the option out"
+            )
+        return replace(found, normalizers={**found.normalizers, "names": self.naming})
+
+
+@dataclass
+class Work:
+    """One load or plan, ready to run."""
+
+    pipeline: Pipeline
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of(asked: Config) -> Work:
+        """Check everything that can be checked before any data is read. Raises UsageError, SchemaError."""
+        if asked.master and asked.remote:
+            raise UsageError("--master and --remote name two different Sparks; give one")
+        _one_of("--mode", asked.mode, get_args(Mode))
+        _one_of("--strategy", asked.strategy, get_args(Strategy))
+        if asked.strategy and asked.mode not in (None, "merge"):
+            raise UsageError(f"--strategy says how to merge, but the mode is {asked.mode}; add --mode merge")
+        for name in asked.options:
+            if name not in OPTIONS:
+                raise UsageError(f"there is no option {name!r}{nearest(name, OPTIONS)}")
+        options: dict[str, Any] = {
+            "table": asked.table,
+            "mode": asked.mode,
+            "strategy": asked.strategy,
+            "keys": asked.keys,
+            "merge_keys": asked.merge_keys,
+            "contract": contract_of(asked.contract),
+            "schema": schema_file(asked.schema) if asked.schema else None,
+            "max_nesting": _whole("max_nesting", asked.options.get("max_nesting")),
+        }
+        return Work(open_pipeline(asked), options)
+
+    def run(self, sources: Sequence[str], load_id: str | None, dry_run: bool, tell: Tell) -> Report:
+        self.pipeline.tell = tell
+        do = self.pipeline.plan if dry_run else self.pipeline.load
+        return do(list(sources), load_id=load_id, **self.options)
+
+
+def open_pipeline(asked: Config) -> Pipeline:
+    """The pipeline that the settings name. Raises UsageError."""
+    to = asked.to or DEFAULT_TO
+    naming = asked.options.get("naming")
+    if naming is not None:
+        get_naming(str(naming))
+    if asked.name is not None and (fault := name_fault(asked.name)):
+        raise UsageError(f"--name: {fault}")
+    return NamedPipeline(
+        asked.name or name_of(to),
+        to,
+        asked.dataset,
+        asked.dialect or "dlt",
+        asked.master,
+        asked.remote,
+        naming=None if naming is None else str(naming),
+    )
+
+
+def name_of(to: str) -> str:
+    """The name of a schema, after the destination it is in.
+
+    >>> name_of("duckdb:data/my-shop.v2.duckdb"), name_of("parquet:lake/2024/"), name_of("duckdb:/")
+    ('my_shop_v2', '_2024', 'trellis')
+    """
+    last = Path(to.partition(":")[2].rstrip("/")).name
+    stem = re.sub(r"\.(duckdb|db|ddb)$", "", last)
+    name = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_")[:60] or "trellis"
+    return f"_{name}" if name[0].isdigit() else name
+
+
+def contract_of(asked: str | Mapping[str, str] | None) -> str | Mapping[str, str] | None:
+    """A contract from a word, `columns=freeze,...`, a YAML file or a mapping. Raises TrellisError."""
+    if asked is None:
+        return None
+    where = "--contract"
+    found: Any = asked
+    if isinstance(asked, str) and asked not in CONTRACTS:
+        if "=" in asked:
+            found = dict(_pair(each) for each in asked.split(","))
+        elif Path(asked).is_file():
+            where = asked
+            found, _ = read(read_text(Path(asked)), asked)
+        elif "." in asked or "/" in asked:
+            raise UsageError(
+                f"--contract {asked}: no such file; a contract is one of {', '.join(CONTRACTS)}, or a file"
+            )
+        else:
+            raise UsageError(f"--contract {asked!r} is neither a mode nor a file{nearest(asked, CONTRACTS)}")
+    try:
+        expand(found)
+    except SchemaError as bad:
+        raise SchemaError(f"{where}: {str(bad).removeprefix('schema_contract: ')}") from None
+    return found  # type: ignore[no-any-return]
+
+
+def schema_file(path: str) -> Schema:
+    """The schema of a YAML or JSON document. Raises UsageError, SchemaError with file and line."""
+    text = read_text(Path(path))
+    if not text.lstrip().startswith("{"):
+        return from_yaml(text, path)
+    try:
+        return from_json(text, path)
+    except DocumentError as bad:
+        try:
+            from_yaml(text, path)  # JSON is YAML, and its reader knows the lines
+        except DocumentError as located:
+            raise located from None
+        except TrellisError:
+            pass
+        raise bad from None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    entity, equals, mode = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise UsageError(f"--contract {text!r}: write ENTITY=MODE, for example columns=freeze")
+    return entity, mode
+
+
+def _one_of(what: str, word: str | None, choices: Sequence[str]) -> None:
+    if word is not None and word not in choices:
+        raise UsageError(f"{what}: there is no {what.lstrip('-')} {word!r}{nearest(word, choices)}")
+
+
+def _whole(name: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    if not re.fullmatch(r"\d{1,6}", str(value)):
+        raise UsageError(f"option {name} takes a whole number, 0 or more, not {str(value)!r}")
+    return int(value)

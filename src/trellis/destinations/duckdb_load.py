@@ -1,0 +1,160 @@
+"""One load in one transaction of DuckDB: migrate, move the staged rows in, record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from trellis.destinations.base import CatalogTable, ChainLoad, Commit
+from trellis.destinations.duckdb_errors import one_line, refusal
+from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.merge import COMING, LEAVING, Chain, quoted
+from trellis.destinations.migration import Migration, refuse_required, refuse_twins
+from trellis.destinations.scan import relation
+from trellis.errors import ContractError, DestinationError
+from trellis.flow.stage import StagedFile
+from trellis.schema.model import Table
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def table_name(dataset: str, table: str) -> str:
+    return f"{quoted(dataset)}.{quoted(table)}"
+
+
+@dataclass
+class Load:
+    """`catalog` is what stands in the dataset as the transaction begins."""
+
+    db: duckdb.DuckDBPyConnection
+    path: str
+    commit: Commit
+    catalog: Mapping[str, CatalogTable]
+    _there: dict[str, set[str]] = field(default_factory=dict)
+
+    def run(self) -> None:
+        commit = self.commit
+        tables = [*commit.schema.tables.values(), *commit.extra_tables]
+        for chain in commit.chains:
+            if chain.mode == "replace":
+                self._empty(chain)
+        self._migrate(tables)
+        for chain in commit.chains:
+            if chain.mode == "merge":
+                self._merge(chain)
+            else:
+                for table in commit.schema.chain(chain.root):
+                    self._insert(table)
+        for table in commit.extra_tables:
+            self._insert(table)
+        for name, rows in commit.records.items():
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                columns = ", ".join(map(quoted, row))
+                self.db.execute(f"INSERT INTO {self._name(name)} ({columns}) VALUES ({marks})", list(row.values()))
+
+    def _empty(self, chain: ChainLoad) -> None:
+        for table in self.commit.schema.chain(chain.root):
+            if table.name in self.catalog:
+                self.db.execute(f"DELETE FROM {self._name(table.name)}")
+
+    def _migrate(self, tables: Sequence[Table]) -> None:
+        refuse_twins(tables, self.catalog)
+        plan = Migration(self.catalog, duckdb_type, self._name)
+        for table in tables:
+            missing = plan.missing(table) if table.name in self.catalog else []
+            if any(c.required for c in missing) and self._count(f"SELECT count(*) FROM {self._name(table.name)}"):
+                refuse_required(table, missing)
+            for statement in plan.of_table(table):
+                self._run(statement, table)
+
+    def _merge(self, load: ChainLoad) -> None:
+        schema = self.commit.schema
+        tables = [t for t in schema.chain(load.root) if t.complete_columns]
+        chain = Chain(schema, schema.tables[load.root], self.commit.keys.__getitem__, self._name, self._staged)
+        chain.check(load.strategy)
+        staged = [t for t in tables if self._files(t.name)]
+        if not self._files(load.root):
+            return
+        if load.strategy == "upsert":
+            refuse_double_keys(chain, self._count(chain.double_keys()))
+        self._run(f"CREATE OR REPLACE TEMP TABLE {LEAVING} AS {chain.leaving(load.strategy)}", chain.root)
+        self._run(f"CREATE OR REPLACE TEMP TABLE {COMING} AS {chain.coming(load.strategy)}", chain.root)
+        for table in reversed(tables):
+            where = chain.members(table.name, self._name, LEAVING)
+            self._run(f"DELETE FROM {self._name(table.name)} WHERE {where}", table)
+        for table in staged:
+            if self._count(chain.has_double_ids(table.name)):
+                self._insert_places(table, chain.places_coming(table.name))
+            else:
+                self._insert(table, chain.members(table.name, self._staged, COMING))
+        for kept in (LEAVING, COMING):
+            self.db.execute(f"DROP TABLE {kept}")
+
+    def _insert(self, table: Table, where: str = "TRUE") -> None:
+        if self._files(table.name):
+            into = self._columns(table)
+            source = self._staged(table.name)
+            self._run(f"INSERT INTO {self._name(table.name)} ({into}) SELECT {into} FROM {source} WHERE {where}", table)
+
+    def _insert_places(self, table: Table, places: str) -> None:
+        """Insert staged rows by their place, for which a name is found that no column has."""
+        into = self._columns(table)
+        place = "place"
+        while place in {name.lower() for name in table.columns}:
+            place += "_"
+        source = f"(SELECT {into}, row_number() OVER () AS {place} FROM {self._staged(table.name)})"
+        where = f"{place} IN ({places})"
+        self._run(f"INSERT INTO {self._name(table.name)} ({into}) SELECT {into} FROM {source} WHERE {where}", table)
+
+    def _files(self, table: str) -> Sequence[StagedFile]:
+        return self.commit.files.get(table, ())
+
+    def _columns(self, table: Table) -> str:
+        """The columns that staged files have; the others are NULL."""
+        there = self._staged_columns(table.name)
+        return ", ".join(quoted(c.name) for c in table.complete_columns if c.name in there)
+
+    def _staged(self, table: str) -> str:
+        known = self.commit.schema.tables.get(table)
+        columns = known or next(t for t in self.commit.extra_tables if t.name == table)
+        paths = [file.path for file in self._files(table)]
+        return relation(paths, columns.complete_columns, self._staged_columns(table))
+
+    def _staged_columns(self, table: str) -> set[str]:
+        if table not in self._there:
+            self._there[table] = {name for f in self._files(table) for name in pq.read_schema(f.path).names}
+        return self._there[table]
+
+    def _name(self, table: str) -> str:
+        return table_name(self.commit.dataset, table)
+
+    def _count(self, query: str) -> int:
+        found = self.db.execute(query).fetchone()
+        return int(found[0]) if found else 0
+
+    def _run(self, statement: str, table: Table) -> None:
+        import duckdb
+
+        try:
+            self.db.execute(statement)
+        except (duckdb.ConstraintException, duckdb.ConversionException) as bad:
+            real = self.catalog.get(table.name)
+            paths = [file.path for file in self._files(table.name)]
+            raise refusal(self.db, bad, table, real.columns if real else {}, paths) from bad
+        except duckdb.Error as bad:
+            raise DestinationError(
+                f"{self.path}: DuckDB refused table {table.name}: {one_line(bad)}; nothing was loaded"
+            ) from bad
+
+
+def refuse_double_keys(chain: Chain, count: int) -> None:
+    if count:
+        raise ContractError(
+            f"table {chain.root.name}: {count} primary {'key stands' if count == 1 else 'keys stand'} twice in the "
+            "load, which upsert does not allow; remove the duplicates, or use the delete-insert strategy"
+        )

@@ -1,0 +1,80 @@
+"""From the real catalog to the schema: tables to create, columns to add; nothing else is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from trellis.destinations.base import CatalogTable
+from trellis.destinations.merge import quoted
+from trellis.errors import SchemaError, UsageError, nearest
+from trellis.schema.model import Column, Table
+
+
+@dataclass(frozen=True)
+class Migration:
+    """`type_of` and `name_of` speak the destination's language."""
+
+    catalog: Mapping[str, CatalogTable]
+    type_of: Callable[[Column], str]
+    name_of: Callable[[str], str] = quoted
+
+    def statements(self, tables: Iterable[Table]) -> list[str]:
+        return [statement for table in tables for statement in self.of_table(table)]
+
+    def of_table(self, table: Table) -> list[str]:
+        columns = table.complete_columns
+        if not columns:
+            return []
+        name = self.name_of(table.name)
+        if table.name not in self.catalog:
+            listed = ", ".join(self._column(c) + (" NOT NULL" if c.required else "") for c in columns)
+            return [f"CREATE TABLE {name} ({listed})"]
+        made = []
+        for column in self.missing(table):
+            made.append(f"ALTER TABLE {name} ADD COLUMN {self._column(column)}")
+            if column.required:
+                made.append(f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} SET NOT NULL")
+        return made
+
+    def missing(self, table: Table) -> list[Column]:
+        """Columns of the schema that a real table lacks."""
+        real = self.catalog.get(table.name)
+        there = {name.lower() for name in real.columns} if real else set()
+        return [c for c in table.complete_columns if c.name.lower() not in there]
+
+    def _column(self, column: Column) -> str:
+        return f"{quoted(column.name)} {self.type_of(column)}"
+
+
+def refuse_required(table: Table, missing: Iterable[Column]) -> None:
+    """A table with rows cannot get a column in which every row must have a value."""
+    for column in missing:
+        if column.required:
+            raise SchemaError(
+                f"table {table.name}, column {column.name}: it is required (NOT NULL), but the table has rows "
+                "already, which have no value for it; make it nullable, load with mode replace, or load into "
+                "another table"
+            )
+
+
+def refuse_twins(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -> None:
+    """Names that differ only in case are one name to the readers of these destinations."""
+    seen = {name.lower(): name for name in catalog}
+    for table in tables:
+        other = seen.setdefault(table.name.lower(), table.name)
+        if other != table.name:
+            raise SchemaError(f"tables {other} and {table.name} differ only in case; rename one of them")
+        columns: dict[str, str] = {}
+        for column in table.complete_columns:
+            twin = columns.setdefault(column.name.lower(), column.name)
+            if twin != column.name:
+                raise SchemaError(
+                    f"table {table.name}: columns {twin} and {column.name} differ only in case; rename one of them"
+                )
+
+
+def no_table(where: str, table: str, known: Iterable[str]) -> UsageError:
+    names = sorted(known)
+    hint = nearest(table, names) if names else "; nothing was loaded into it yet"
+    return UsageError(f"{where}: there is no table {table!r}{hint}")

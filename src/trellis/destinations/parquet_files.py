@@ -1,0 +1,97 @@
+"""Parquet files that a commit reads, filters and makes: the types of Arrow, batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trellis.destinations.duckdb_errors import null_in
+from trellis.flow.arrow_types import arrow_schema
+from trellis.flow.stage import GROUP_ROWS
+from trellis.schema.model import Table
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What a file says of itself: its rows, its columns with their types, how many of each are NULL."""
+
+    rows: int
+    types: Mapping[str, str]
+    nulls: Mapping[str, int]
+
+    def check(self, table: Table) -> None:
+        """Raises ContractError where a required column has no value."""
+        for column in table.complete_columns:
+            if column.required and self.nulls.get(column.name, self.rows):
+                raise null_in(table.name, column.name)
+
+
+def footer(path: str) -> Footer:
+    with pq.ParquetFile(path) as file:
+        metadata, schema = file.metadata, file.schema_arrow
+        nulls = Counter[str]()
+        for group in range(metadata.num_row_groups):
+            for at, name in enumerate(schema.names):
+                chunk = metadata.row_group(group).column(at)
+                known = chunk.statistics is not None and chunk.statistics.has_null_count
+                nulls[name] += chunk.statistics.null_count if known else _count_nulls(file, group, name)
+        types = {field.name: str(field.type) for field in schema}
+        return Footer(metadata.num_rows, types, nulls)
+
+
+def write_filtered(source: str, kept: Mask, target: str) -> None:
+    """Copy the rows of a file that the mask keeps."""
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow, compression="snappy") as writer:
+        at = 0
+        for batch in file.iter_batches(batch_size=GROUP_ROWS):
+            rows = batch.filter(pa.array(kept[at : at + batch.num_rows]))
+            at += batch.num_rows
+            if rows.num_rows:
+                writer.write_batch(rows)
+
+
+def write_records(table: Table, records: Sequence[Mapping[str, Any]], target: str) -> None:
+    """Write a few rows; columns that a row lacks are NULL."""
+    made = pa.Table.from_pylist([dict(row) for row in records], schema=arrow_schema(table))
+    _write(made, target)
+
+
+def write_empty(columns: Mapping[str, str], known: Iterable[str], table: Table, target: str) -> None:
+    """Write a file without rows. Columns that only other files know take their type from those."""
+    types: dict[str, pa.DataType] = {}
+    for path in known:
+        types.update((field.name, field.type) for field in pq.read_schema(path))
+    types.update((field.name, field.type) for field in arrow_schema(table))
+    _write(pa.schema([(name, types[name]) for name in columns]).empty_table(), target)
+
+
+def read_rows(paths: Sequence[str], columns: Iterable[str], limit: int | None = None) -> list[dict[str, Any]]:
+    """Rows of files whose columns may differ, in the order of the files, with NULL for what one lacks."""
+    order, rows = list(columns), cast("list[dict[str, Any]]", [])
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=GROUP_ROWS if limit is None else max(min(limit, GROUP_ROWS), 1)):
+                if limit is not None and len(rows) >= limit:
+                    return rows[:limit]
+                rows += [{name: row.get(name) for name in order} for row in batch.to_pylist()]
+    return rows[:limit]
+
+
+def _write(made: pa.Table, target: str) -> None:
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(made, target, compression="snappy")
+
+
+def _count_nulls(file: pq.ParquetFile, group: int, name: str) -> int:
+    return int(file.read_row_group(group, columns=[name]).column(0).null_count)

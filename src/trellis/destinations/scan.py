@@ -1,0 +1,38 @@
+"""Parquet files as an SQL relation of DuckDB: the columns of a table by name, in the order of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.merge import quoted
+from trellis.schema.model import Column
+
+
+def literal(text: str) -> str:
+    """An SQL string.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def relation(paths: Sequence[str], columns: Iterable[Column], there: Collection[str]) -> str:
+    """What stands in a FROM clause: these columns of these files, NULL where no file has one of them."""
+    picked = ", ".join(
+        quoted(c.name) if c.name in there else f"CAST(NULL AS {duckdb_type(c)}) AS {quoted(c.name)}" for c in columns
+    )
+    if not paths:
+        return f"(SELECT {picked} WHERE FALSE)"
+    files = ", ".join(literal(_no_pattern(path)) for path in paths)
+    return f"(SELECT {picked} FROM read_parquet([{files}], union_by_name = true, hive_partitioning = false))"
+
+
+def _no_pattern(path: str) -> str:
+    """A path that DuckDB does not take for a pattern.
+
+    >>> _no_pattern("what?/[a]/x.parquet")
+    'what[?]/[[]a]/x.parquet'
+    """
+    return "".join(f"[{c}]" if c in "[*?" else c for c in path)

@@ -1,0 +1,78 @@
+"""A schema handed over with a load: what it says goes over what is stored, nothing is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from trellis.errors import SchemaError
+from trellis.schema.form import plain
+from trellis.schema.merge import normalize_table, unify
+from trellis.schema.model import Schema, Settings
+from trellis.schema.naming import Naming
+from trellis.schema.rules import merge_hints, update_preferred_types
+from trellis.schema.system import is_system
+
+CHANGE_ALLOWED = "allow_identifier_change_on_table_with_data"
+
+
+def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -> Schema:
+    """The schema with the settings, the normalizers and the tables of the given one.
+
+    Rules are added to the rules there are; a list of detections or a contract replaces the old one. A
+    column that is of two types is an error, and so are new names for tables that hold data.
+    """
+    normalizers = _over(plain(schema.normalizers), plain(given.normalizers))
+    taken = replace(schema, normalizers=MappingProxyType(normalizers))
+    naming = naming_of(taken)
+    if naming.name != naming_of(schema).name and not normalizers.get(CHANGE_ALLOWED):
+        _refuse_new_names(schema, str(schema.normalizers.get("names") or "snake_case"), naming.name)
+    _normalize_propagation(normalizers, naming)
+    settings = _settings(schema.settings, given.settings, naming)
+    tables = [normalize_table(each, naming) for each in given.tables.values()]
+    return unify(
+        replace(taken, settings=settings, description=given.description or schema.description),
+        replace(given, tables={each.name: each for each in tables}),
+    )
+
+
+def _refuse_new_names(schema: Schema, old: str, new: str) -> None:
+    full = [each.name for each in schema.tables.values() if each.seen_data and not is_system(each.name)]
+    if full:
+        raise SchemaError(
+            f"schema {schema.name}: identifiers frozen: {', '.join(full)} hold data under names by {old}, so "
+            f"the naming convention cannot become {new}; to have new columns and tables beside the old ones "
+            f"say normalizers.{CHANGE_ALLOWED}: true"
+        )
+
+
+def _settings(old: Settings, new: Settings, naming: Naming) -> Settings:
+    merged = old
+    if new.default_hints:
+        merged = merge_hints(merged, new.default_hints, naming)
+    if new.preferred_types:
+        merged = update_preferred_types(merged, new.preferred_types, naming)
+    return replace(
+        merged,
+        detections=merged.detections if new.detections is None else new.detections,
+        schema_contract=merged.schema_contract if new.schema_contract is None else new.schema_contract,
+        extra=MappingProxyType({**merged.extra, **new.extra}),
+    )
+
+
+def _over(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The old mapping with the new one over it, level by level."""
+    for key, each in new.items():
+        both = isinstance(each, Mapping) and isinstance(old.get(key), dict)
+        old[key] = _over(old[key], each) if both else each
+    return old
+
+
+def _normalize_propagation(normalizers: dict[str, Any], naming: Naming) -> None:
+    found = ((normalizers.get("json") or {}).get("config") or {}).get("propagation") or {}
+    tables = found.get("tables") or {}
+    for within, place in [(found, "root"), *((tables, table) for table in tables)]:
+        if within.get(place):
+            within[place] = {naming.path(name): naming.path(to) for name, to in within[place].items()}

@@ -1,0 +1,140 @@
+"""What differs: every change knows its verdict and its opposite."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from schema.strategies import schemas
+from trellis.dialects.dlt.system import new_schema
+from trellis.schema.compare import (
+    AddColumn,
+    AddTable,
+    ChangeColumn,
+    ChangeSchema,
+    ChangeTable,
+    DropColumn,
+    DropTable,
+    compare,
+    compare_settings,
+)
+from trellis.schema.model import Column, Schema, Settings, Table
+
+ID, QTY = Column("id", "bigint", nullable=False), Column("qty", "bigint")
+ORDERS = Table("orders", {"id": ID, "qty": QTY})
+
+
+def shop(*tables: Table) -> Schema:
+    return Schema("shop", {each.name: each for each in tables})
+
+
+def test_from_nothing() -> None:
+    assert compare(None, shop(ORDERS)) == (AddTable(ORDERS),)
+    assert compare(shop(ORDERS), shop(ORDERS)) == ()
+
+
+def test_what_is_gone_comes_first() -> None:
+    old, new, note = Table("old"), Table("new"), Column("note", "text")
+    found = compare(shop(ORDERS, old), shop(new, Table("orders", {"note": note, "qty": QTY})))
+    assert found == (DropTable(old), AddTable(new), DropColumn("orders", ID), AddColumn("orders", note))
+
+
+def test_properties() -> None:
+    wide = replace(QTY, data_type="double").with_hints(unique=True)
+    found = compare(shop(ORDERS), shop(ORDERS.with_columns(wide).with_hints(write_disposition="merge")))
+    assert found == (
+        ChangeTable("orders", "write_disposition", None, "merge"),
+        ChangeColumn("orders", "qty", "data_type", "bigint", "double"),
+        ChangeColumn("orders", "qty", "unique", None, True),
+    )
+
+
+def test_system_tables_and_notes_of_processing() -> None:
+    assert compare(None, new_schema("shop"), system=False) == ()
+    assert [each.table for each in compare(None, new_schema("shop"))] == ["_dlt_version", "_dlt_loads"]
+    seen = ORDERS.with_hints(**{"x-normalizer": {"seen-data": True}})
+    assert compare(shop(ORDERS), shop(seen)) == ()
+    assert [each.column for each in compare(shop(ORDERS), shop(seen), processing=True)] == [None]
+
+
+def test_settings() -> None:
+    after = replace(shop(), settings=Settings(detections=("iso_date",)), normalizers={"names": "direct"})
+    assert compare_settings(shop(), after) == (
+        ChangeSchema("settings.detections", None, ["iso_date"]),
+        ChangeSchema("normalizers.names", None, "direct"),
+    )
+    assert compare_settings(None, shop()) == ()
+
+
+BREAKING: list[tuple[str, Any, Any, bool]] = [
+    ("data_type", None, "text", False),
+    ("data_type", "bigint", "double", True),
+    ("nullable", None, False, True),
+    ("nullable", False, True, False),
+    ("nullable", None, True, False),
+    ("timezone", None, True, False),
+    ("timezone", None, False, True),
+    ("precision", 10, 20, False),
+    ("precision", 20, 10, True),
+    ("precision", None, 10, True),
+    ("precision", 10, None, False),
+    ("scale", 2, 4, True),
+    ("unique", None, True, True),
+    ("primary_key", True, None, False),
+    ("sort", None, True, False),
+    ("description", "a", "b", False),
+]
+
+
+@pytest.mark.parametrize(("key", "before", "after", "breaking"), BREAKING)
+def test_verdicts_on_columns(key: str, before: Any, after: Any, breaking: bool) -> None:
+    assert ChangeColumn("t", "c", key, before, after).breaking is breaking
+
+
+def test_verdicts_on_the_rest() -> None:
+    assert [AddTable(ORDERS).breaking, DropTable(ORDERS).breaking] == [False, True]
+    assert [AddColumn("t", each).breaking for each in (ID, QTY, Column("c", nullable=False))] == [
+        *(True, False, False)
+    ]
+    assert [DropColumn("t", each).breaking for each in (ID, Column("c"))] == [True, False]
+    assert [ChangeTable("t", key, "a", "b").breaking for key in ("parent", "resource")] == [True, False]
+
+
+SENTENCES = {
+    "orders is new, with 2 columns": AddTable(ORDERS),
+    "orders is gone": DropTable(ORDERS),
+    "orders.id is new: bigint, required": AddColumn("orders", ID),
+    "orders.c is new: its type is not known yet": AddColumn("orders", Column("c")),
+    "orders.id is gone": DropColumn("orders", ID),
+    "orders.qty: nullable was not set, is false": ChangeColumn("orders", "qty", "nullable", None, False),
+    "orders: write_disposition was append, is merge": ChangeTable(
+        "orders", "write_disposition", "append", "merge"
+    ),
+    "schema: settings.schema_contract was not set, is freeze": ChangeSchema(
+        "settings.schema_contract", None, "freeze"
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_change_says_itself(sentence: str) -> None:
+    assert SENTENCES[sentence].describe() == sentence
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_undoing_twice_does_nothing_to_a_change(sentence: str) -> None:
+    change = SENTENCES[sentence]
+    assert change.undo().undo() == change
+    assert change.undo() != change
+
+
+@given(schemas(), schemas())
+def test_the_way_back_is_the_way_undone(a: Schema, b: Schema) -> None:
+    there, back = compare(a, b), compare(b, a)
+    undone = [each.undo() for each in there]
+    assert len(undone) == len(back) and all(each in back for each in undone)
+    assert all(each.undo().undo() == each for each in there)
+    assert compare(a, a) == ()
