@@ -24,7 +24,7 @@ from trellis.flow.plan import Counts, Plan
 from trellis.flow.records import Records
 from trellis.flow.settle import settle
 from trellis.flow.stage import StagedFile, by_table
-from trellis.flow.task import Outcome, Progress
+from trellis.flow.task import Outcome
 from trellis.records import records_of
 from trellis.report import Report, Tally, table_reports
 from trellis.schema.compare import compare
@@ -295,6 +295,7 @@ class _Attempt:
             statements=tuple(self.destination.migration(self.dataset, after)) if dry_run else (),
             discards=Tally(dict(discards)),
             rejects=Tally(dict(rejects)),
+            notes=_untyped(after, self.outcomes),
             seconds=self.seconds,
         )
 
@@ -328,6 +329,20 @@ class _Attempt:
         )
 
 
+def _untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """A note on keys that never had a value: they get their column with the first one."""
+    found = sorted(
+        f"{table}.{column}"
+        for table, column in set[tuple[str, str]]().union(*(outcome.untyped for outcome in outcomes))
+        if table not in schema.tables
+        or column not in schema.tables[table].columns
+        or not schema.tables[table].columns[column].complete
+    )
+    if not found:
+        return ()
+    return (f"null in every record, so without a column until a value comes: {', '.join(found)}",)
+
+
 def _refuse_unbound(schema: Schema, root: str) -> None:
     """A key column that never arrived has no type, so it cannot be created."""
     for table in schema.chain(root):
@@ -348,8 +363,8 @@ def _refuse_unbound(schema: Schema, root: str) -> None:
 
 def _refuse_collisions(schema: Schema) -> None:
     """Names that differ in case alone are one name to a destination that does not tell case apart."""
-    places = [("tables", schema.tables), *((f"columns of table {t.name}", t.columns) for t in schema.tables.values())]
-    for what, names in places:
+    columns = ((f"columns of table {table.name}", table.columns) for table in schema.tables.values())
+    for what, names in (("tables", schema.tables), *columns):
         seen: dict[str, str] = {}
         for name in names:
             other = seen.setdefault(name.casefold(), name)

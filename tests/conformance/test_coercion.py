@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from conformance.warehouse import Warehouse
 from trellis.errors import ContractError
 from trellis.evolution.kinds import Wei
 from trellis.schema.model import Schema, Settings
@@ -25,8 +26,12 @@ ROWS: list[tuple[str, Any, list[Any], dict[str, str], dict[str, list[Any]]]] = [
         1,
         ["idx-9", 2.5, 3.0, True, "44", b"x", date(2024, 1, 2)],
         {
-            **{"a": "bigint", "a__v_text": "text", "a__v_double": "double", "a__v_bool": "bool"},
-            **{"a__v_binary": "binary", "a__v_date": "date"},
+            "a": "bigint",
+            "a__v_text": "text",
+            "a__v_double": "double",
+            "a__v_bool": "bool",
+            "a__v_binary": "binary",
+            "a__v_date": "date",
         },
         {
             "a": [1, None, None, 3, None, 44, None, None],
@@ -131,7 +136,9 @@ ROWS: list[tuple[str, Any, list[Any], dict[str, str], dict[str, list[Any]]]] = [
     ("first", "then", "types", "values"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
 @pytest.mark.parametrize("loads", ["one load", "a load each"])
-def test_values_meet_a_column(warehouse, loads, first, then, types, values):
+def test_values_meet_a_column(
+    warehouse: Warehouse, loads: Any, first: Any, then: Any, types: Any, values: Any
+) -> None:
     records = [{"a": value} for value in (first, *then)]
     for batch in [records] if loads == "one load" else [[record] for record in records]:
         warehouse.load(*batch)
@@ -141,7 +148,7 @@ def test_values_meet_a_column(warehouse, loads, first, then, types, values):
     assert variants == list(types)[1:]
 
 
-def test_c12_a_variant_column_takes_values_of_its_own_key(warehouse):
+def test_c12_a_variant_column_takes_values_of_its_own_key(warehouse: Warehouse) -> None:
     for record in ({"a": 1}, {"a": "x"}, {"a__v_text": 5}):
         warehouse.load(record)
     assert warehouse.columns() == {"a": "bigint", "a__v_text": "text"}
@@ -149,7 +156,7 @@ def test_c12_a_variant_column_takes_values_of_its_own_key(warehouse):
 
 
 @pytest.mark.parametrize("loads", ["one load", "a load each"])
-def test_c13_no_variant_of_a_variant(warehouse, loads):
+def test_c13_no_variant_of_a_variant(warehouse: Warehouse, loads: Any) -> None:
     records = [{"a__v_text": 1, "a": 1}, {"a": "zz"}]
     with pytest.raises(ContractError, match=r"fits neither column a \(bigint\) nor a__v_text \(bigint\)"):
         for batch in [records] if loads == "one load" else [[record] for record in records]:
@@ -157,7 +164,7 @@ def test_c13_no_variant_of_a_variant(warehouse, loads):
     assert len(warehouse.raw() if "t" in warehouse.tables else []) == (loads == "a load each")
 
 
-def test_c14_preferred_type_that_the_first_value_does_not_fit(warehouse):
+def test_c14_preferred_type_that_the_first_value_does_not_fit(warehouse: Warehouse) -> None:
     rules = Settings(preferred_types={"inserted_at": "timestamp"})
     warehouse.load({"inserted_at": "junk"}, schema=Schema("given", settings=rules))
     assert warehouse.columns() == {"inserted_at__v_text": "text"}
@@ -166,7 +173,7 @@ def test_c14_preferred_type_that_the_first_value_does_not_fit(warehouse):
     assert warehouse.values("inserted_at") == [None, datetime(2024, 1, 1, tzinfo=UTC)]
 
 
-def test_c15_without_coercion_every_type_has_its_column(warehouse):
+def test_c15_without_coercion_every_type_has_its_column(warehouse: Warehouse) -> None:
     warehouse.load({"a": 1}, {"a": "2"}, {"a": 3.0}, schema=NO_COERCION)
     warehouse.load({"a": "4"}, {"a": 5})
     assert warehouse.columns() == {"a": "bigint", "a__v_text": "text", "a__v_double": "double"}
@@ -175,7 +182,7 @@ def test_c15_without_coercion_every_type_has_its_column(warehouse):
     assert warehouse.values("a__v_double") == [None, None, 3.0, None, None]
 
 
-def test_c15_what_a_detector_finds_is_not_coerced(warehouse):
+def test_c15_what_a_detector_finds_is_not_coerced(warehouse: Warehouse) -> None:
     warehouse.load({"a": "2024-05-06T01:02:03Z"}, {"a": "soon"}, {"a": 5}, schema=NO_COERCION)
     assert warehouse.columns() == {"a": "timestamp", "a__v_text": "text", "a__v_bigint": "bigint"}
     assert warehouse.values("a") == [datetime(2024, 5, 6, 1, 2, 3, tzinfo=UTC), None, None]
@@ -186,12 +193,12 @@ def test_c15_what_a_detector_finds_is_not_coerced(warehouse):
     [(["s", 1], {"a": "text"}), ([1, "s"], {"a": "bigint", "a__v_text": "text"})],
     ids=["text first", "number first"],
 )
-def test_c16_the_first_value_decides(warehouse, values, types):
+def test_c16_the_first_value_decides(warehouse: Warehouse, values: Any, types: Any) -> None:
     warehouse.load(*({"a": value} for value in values))
     assert warehouse.columns() == types
 
 
-def test_c17_values_of_python(warehouse):
+def test_c17_values_of_python(warehouse: Warehouse) -> None:
     warehouse.load({"u": UUID(int=5), "d": Decimal("1.5"), "t": (1, 2)})
     assert warehouse.columns() == {"u": "text", "d": "decimal"}
     (row,) = warehouse.rows()
@@ -200,7 +207,7 @@ def test_c17_values_of_python(warehouse):
     assert warehouse.rows("t__t") == [{"value": 1}, {"value": 2}]
 
 
-def test_c18_wei_beyond_the_limit(warehouse):
+def test_c18_wei_beyond_the_limit(warehouse: Warehouse) -> None:
     warehouse.load({"w": Wei(2**120)}, {"w": Wei(6 * 10**38)})
     warehouse.load({"w": Wei(7 * 10**38)})
     assert warehouse.columns() == {"w": "wei", "w__v_str": "text"}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
+import traceback
 import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -56,19 +59,18 @@ def run(argv: Sequence[str]) -> int:
     arguments.debug.clear()
     warnings.showwarning = _note
     asked = [*argv, "--help"] if list(argv) in ([], ["schema"]) else list(argv)
-    try:
-        code = typer.main.get_command(app).main(asked, prog_name="trellis", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _nobody_listens()
-    except SystemExit:  # what Typer and Rich make of a broken pipe
-        return _nobody_listens()
-    except KeyboardInterrupt:
-        code = STOPPED
-    except typer.Abort:
-        code = STOPPED
-    except Exception as bad:
-        return _failed(bad, asked)
+    with _Interrupts() as interrupts:
+        try:
+            code = typer.main.get_command(app).main(asked, prog_name="trellis", standalone_mode=False)
+            sys.stdout.flush()
+        except (BrokenPipeError, SystemExit):  # SystemExit: what Typer and Rich make of a broken pipe
+            return _nobody_listens()
+        except (KeyboardInterrupt, typer.Abort):
+            code = STOPPED
+        except Exception as bad:
+            if not interrupts.came:
+                return _failed(bad, asked)
+            code = STOPPED
     if code == STOPPED:
         loading = bool(asked) and asked[0] == "load"
         _say("stopped; nothing was loaded" if loading else "stopped")
@@ -77,8 +79,6 @@ def run(argv: Sequence[str]) -> int:
 
 def _failed(bad: Exception, argv: Sequence[str]) -> int:
     if arguments.debug:
-        import traceback
-
         traceback.print_exception(bad)
     if isinstance(bad, TrellisError):
         _error(str(bad))
@@ -97,6 +97,34 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
         "run it again with --debug and report what that shows"
     )
     return FAULT
+
+
+class _Interrupts:
+    """Tells whether Ctrl-C came, even where a library made an error of its own of it, as PySpark does."""
+
+    def __enter__(self) -> _Interrupts:
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        os.set_blocking(self.writer, False)
+        self.before = signal.set_wakeup_fd(self.writer) if _main_thread() else None
+        return self
+
+    @property
+    def came(self) -> bool:
+        try:
+            return signal.SIGINT in os.read(self.reader, 64)
+        except BlockingIOError:
+            return False
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is not None:
+            signal.set_wakeup_fd(self.before)
+        os.close(self.reader)
+        os.close(self.writer)
+
+
+def _main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _words(argv: Sequence[str]) -> list[str]:

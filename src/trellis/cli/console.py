@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -128,24 +129,50 @@ def progress() -> Iterator[Tell]:
     if not sys.stderr.isatty():
         yield lambda _, __, ___: None
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.filesize import decimal
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        DownloadColumn(),
+        TextColumn("{task.fields[size]}"),
         TimeElapsedColumn(),
         console=error_console(),
         transient=True,
     )
     with bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task("starting", total=None, size="")
 
         def tell(stage: str, done: int, total: int | None) -> None:
             words = "writing" if total is not None and done >= total else _STAGES.get(stage, stage)
-            bar.update(task, description=words, completed=done, total=total)
+            size = f"{decimal(done)} of {decimal(total)}" if total else ""
+            bar.update(task, description=words, completed=done, total=total, size=size)
 
         yield tell
 
 
-_STAGES = {"discover": "looking", "load": "loading", "inspect": "reading"}
+_STAGES = {"discover": "starting", "load": "loading", "inspect": "reading"}
+
+
+@contextmanager
+def quiet_children(debug: bool) -> Iterator[None]:
+    """Keep what a JVM writes on stderr, and logs, from the user: an error says it in one sentence."""
+    before = sys.stderr
+    real = before is not None and before is sys.__stderr__
+    if debug or not real:
+        yield
+        return
+    logging.disable()
+    before.flush()
+    ours = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    sys.stderr = ours
+    try:
+        yield
+    finally:
+        sys.stderr = before
+        ours.flush()
+        os.dup2(ours.fileno(), 2)
+        ours.close()

@@ -64,15 +64,9 @@ def show(found: Inspection, limit: int, out: Console) -> None:
     mixed = sum(path.mixed for path in found.paths)
     if mixed:
         out.print(f"\n{counted(mixed, 'path')} with values of several kinds", style="yellow")
-    _faults("line is no record", "lines are no records", found.rejects, at, many, out)
-    _faults(
-        "key stands twice in one object",
-        "keys stand twice in one object",
-        found.duplicate_keys,
-        at,
-        many,
-        out,
-    )
+    bad, doubled = found.rejects, found.duplicate_keys
+    _faults("line is no record", "lines are no records", bad, at, many, out)
+    _faults("key stands twice in one object", "keys stand twice in one object", doubled, at, many, out)
 
 
 def _paths(paths: Sequence[PathReport], at: At, many: bool, out: Console) -> None:
@@ -87,17 +81,15 @@ def _paths(paths: Sequence[PathReport], at: At, many: bool, out: Console) -> Non
     room = out.width - 2 - sum(widths[at] + 2 for at in range(1, 6) if used[at])
     used[6] = used[6] and room >= PATH + 2 + EXAMPLE
     names = max(room - (EXAMPLE + 2 if used[6] else 0), PATH)
-    whole = widths[0] <= names
-    names = min(names, widths[0])
+    leaves = {path.path: _leaf(path) for path in paths} if widths[0] > names else {}
+    names = min(names, max(map(len, leaves.values()), default=widths[0]))
     table = grid(
         *(head for head, is_used in zip(heads, used, strict=True) if is_used),
         right=("Count", "Null", "Missing", "Line"),
         whole=("Path", "Kind", "First at", "Example"),
     )
-    by_path = {path.path: path for path in paths}
     for name, kind, *others, example in rows:
-        if name and not whole:
-            name = _leaf(by_path[name])
+        name = leaves.get(name, name)
         cells: list[Any] = [
             cut(name, names),
             kind,

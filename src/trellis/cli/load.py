@@ -95,12 +95,13 @@ def plan_load(
 def _run(
     sources: list[str], said: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
 ) -> None:
-    from trellis.cli.console import console, print_json, progress
+    from trellis.cli.arguments import debug
+    from trellis.cli.console import console, print_json, progress, quiet_children
     from trellis.cli.report import show
     from trellis.cli.work import Work
 
     work = Work.of(said.over(find_config(config)))
-    with progress() as tell:
+    with quiet_children(bool(debug)), progress() as tell:
         report = work.run(sources, load_id, dry_run, tell)
     if json:
         print_json(report.to_dict())

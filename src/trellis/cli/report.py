@@ -42,7 +42,7 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
 
 
 def _headline(report: Report, sources: Sequence[str], out: Console) -> None:
-    where = f"{report.destination}, dataset {report.dataset}"
+    where = f"{report.destination}, dataset {report.dataset}" if report.dataset else report.destination
     what = some(sources, 3)
     if report.dry_run:
         out.print(f"Plan of loading {what} into {where}; nothing was written", style="bold", soft_wrap=True)

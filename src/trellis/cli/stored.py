@@ -214,7 +214,7 @@ def lint(files: Sequence[str]) -> bool:
 
 
 def _none(pipeline: Pipeline, names: Sequence[str]) -> str:
-    where = f"{pipeline.to}, dataset {pipeline.dataset}"
+    where = f"{pipeline.to}, dataset {pipeline.dataset}" if pipeline.dataset else pipeline.to
     if not names:
         return f"{where}: holds no schema yet; load something into it, or import a schema"
     return f"{where}: holds no schema {pipeline.name!r}{nearest(pipeline.name, names)} (--name chooses)"

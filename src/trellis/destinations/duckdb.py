@@ -17,7 +17,8 @@ from trellis.destinations.duckdb_load import Load, table_name
 from trellis.destinations.duckdb_types import duckdb_type
 from trellis.destinations.folder import make_folder
 from trellis.destinations.merge import quoted
-from trellis.destinations.migration import Migration, no_table, refuse_twins
+from trellis.destinations.migration import Migration
+from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
@@ -85,9 +86,8 @@ class DuckDB:
         if table not in known:
             raise no_table(self.path, table, known)
         with self._open() as db:
-            found = db.sql(
-                f"SELECT * FROM {table_name(dataset, table)}" + (f" LIMIT {int(limit)}" if limit is not None else "")
-            )
+            limited = "" if limit is None else f" LIMIT {int(limit)}"
+            found = db.sql(f"SELECT * FROM {table_name(dataset, table)}{limited}")
             rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
             return rows
 
@@ -111,7 +111,8 @@ class DuckDB:
         db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(commit.dataset)}")
         if self._has_load(db, commit.dataset, commit.load_id, commit.journal):
             return
-        if self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal) != commit.base_hash:
+        newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+        if newest != commit.base_hash:
             raise Moved
         Load(db, self.path, commit, self._tables(db, commit.dataset)).run()
 
@@ -131,8 +132,10 @@ class DuckDB:
     def _has_load(self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: Journal) -> bool:
         if journal.loads not in self._tables(db, dataset):
             return False
-        loads = table_name(dataset, journal.loads)
-        found = db.execute(f"SELECT 1 FROM {loads} WHERE {quoted(journal.load_id)} = ? LIMIT 1", [load_id]).fetchone()
+        query = (
+            f"SELECT 1 FROM {table_name(dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
+        )
+        found = db.execute(query, [load_id]).fetchone()
         return found is not None
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
@@ -156,7 +159,7 @@ class DuckDB:
             db.execute("SET enable_progress_bar = false")
             yield db
         except duckdb.Error as bad:
-            raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}; nothing was loaded") from bad
+            raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}") from bad
         finally:
             db.close()
 
@@ -177,12 +180,12 @@ class DuckDB:
                     ) from bad
                 if time.monotonic() >= limit:
                     raise DestinationError(
-                        f"{self.path}: another process holds the file ({_holder(message)}) and did not let go "
-                        f"within {self.lock_wait:.0f} seconds; close it and load again"
+                        f"{self.path}: another process holds the file ({_holder(message)}) and did not let "
+                        f"go within {self.lock_wait:.0f} seconds; close it and load again"
                     ) from bad
                 time.sleep(_LOCK_POLL)
 
 
 def _holder(message: str) -> str:
-    at = message.find("Conflicting lock is held in ")
-    return message[at + len("Conflicting lock is held in ") :].split(". ")[0] if at >= 0 else "it is locked"
+    holder = message.partition("Conflicting lock is held in ")[2].partition(". ")[0]
+    return holder or "it is locked"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from trellis.destinations.duckdb_types import duckdb_type
 from trellis.destinations.merge import quoted
+from trellis.destinations.refusal import null_in, type_clash
 from trellis.destinations.scan import relation
-from trellis.errors import ContractError, SchemaError, TrellisError
+from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import Table
 
 if TYPE_CHECKING:
@@ -32,22 +33,8 @@ def refusal(
     if missing:
         return null_in(table.name, _last_name(missing[1]))
     return _misfit(db, table, real, paths) or SchemaError(
-        f"table {table.name}: the rows do not fit the table in the destination: {one_line(bad)}; nothing was loaded"
-    )
-
-
-def null_in(table: str, column: str) -> ContractError:
-    return ContractError(
-        f"table {table}, column {column}: it is required (NOT NULL), but some rows of this load have no value "
-        "for it; add the values, or make the column nullable; nothing was loaded"
-    )
-
-
-def type_clash(table: str, column: str, real: str, wanted: str, value: object = None) -> SchemaError:
-    example = "" if value is None else f", and {str(value)[:80]!r} does not fit"
-    return SchemaError(
-        f"table {table}, column {column}: it is {real} in the destination, but {wanted} in the schema{example}; "
-        "give the column its old type, or load into another table; nothing was loaded"
+        f"table {table.name}: the rows do not fit the table in the destination ({one_line(bad)}); "
+        "nothing was loaded"
     )
 
 
@@ -65,7 +52,8 @@ def _misfit(
             there = types.get(column.name.lower(), wanted)
             if there != wanted and paths:
                 source = relation(paths, [column], {column.name})
-                query = f"SELECT {name} FROM {source} WHERE {name} IS NOT NULL AND TRY_CAST({name} AS {there}) IS NULL LIMIT 1"
+                misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {there}) IS NULL"
+                query = f"SELECT {name} FROM {source} WHERE {misfit} LIMIT 1"
                 try:
                     found = other.execute(query).fetchone()
                 except duckdb.Error:

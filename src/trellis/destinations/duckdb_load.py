@@ -12,9 +12,10 @@ from trellis.destinations.base import CatalogTable, ChainLoad, Commit
 from trellis.destinations.duckdb_errors import one_line, refusal
 from trellis.destinations.duckdb_types import duckdb_type
 from trellis.destinations.merge import COMING, LEAVING, Chain, quoted
-from trellis.destinations.migration import Migration, refuse_required, refuse_twins
+from trellis.destinations.migration import Migration
+from trellis.destinations.refusal import double_keys, refuse_required, refuse_twins
 from trellis.destinations.scan import relation
-from trellis.errors import ContractError, DestinationError
+from trellis.errors import DestinationError
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Table
 
@@ -53,9 +54,9 @@ class Load:
             self._insert(table)
         for name, rows in commit.records.items():
             for row in rows:
-                marks = ", ".join("?" * len(row))
-                columns = ", ".join(map(quoted, row))
-                self.db.execute(f"INSERT INTO {self._name(name)} ({columns}) VALUES ({marks})", list(row.values()))
+                columns, marks = ", ".join(map(quoted, row)), ", ".join("?" * len(row))
+                into = f"INSERT INTO {self._name(name)} ({columns})"
+                self.db.execute(f"{into} VALUES ({marks})", list(row.values()))
 
     def _empty(self, chain: ChainLoad) -> None:
         for table in self.commit.schema.chain(chain.root):
@@ -67,7 +68,8 @@ class Load:
         plan = Migration(self.catalog, duckdb_type, self._name)
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
-            if any(c.required for c in missing) and self._count(f"SELECT count(*) FROM {self._name(table.name)}"):
+            counted = f"SELECT count(*) FROM {self._name(table.name)}"
+            if any(c.required for c in missing) and self._count(counted):
                 refuse_required(table, missing)
             for statement in plan.of_table(table):
                 self._run(statement, table)
@@ -75,13 +77,16 @@ class Load:
     def _merge(self, load: ChainLoad) -> None:
         schema = self.commit.schema
         tables = [t for t in schema.chain(load.root) if t.complete_columns]
-        chain = Chain(schema, schema.tables[load.root], self.commit.keys.__getitem__, self._name, self._staged)
+        root, keys = schema.tables[load.root], self.commit.keys.__getitem__
+        chain = Chain(schema, root, keys, self._name, self._staged)
         chain.check(load.strategy)
         staged = [t for t in tables if self._files(t.name)]
         if not self._files(load.root):
             return
         if load.strategy == "upsert":
-            refuse_double_keys(chain, self._count(chain.double_keys()))
+            twice = self._count(chain.double_keys())
+            if twice:
+                raise double_keys(chain.root.name, twice)
         self._run(f"CREATE OR REPLACE TEMP TABLE {LEAVING} AS {chain.leaving(load.strategy)}", chain.root)
         self._run(f"CREATE OR REPLACE TEMP TABLE {COMING} AS {chain.coming(load.strategy)}", chain.root)
         for table in reversed(tables):
@@ -89,7 +94,7 @@ class Load:
             self._run(f"DELETE FROM {self._name(table.name)} WHERE {where}", table)
         for table in staged:
             if self._count(chain.has_double_ids(table.name)):
-                self._insert_places(table, chain.places_coming(table.name))
+                self._insert_places(table, chain.places_coming(table.name, once=True))
             else:
                 self._insert(table, chain.members(table.name, self._staged, COMING))
         for kept in (LEAVING, COMING):
@@ -97,19 +102,22 @@ class Load:
 
     def _insert(self, table: Table, where: str = "TRUE") -> None:
         if self._files(table.name):
-            into = self._columns(table)
-            source = self._staged(table.name)
-            self._run(f"INSERT INTO {self._name(table.name)} ({into}) SELECT {into} FROM {source} WHERE {where}", table)
+            self._insert_from(table, self._staged(table.name), where)
 
     def _insert_places(self, table: Table, places: str) -> None:
         """Insert staged rows by their place, for which a name is found that no column has."""
-        into = self._columns(table)
         place = "place"
         while place in {name.lower() for name in table.columns}:
             place += "_"
-        source = f"(SELECT {into}, row_number() OVER () AS {place} FROM {self._staged(table.name)})"
-        where = f"{place} IN ({places})"
-        self._run(f"INSERT INTO {self._name(table.name)} ({into}) SELECT {into} FROM {source} WHERE {where}", table)
+        picked = f"{self._columns(table)}, row_number() OVER () AS {place}"
+        self._insert_from(
+            table, f"(SELECT {picked} FROM {self._staged(table.name)})", f"{place} IN ({places})"
+        )
+
+    def _insert_from(self, table: Table, source: str, where: str) -> None:
+        into = self._columns(table)
+        into_table = f"INSERT INTO {self._name(table.name)} ({into})"
+        self._run(f"{into_table} SELECT {into} FROM {source} WHERE {where}", table)
 
     def _files(self, table: str) -> Sequence[StagedFile]:
         return self.commit.files.get(table, ())
@@ -150,11 +158,3 @@ class Load:
             raise DestinationError(
                 f"{self.path}: DuckDB refused table {table.name}: {one_line(bad)}; nothing was loaded"
             ) from bad
-
-
-def refuse_double_keys(chain: Chain, count: int) -> None:
-    if count:
-        raise ContractError(
-            f"table {chain.root.name}: {count} primary {'key stands' if count == 1 else 'keys stand'} twice in the "
-            "load, which upsert does not allow; remove the duplicates, or use the delete-insert strategy"
-        )

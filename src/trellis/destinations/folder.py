@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -55,6 +56,19 @@ def keep_for_good(path: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def move_file(source: str, target: str) -> None:
+    """Rename a file, or where that is on another file system: copy it, seen under its name when complete."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    try:
+        os.rename(source, target)
+    except OSError as bad:
+        if bad.errno != errno.EXDEV:
+            raise
+        shutil.copyfile(source, f"{target}.part")
+        os.rename(f"{target}.part", target)
+        os.unlink(source)
 
 
 def remove_file(path: str) -> None:

@@ -26,7 +26,7 @@ _NAME = re.compile(r"\d{20}\.json")
 
 @dataclass(frozen=True)
 class LiveFile:
-    """A Parquet file, by its path below the root of the destination; how many of the table's columns it has."""
+    """A Parquet file: its path below the root of the destination, how many of the table's columns it has."""
 
     path: str
     rows: int
@@ -111,7 +111,8 @@ class Manifests:
                 continue
             except (ValueError, KeyError, TypeError, AttributeError) as bad:
                 raise DestinationError(
-                    f"{path}: it is damaged ({bad}); restore it from a backup, or remove it to go back to the load before"
+                    f"{path}: it is damaged ({bad}); restore it from a backup, or remove it to go back "
+                    "to the load before"
                 ) from bad
         return Manifest()
 
@@ -127,8 +128,8 @@ class Manifests:
         except OSError as bad:
             if bad.errno in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
                 raise DestinationError(
-                    f"{self.folder}: its file system has no hard links, without which loads cannot be kept apart; "
-                    "name a folder on another one; nothing was loaded"
+                    f"{self.folder}: its file system has no hard links, without which loads cannot be kept "
+                    "apart; name a folder on another one; nothing was loaded"
                 ) from bad
             raise
         finally:

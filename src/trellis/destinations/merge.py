@@ -86,22 +86,24 @@ class Chain:
             order = f"sort_by {'DESC' if descending else 'ASC'} NULLS LAST, place"
         for name in self._columns("hard_delete"):
             parts.append(f"s.{quoted(name)} AS flag")
-            conditions.append("flag IS NOT TRUE" if self.root.columns[name].data_type == "bool" else "flag IS NULL")
+            is_bool = self.root.columns[name].data_type == "bool"
+            conditions.append("flag IS NOT TRUE" if is_bool else "flag IS NULL")
         source = f"SELECT {', '.join(parts)} FROM {self.staged(self.root.name)} s"
         if keys:
             by = ", ".join(f"key_{number}" for number in range(len(keys)))
             unknown = " OR ".join(f"key_{number} IS NULL" for number in range(len(keys)))
-            source = f"SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS turn FROM ({source})"
+            turn = f"row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS turn"
+            source = f"SELECT *, {turn} FROM ({source})"
             conditions.insert(0, f"(turn = 1 OR {unknown})")
-        return f"SELECT id, place FROM ({source})" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
+        return f"SELECT id, place FROM ({source}) WHERE {' AND '.join(conditions) or 'TRUE'}"
 
     def double_keys(self) -> str:
         """A query of how many primary keys stand twice among the staged rows; NULL is equal to nothing."""
         columns = self._columns("primary_key")
         by = ", ".join(f"s.{quoted(key)}" for key in columns)
         known = " AND ".join(f"s.{quoted(key)} IS NOT NULL" for key in columns)
-        twice = f"SELECT 1 FROM {self.staged(self.root.name)} s WHERE {known} GROUP BY {by} HAVING count(*) > 1"
-        return f"SELECT count(*) FROM ({twice})"
+        source = f"{self.staged(self.root.name)} s WHERE {known}"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {source} GROUP BY {by} HAVING count(*) > 1)"
 
     def has_double_ids(self, table: str) -> str:
         """A query of whether the data brought row ids of its own of which some stand twice in the load."""
@@ -118,16 +120,14 @@ class Chain:
         column, owners = self._link(table, self.current, LEAVING)
         return f"SELECT place FROM ({_placed(self.current(table), link=column)}) WHERE link IN ({owners})"
 
-    def places_coming(self, table: str) -> str:
-        """A query of the places, from 1, of the staged rows of a table that come; a nested row id comes once."""
+    def places_coming(self, table: str, once: bool) -> str:
+        """A query of the places, from 1, of the staged rows that come; `once`: no nested row id twice."""
         if table == self.root.name:
             return f"SELECT place FROM {COMING}"
         column, owners = self._link(table, self.staged, COMING)
         placed = _placed(self.staged(table), link=column, row_id=self.keys(table).row_id)
-        return (
-            f"SELECT place FROM ({placed}) WHERE link IN ({owners}) "
-            "QUALIFY row_number() OVER (PARTITION BY row_id ORDER BY place) = 1"
-        )
+        first = " QUALIFY row_number() OVER (PARTITION BY row_id ORDER BY place) = 1" if once else ""
+        return f"SELECT place FROM ({placed}) WHERE link IN ({owners}){first}"
 
     def _link(self, table: str, source: Callable[[str], str], ids: str) -> tuple[str, str]:
         """The column that leads towards the root row, and a query of the values it may have."""
@@ -140,13 +140,16 @@ class Chain:
         assert known.parent is not None and keys.parent_id is not None, table
         column, owners = self._link(known.parent, source, ids)
         above = quoted(self.keys(known.parent).row_id)
-        return keys.parent_id, f"SELECT {above} FROM {source(known.parent)} WHERE {quoted(column)} IN ({owners})"
+        parents = f"{source(known.parent)} WHERE {quoted(column)} IN ({owners})"
+        return keys.parent_id, f"SELECT {above} FROM {parents}"
 
     def _matching(self, strategy: Strategy) -> list[Sequence[str]]:
         """The keys by which a staged row replaces current ones. One without a type is NULL everywhere."""
         hints = ("primary_key",) if strategy == "upsert" else ("primary_key", "merge_key")
-        found = [self._columns(hint) for hint in hints]
-        return [columns for columns, hint in zip(found, hints, strict=True) if columns == self.root.columns_with(hint) != ()]
+        said = [self.root.columns_with(hint) for hint in hints]
+        return [
+            columns for columns in said if columns and all(self.root.columns[c].complete for c in columns)
+        ]
 
     def _columns(self, hint: str) -> tuple[str, ...]:
         return tuple(c for c in self.root.columns_with(hint) if self.root.columns[c].complete)

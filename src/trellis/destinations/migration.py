@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from trellis.destinations.base import CatalogTable
 from trellis.destinations.merge import quoted
-from trellis.errors import SchemaError, UsageError, nearest
 from trellis.schema.model import Column, Table
 
 
@@ -45,36 +44,3 @@ class Migration:
 
     def _column(self, column: Column) -> str:
         return f"{quoted(column.name)} {self.type_of(column)}"
-
-
-def refuse_required(table: Table, missing: Iterable[Column]) -> None:
-    """A table with rows cannot get a column in which every row must have a value."""
-    for column in missing:
-        if column.required:
-            raise SchemaError(
-                f"table {table.name}, column {column.name}: it is required (NOT NULL), but the table has rows "
-                "already, which have no value for it; make it nullable, load with mode replace, or load into "
-                "another table"
-            )
-
-
-def refuse_twins(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -> None:
-    """Names that differ only in case are one name to the readers of these destinations."""
-    seen = {name.lower(): name for name in catalog}
-    for table in tables:
-        other = seen.setdefault(table.name.lower(), table.name)
-        if other != table.name:
-            raise SchemaError(f"tables {other} and {table.name} differ only in case; rename one of them")
-        columns: dict[str, str] = {}
-        for column in table.complete_columns:
-            twin = columns.setdefault(column.name.lower(), column.name)
-            if twin != column.name:
-                raise SchemaError(
-                    f"table {table.name}: columns {twin} and {column.name} differ only in case; rename one of them"
-                )
-
-
-def no_table(where: str, table: str, known: Iterable[str]) -> UsageError:
-    names = sorted(known)
-    hint = nearest(table, names) if names else "; nothing was loaded into it yet"
-    return UsageError(f"{where}: there is no table {table!r}{hint}")

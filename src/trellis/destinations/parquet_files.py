@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.duckdb_errors import null_in
+from trellis.destinations.refusal import null_in
 from trellis.flow.arrow_types import arrow_schema
 from trellis.flow.stage import GROUP_ROWS
 from trellis.schema.model import Table
@@ -49,10 +49,14 @@ def footer(path: str) -> Footer:
         return Footer(metadata.num_rows, types, nulls)
 
 
+def columns_of(path: str) -> list[str]:
+    return list(pq.read_schema(path).names)
+
+
 def write_filtered(source: str, kept: Mask, target: str) -> None:
     """Copy the rows of a file that the mask keeps."""
     Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow, compression="snappy") as writer:
+    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow) as writer:
         at = 0
         for batch in file.iter_batches(batch_size=GROUP_ROWS):
             rows = batch.filter(pa.array(kept[at : at + batch.num_rows]))
@@ -78,10 +82,12 @@ def write_empty(columns: Mapping[str, str], known: Iterable[str], table: Table, 
 
 def read_rows(paths: Sequence[str], columns: Iterable[str], limit: int | None = None) -> list[dict[str, Any]]:
     """Rows of files whose columns may differ, in the order of the files, with NULL for what one lacks."""
-    order, rows = list(columns), cast("list[dict[str, Any]]", [])
+    order = list(columns)
+    rows: list[dict[str, Any]] = []
+    size = GROUP_ROWS if limit is None else max(min(limit, GROUP_ROWS), 1)
     for path in paths:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=GROUP_ROWS if limit is None else max(min(limit, GROUP_ROWS), 1)):
+            for batch in file.iter_batches(batch_size=size):
                 if limit is not None and len(rows) >= limit:
                     return rows[:limit]
                 rows += [{name: row.get(name) for name in order} for row in batch.to_pylist()]
@@ -90,7 +96,7 @@ def read_rows(paths: Sequence[str], columns: Iterable[str], limit: int | None = 
 
 def _write(made: pa.Table, target: str) -> None:
     Path(target).parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(made, target, compression="snappy")
+    pq.write_table(made, target)
 
 
 def _count_nulls(file: pq.ParquetFile, group: int, name: str) -> int:

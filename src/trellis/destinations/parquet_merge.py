@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from trellis.destinations.base import ChainLoad, Commit
 from trellis.destinations.duckdb_errors import one_line
-from trellis.destinations.duckdb_load import refuse_double_keys
 from trellis.destinations.manifest import LiveFile, LiveTable
 from trellis.destinations.merge import COMING, LEAVING, Chain
-from trellis.destinations.parquet_files import write_filtered
+from trellis.destinations.parquet_files import Mask, columns_of, write_filtered
+from trellis.destinations.refusal import double_keys
 from trellis.destinations.scan import relation
 from trellis.errors import DestinationError, SchemaError
-from trellis.flow.arrow_types import arrow_type, arrow_schema
+from trellis.flow.arrow_types import arrow_type
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, Table
 
@@ -64,7 +64,9 @@ class Merge:
             _refuse_inexact(table.name, chain.needs(table.name))
         with self._database() as self.db:
             if self.load.strategy == "upsert":
-                refuse_double_keys(chain, self._count(chain.double_keys()))
+                twice = self._count(chain.double_keys())
+                if twice:
+                    raise double_keys(chain.root.name, twice)
             self.db.execute(f"CREATE TEMP TABLE {LEAVING} AS {chain.leaving(self.load.strategy)}")
             self.db.execute(f"CREATE TEMP TABLE {COMING} AS {chain.coming(self.load.strategy)}")
             return {table.name: self._table(table) for table in tables}
@@ -78,7 +80,8 @@ class Merge:
                 kept.append(file)
             elif not hit.all():
                 made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
-        coming = self.chain.places_coming(table.name) if staged else ""
+        once = bool(staged) and bool(self._count(self.chain.has_double_ids(table.name)))
+        coming = self.chain.places_coming(table.name, once) if staged else ""
         for source, hit in zip(staged, self._masks(coming, [f.rows for f in staged]), strict=True):
             if hit.all():
                 made.append(source.path)
@@ -86,7 +89,7 @@ class Merge:
                 made.append(self._filtered(table, source.path, hit))
         return Merged(tuple(kept), tuple(made))
 
-    def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
         """For each of some files one after the other: which of its rows a query of places names."""
         if not sizes:
             return
@@ -100,7 +103,7 @@ class Merge:
             first += size
             yield mask
 
-    def _filtered(self, table: Table, source: str, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
+    def _filtered(self, table: Table, source: str, kept: Mask) -> str:
         folder = os.path.join(self.scratch, folder_name(table.name))
         os.makedirs(folder, exist_ok=True)
         target = os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
@@ -120,7 +123,7 @@ class Merge:
     def _staged(self, table: str) -> str:
         needed = self.chain.needs(table)
         paths = self._paths_staged(table)
-        there = {name for path in paths for name in _names(path)}
+        there = {name for path in paths for name in columns_of(path)}
         return relation(paths, needed, there)
 
     def _count(self, query: str) -> int:
@@ -140,14 +143,15 @@ class Merge:
                 db.execute("SET temp_directory = ?", [spill])
                 yield db
         except duckdb.Error as bad:
-            raise DestinationError(f"{self.root}: the merge failed: {one_line(bad)}; nothing was loaded") from bad
+            raise DestinationError(f"{self.root}: DuckDB could not merge ({one_line(bad)})") from bad
 
 
 def _refuse_inexact(table: str, columns: Sequence[Column]) -> None:
     """DuckDB cannot tell apart all values of these types, so they are no keys."""
     for column in columns:
         type_ = arrow_type(column)
-        if pa.types.is_decimal256(type_) or (pa.types.is_timestamp(type_) and type_.unit == "ns" and type_.tz):
+        nanoseconds = pa.types.is_timestamp(type_) and type_.unit == "ns" and type_.tz
+        if nanoseconds or pa.types.is_decimal256(type_):
             raise SchemaError(
                 f"table {table}, column {column.name}: a column of type {type_} cannot be a key of a merge; "
                 "give it a smaller precision"

@@ -20,13 +20,19 @@ def literal(text: str) -> str:
 
 def relation(paths: Sequence[str], columns: Iterable[Column], there: Collection[str]) -> str:
     """What stands in a FROM clause: these columns of these files, NULL where no file has one of them."""
-    picked = ", ".join(
-        quoted(c.name) if c.name in there else f"CAST(NULL AS {duckdb_type(c)}) AS {quoted(c.name)}" for c in columns
-    )
+    picked = ", ".join(_read(c) if c.name in there else _null(c) for c in columns)
     if not paths:
         return f"(SELECT {picked} WHERE FALSE)"
     files = ", ".join(literal(_no_pattern(path)) for path in paths)
     return f"(SELECT {picked} FROM read_parquet([{files}], union_by_name = true, hive_partitioning = false))"
+
+
+def _read(column: Column) -> str:
+    return quoted(column.name)
+
+
+def _null(column: Column) -> str:
+    return f"CAST(NULL AS {duckdb_type(column)}) AS {quoted(column.name)}"
 
 
 def _no_pattern(path: str) -> str:

@@ -197,9 +197,9 @@ class _Evolving:
                 base = table.columns.get(key.column)
                 raise ContractError(
                     f"table {table.name}: {seen.example or 'a value'} ({key.kind.type}) fits neither column "
-                    f"{key.column} ({base.data_type if base else 'new'}) nor {variant.name} ({known.data_type}), "
-                    f"the column its misfits go to; rename the key behind {variant.name}, or give "
-                    f"{key.column} a type that holds both"
+                    f"{key.column} ({base.data_type if base else 'new'}) nor {variant.name} "
+                    f"({known.data_type}), the column its misfits go to; rename the key behind "
+                    f"{variant.name}, or give {key.column} a type that holds both"
                 )
             return
         refused = Refused(table.name, key.column, key.kind.type)

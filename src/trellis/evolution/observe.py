@@ -52,7 +52,6 @@ class Observations:
 
     tables: dict[str, TableSeen] = field(default_factory=dict)
     cells: dict[CellKey, Seen] = field(default_factory=dict)
-    nulls: dict[tuple[str, str], Seen] = field(default_factory=dict)
     below: dict[Position, int] = field(default_factory=dict)
 
     def saw_table(self, name: str, parent: str | None, position: Position) -> None:
@@ -64,19 +63,12 @@ class Observations:
         known = self.cells.get(key)
         self.cells[key] = seen if known is None else known.merge(seen)
 
-    def saw_null(self, table: str, column: str, seen: Seen) -> None:
-        """An explicit null under a column that is unknown or may not be null."""
-        known = self.nulls.get((table, column))
-        self.nulls[table, column] = seen if known is None else known.merge(seen)
-
     def merge(self, other: Observations) -> None:
         for name, table in other.tables.items():
             self.saw_table(name, *table)
         for key, seen in other.cells.items():
             self.saw_cell(key, seen)
-        for (name, column), seen in other.nulls.items():
-            self.saw_null(name, column, seen)
         self.below.update(other.below)
 
     def __bool__(self) -> bool:
-        return bool(self.tables or self.cells or self.nulls)
+        return bool(self.tables or self.cells)

@@ -24,7 +24,6 @@ from trellis.flow.batches import Keyring, TableBatch, array_of
 from trellis.flow.walk import Slot, TableWalk
 from trellis.schema.model import DataType
 
-_NONE = type(None)
 _NOTHING = pa.null()
 
 
@@ -108,7 +107,7 @@ def _nodes(slots: Mapping[str, Slot], walk: TableWalk) -> tuple[Node, ...] | Non
 
 
 def _node(key: str, slot: Slot, walk: TableWalk) -> Node | None:
-    classes = slot.classes - {_NONE}
+    classes = slot.classes
     if slot.reserved or slot.excluded or slot.shared or slot.name == walk.keys.row_id:
         return None
     if slot.saw_inner or slot.child is not None:

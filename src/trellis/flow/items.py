@@ -64,6 +64,7 @@ def run_items(plan: Plan, chunks: Chunks, wanted: set[int] | None, progress: Pro
                         keep(plan, made, WHERE.path, stage, outcome)
                     progress(len(chunk))
                 first += len(chunk)
+            outcome.untyped = conformer.walker.untyped()
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad

@@ -81,9 +81,9 @@ class Node:
         while stack:
             node, around = stack.pop()
             yield node, around
-            stack += ((each, node) for each in reversed(node.keys.values()))
             if node.items is not None:
                 stack.append((node.items, node))
+            stack += ((each, node) for each in reversed(node.keys.values()))
 
 
 def example(value: Any) -> str:

@@ -101,7 +101,7 @@ class Stage:
         except OSError as bad:
             raise DestinationError(
                 f"{self.folder}: the load could not be staged ({bad.strerror or bad}); "
-                "free some space or name another folder with --option staging=DIR"
+                "free some space, or load into another place"
             ) from None
         held.rows += held.waiting_rows
         held.waiting, held.waiting_rows, held.waiting_bytes = [], 0, 0

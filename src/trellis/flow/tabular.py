@@ -70,7 +70,9 @@ def declared(schema: pa.Schema) -> tuple[Column, ...]:
 
     The columns have no data type: they get it, and their place, when the first value comes.
     """
-    named = (Column(field.name, precision=_precision(field.type), scale=_scale(field.type)) for field in schema)
+    named = (
+        Column(field.name, precision=_precision(field.type), scale=_scale(field.type)) for field in schema
+    )
     return tuple(column for column in named if column.precision is not None)
 
 

@@ -43,6 +43,7 @@ class Outcome:
     rejects: Counter[str] = field(default_factory=Counter)
     split: tuple[int, int] = (0, 0)
     lines: int = 0
+    untyped: set[tuple[str, str]] = field(default_factory=set)
     error: TrellisError | None = None
 
 
@@ -82,6 +83,7 @@ def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Pr
                 keep(plan, made, task.split.path, stage, outcome)
             progress(part.size)
         outcome.lines = part.lines
+    outcome.untyped = conformer.walker.untyped()
 
 
 def read_parts(conformer: Conformer, split: Split) -> Iterator[Part]:

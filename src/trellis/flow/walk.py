@@ -39,7 +39,7 @@ class Slot:
 
     __slots__ = (
         "budget", "child", "classes", "coerce", "column", "direct", "excluded", "fragments", "inner", "name",
-        "path", "required", "reserved", "saw_inner", "shared", "variants", "whole",
+        "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants", "whole",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
@@ -56,6 +56,7 @@ class Slot:
         self.whole = False
         self.shared = False
         self.saw_inner = False
+        self.saw_null = False
         self.inner: dict[str, Slot] = {}
         self.child: TableWalk | None = None
         self.classes: set[type] = set()
@@ -153,6 +154,15 @@ class Walker:
             found = self._table((name,), None, budget)
         return found
 
+    def untyped(self) -> set[tuple[str, str]]:
+        """Tables and columns of keys that were null wherever they stood."""
+        return {
+            (walk.name, slot.name)
+            for walk in self.tables.values()
+            for slot in walk.by_name.values()
+            if slot.saw_null and slot.column is None and not slot.saw_inner and slot.child is None
+        }
+
     def routed(self, raw: str, item: Any) -> Iterable[tuple[TableWalk, Any]]:
         """The tables a record belongs to, with what of it each gets."""
         if self.route is None:
@@ -184,7 +194,12 @@ class Walker:
         return False
 
     def _row(
-        self, walk: TableWalk, item: Mapping[str, Any], parent: int | None, index: int, given: Mapping[str, Any]
+        self,
+        walk: TableWalk,
+        item: Mapping[str, Any],
+        parent: int | None,
+        index: int,
+        given: Mapping[str, Any],
     ) -> bool:
         """Append the row of one object and the rows of its lists. `given` comes from the rows above."""
         if walk.hidden and not self._survives(walk, item):
@@ -221,7 +236,7 @@ class Walker:
                             out[slot.name] = value
                     elif value is None:
                         if slot.column is None:
-                            slot.classes.add(type(None))
+                            slot.saw_null = True
                         elif slot.required:
                             self._null(walk, slot)
                     elif cls is dict and not slot.whole:
@@ -247,8 +262,8 @@ class Walker:
         for name in walk.required:
             if name not in out:
                 raise ContractError(
-                    f"{self._place()}: there is no value for column {name} of table {walk.name}, which may not be "
-                    "null; give every record one, or declare the column nullable"
+                    f"{self._place()}: there is no value for column {name} of table {walk.name}, which may "
+                    "not be null; give every record one, or declare the column nullable"
                 )
         number = len(walk.rows)
         walk.rows.append(out)
@@ -263,7 +278,8 @@ class Walker:
             for slot, values in lists.values():
                 self._list(walk, slot, values, number, given)
         if news:
-            self.observed.below[*self.where, sequence] = self.sequence - 1
+            place = (*self.where, sequence)
+            self.observed.below[place] = self.sequence - 1
         return True
 
     def _list(
@@ -311,8 +327,8 @@ class Walker:
             return
         if type_of(value) is None:
             raise ContractError(
-                f"{self._place()}: {slot.path} holds a {type(value).__name__}, which no data type takes; "
-                "convert it before the load"
+                f"{self._place()}: {slot.path} of table {walk.name} holds a {type(value).__name__}, which no "
+                "data type takes; convert it before the load"
             )
         if slot.column is None:
             kind = self.detect(value) if self.coerces else self._own(self.detect(value))
@@ -402,8 +418,8 @@ class Walker:
 
     def _null(self, walk: TableWalk, slot: Slot) -> None:
         raise ContractError(
-            f"{self._place()}: {slot.path} is null, but column {slot.name} of table {walk.name} may not be null; "
-            "give it a value, or declare the column nullable"
+            f"{self._place()}: {slot.path} is null, but column {slot.name} of table {walk.name} may not be "
+            "null; give it a value, or declare the column nullable"
         )
 
     def _place(self) -> str:
@@ -420,7 +436,7 @@ class Walker:
             )
         return [found[name] for name in walk.keys.from_columns]
 
-    def _gifts(self, walk: TableWalk, item: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _gifts(self, walk: TableWalk, item: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """What the rows below this one get of it, under their names for it."""
         found = {**_raw(walk, item, walk.gives), **given}
         return {to: found[name] for name, to in walk.gives.items() if name in found}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 from trellis.errors import SparkError
@@ -51,6 +53,9 @@ def get_session(master: str | None = None, remote: str | None = None) -> SparkSe
         ) from bad
     if remote is None:
         session.sparkContext.setLogLevel("ERROR")
+        if threading.current_thread() is threading.main_thread():
+            # PySpark's own handler talks to a JVM that Ctrl-C stopped as well.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
     return session
 
 

@@ -26,4 +26,6 @@ class DltShape:
 
     def excludes(self, schema: Schema, table: str, path: str) -> bool:
         filters = (schema.tables[table].hints.get("filters") or {}) if table in schema.tables else {}
-        return matches(filters.get("excludes") or (), path) and not matches(filters.get("includes") or (), path)
+        return matches(filters.get("excludes") or (), path) and not matches(
+            filters.get("includes") or (), path
+        )

@@ -1,0 +1,130 @@
+"""Files of generated events, the contenders, and the best of their repeated runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from measure import Run, run, run_command
+
+FLOOR, PARQUET, INTO_DUCKDB, DUCKDB, DLT = "Spark alone", "trellis parquet:", "trellis duckdb:", "DuckDB alone", "dlt"
+COMMAND = "trellis load"
+
+SCRIPTS: Mapping[str, Sequence[str]] = {
+    FLOOR: ("floor.py",),
+    PARQUET: ("ours.py", "--to", "parquet"),
+    INTO_DUCKDB: ("ours.py", "--to", "duckdb"),
+    DUCKDB: ("duckdb_read.py",),
+    DLT: ("dlt_load.py",),
+}
+
+
+@dataclass(frozen=True)
+class Data:
+    """One generated file."""
+
+    path: Path
+    profile: str
+    rows: int
+    columns: int
+
+    @property
+    def megabytes(self) -> float:
+        return self.path.stat().st_size / 1e6
+
+
+@dataclass(frozen=True)
+class Result:
+    """One contender on one file: seconds and bytes, each the least of the runs; `note` is its own."""
+
+    contender: str
+    data: Data
+    wall: float
+    start: float = 0.0
+    first: float = 0.0
+    second: float = 0.0
+    cpu_first: float = 0.0
+    cpu_second: float = 0.0
+    peak: Mapping[str, int] = field(default_factory=dict)
+    steps: Sequence[Mapping[str, float]] = ()
+    note: str = ""
+    error: str | None = None
+
+    @property
+    def rate(self) -> float:
+        """Rows a second of the second load."""
+        return self.data.rows / self.second if self.second else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {"profile": self.data.profile, "rows": self.data.rows, "columns": self.data.columns}
+        rest = {name: value for name, value in vars(self).items() if name != "data"}
+        return {**data, "megabytes": self.data.megabytes, **rest}
+
+
+def generated(folder: Path, profile: str, rows: int, columns: int = 300) -> Data:
+    """The file of so many rows, made where it is not there yet."""
+    from trellis.generate import write
+
+    width = f"-{columns}" if profile == "wide" else ""
+    path = folder / f"{profile}{width}-{rows}.jsonl"
+    if not path.exists():
+        unfinished = path.with_suffix(".part")
+        write(unfinished, rows, profile=profile, columns=columns)
+        unfinished.rename(path)
+    return Data(path, profile, rows, columns)
+
+
+def contend(
+    data: Data, names: Sequence[str], repeat: int, tell: Callable[[str], object], *options: str
+) -> dict[str, Result]:
+    """Each contender `repeat` times, in turn, so that a slow minute of the machine hits all of them."""
+    best: dict[str, Result] = {}
+    for _ in range(repeat):
+        for name in names:
+            tell(f"{name}, {data.profile}, {data.rows:,} rows")
+            made = command(data) if name == COMMAND else _script(name, data, options)
+            best[name] = _least(best[name], made) if name in best else made
+    return best
+
+
+def command(data: Data) -> Result:
+    """The command line as a person calls it, from its start to its end."""
+    with tempfile.TemporaryDirectory(dir=data.path.parent) as place:
+        to = f"duckdb:{os.path.join(place, 'shop.duckdb')}"
+        made = run_command([sys.executable, "-m", "trellis.cli", "load", str(data.path), "--to", to, "--json"])
+    return _result(COMMAND, data, made)
+
+
+def _script(name: str, data: Data, options: Sequence[str]) -> Result:
+    script, *more = SCRIPTS[name]
+    with tempfile.TemporaryDirectory(dir=data.path.parent) as place:
+        made = run(script, str(data.path), place, "--profile", data.profile, *more, *options)
+    return _result(name, data, made)
+
+
+def _result(name: str, data: Data, made: Run) -> Result:
+    told = made.figures
+    if made.error is None and "start" in told and told["rows"] != data.rows:
+        return Result(name, data, made.wall, error=f"{told['rows']:,} rows instead of {data.rows:,}")
+    if made.error is not None or "start" not in told:
+        return Result(name, data, made.wall, peak=made.peak, error=made.error)
+    seconds, cpu = told["seconds"], told["cpu"]
+    return Result(
+        name, data, made.wall, told["start"], seconds[0], seconds[-1], cpu[0], cpu[-1], made.peak,
+        tuple(told.get("steps", ())), told.get("note", ""),
+    )  # fmt: skip
+
+
+def _least(one: Result, other: Result) -> Result:
+    if one.error or other.error:
+        return other if one.error else one
+    figures = ("wall", "start", "first", "second", "cpu_first", "cpu_second")
+    least = {name: min(getattr(one, name), getattr(other, name)) for name in figures}
+    peak = {role: min(size, other.peak.get(role, size)) for role, size in one.peak.items()}
+    steps = one.steps if one.second <= other.second else other.steps
+    return replace(one, **least, peak=peak, steps=steps)

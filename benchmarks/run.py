@@ -1,0 +1,268 @@
+"""Load the same generated events with Spark alone, Trellis, dlt and DuckDB, and print the figures.
+
+make bench                             everything: about half an hour on two cores
+make bench ARGS='--quick'              30,000 rows, to see that it runs
+make bench ARGS='--rows 1000000 --profile shop --skip dlt'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import strftime
+
+from contest import COMMAND, DLT, DUCKDB, FLOOR, INTO_DUCKDB, PARQUET, Data, Result, contend, generated
+from measure import run
+from rich.console import Console
+from rich.table import Table
+
+ROWS = (300_000, 3_000_000)
+QUICK = 30_000
+DLT_LIMIT = 300_000
+CELLS = 12_500_000
+WIDTHS = (125, 250, 500, 1_000, 2_000)
+SKIPPABLE = {"dlt": (DLT,), "parquet": (PARQUET,), "duckdb": (INTO_DUCKDB, DUCKDB), "command": (COMMAND,)}
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What was aimed at, and what was measured."""
+
+    what: str
+    limit: float
+    measured: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+
+class Bench:
+    def __init__(self, options: argparse.Namespace, console: Console) -> None:
+        self.options = options
+        self.console = console
+        self.folder = Path(options.data)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.skipped = {name for skip in options.skip for name in SKIPPABLE[skip]}
+        self.results: list[Result] = []
+        self.aims: list[Aim] = []
+
+    def race(self) -> None:
+        """Every contender on every file."""
+        for profile in self.options.profile:
+            for rows in self.options.rows:
+                data = generated(self.folder, profile, rows)
+                found = self._contend(data, FLOOR, PARQUET, INTO_DUCKDB, DUCKDB, COMMAND)
+                if DLT not in self.skipped:
+                    found[DLT] = self._dlt(data)
+                self._show(data, found)
+                self._judge(found)
+
+    def rows(self) -> None:
+        """The time of a row and the memory, as the rows become more."""
+        profile = self.options.profile[0]
+        small = generated(self.folder, profile, QUICK)
+        found = [r for r in self.results if r.data.profile == profile and r.contender in (PARQUET, INTO_DUCKDB)]
+        if small.rows not in self.options.rows:
+            found += self._contend(small, PARQUET, INTO_DUCKDB, repeat=1).values()
+        table = _table(
+            f"Rows, profile {profile}: the second load, and the most memory each process held",
+            "", "rows", "second s", "µs/row", "driver MB", "JVM MB", "workers MB",
+        )  # fmt: skip
+        for r in sorted(found, key=lambda r: (r.contender, r.data.rows)):
+            if not r.error:
+                cost = f"{r.second / r.data.rows * 1e6:.2f}"
+                sizes = (_mb(r.peak.get(role)) for role in ("driver", "jvm", "workers"))
+                table.add_row(r.contender, f"{r.data.rows:,}", _s(r.second), cost, *sizes)
+        self.console.print(table)
+        low, high = min(self.options.rows), max(self.options.rows)
+        for name in (PARQUET, INTO_DUCKDB):
+            sized = {r.data.rows: r for r in found if r.contender == name and not r.error}
+            if low < high and low in sized and high in sized:
+                slope = (sized[high].second / high) / (sized[low].second / low)
+                self._aim(f"{name} a row of {high:,}, in times of one of {low:,}", 1.1, slope)
+                if sized[low].peak:
+                    growth = sized[high].peak["driver"] / sized[low].peak["driver"]
+                    self._aim(f"{name} driver memory at {high:,} rows, in times of {low:,}", 1.1, growth)
+
+    def columns(self) -> None:
+        """Twice the columns, half the rows."""
+        table = _table(
+            f"Columns: {self.options.cells:,} cells each, profile wide",
+            "columns", "rows", "first s", "second s", "ns/cell", "Spark alone s", "x floor",
+        )  # fmt: skip
+        costs = {}
+        ours = INTO_DUCKDB if PARQUET in self.skipped else PARQUET
+        for width in WIDTHS:
+            data = generated(self.folder, "wide", self.options.cells // width, width)
+            found = self._contend(data, FLOOR, ours, repeat=1)
+            made, floor = found[ours], found[FLOOR]
+            if made.error:
+                table.add_row(f"{width:,}", f"{data.rows:,}", made.error)
+                continue
+            costs[width] = made.second / (data.rows * width) * 1e9
+            table.add_row(
+                f"{width:,}", f"{data.rows:,}", _s(made.first), _s(made.second), f"{costs[width]:.0f}",
+                _s(floor.second), _x(made.second, floor.second),
+            )  # fmt: skip
+        self.console.print(table)
+        if WIDTHS[0] in costs and WIDTHS[-1] in costs:
+            slope = costs[WIDTHS[-1]] / costs[WIDTHS[0]]
+            self._aim(f"{ours} a cell of {WIDTHS[-1]:,} columns, in times of one of {WIDTHS[0]:,}", 1.1, slope)
+
+    def small(self) -> None:
+        """What a load of 1,000 rows takes from the start of the process to its end."""
+        data = generated(self.folder, "flat", 1_000)
+        runs = [
+            (run("small.py"), *contend(data, [COMMAND, INTO_DUCKDB], 1, self._tell, "--loads", "1").values())
+            for _ in range(max(self.options.repeat, 2))
+        ]
+        spark, command, on_spark = (min(each.wall for each in column) for column in zip(*runs, strict=True))
+        table = _table("1,000 rows, from the start of the process to its end", "", "seconds", "x Spark")
+        table.add_row("Spark starts and counts 1,000 rows", _s(spark), "")
+        table.add_row("trellis load", _s(command), _x(command, spark))
+        table.add_row("the same load when Spark is asked for", _s(on_spark), _x(on_spark, spark))
+        self.console.print(table)
+        self._aim("trellis load of 1,000 rows, in times of Spark's start and a trivial job", 1.5, command / spark)
+
+    def verdict(self) -> None:
+        table = _table("Aims", "", "aim", "measured", "", left=1)
+        for aim in self.aims:
+            sign = "at least" if aim.at_least else "at most"
+            told = "[green]met[/]" if aim.met else "[red]missed[/]"
+            table.add_row(aim.what, f"{sign} {aim.limit:g}", f"{aim.measured:.2f}", told)
+        self.console.print(table)
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "machine": {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()},
+            "results": [result.to_dict() for result in self.results],
+            "aims": [{**vars(aim), "met": aim.met} for aim in self.aims],
+        }
+
+    def _contend(self, data: Data, *names: str, repeat: int | None = None) -> dict[str, Result]:
+        wanted = [name for name in names if name not in self.skipped]
+        found = contend(data, wanted, repeat or self.options.repeat, self._tell)
+        self.results += found.values()
+        return found
+
+    def _dlt(self, data: Data) -> Result:
+        """dlt at the better of two settings; beyond DLT_LIMIT rows only with --full."""
+        if data.rows > DLT_LIMIT and not self.options.full:
+            data = generated(self.folder, data.profile, DLT_LIMIT)
+        known = [r for r in self.results if r.contender == DLT and r.data == data]
+        if known:
+            return known[0]
+        tries = [contend(data, [DLT], 1, self._tell, "--workers", workers)[DLT] for workers in ("1", "2")]
+        best = min(tries, key=lambda r: (r.error is not None, r.second))
+        self.results.append(best)
+        return best
+
+    def _show(self, data: Data, found: Mapping[str, Result]) -> None:
+        table = _table(
+            f"{data.profile}, {data.rows:,} rows, {data.megabytes:,.0f} MB",
+            "", "start s", "first s", "second s", "CPU s", "rows/s", "MB/s", "x floor", "x dlt", "peak MB", "",
+        )  # fmt: skip
+        floor, dlt = found.get(FLOOR), found.get(DLT)
+        for name, r in found.items():
+            if r.error:
+                table.add_row(name, *[""] * 9, f"[red]{r.error[:60]}[/]")
+                continue
+            if name == COMMAND:
+                table.add_row(name, *[""] * 8, _mb(r.peak.get("all")), f"{r.wall:.1f} s from start to end, once")
+                continue
+            note = [r.note] if r.note else []
+            if r.data.rows != data.rows:
+                note.insert(0, f"{r.data.rows:,} rows only")
+            table.add_row(
+                name, _s(r.start), _s(r.first), _s(r.second), _s(r.cpu_second), f"{r.rate:,.0f}",
+                f"{r.data.megabytes / r.second:.0f}",
+                f"{floor.rate / r.rate:.2f}" if floor and not floor.error else "",
+                f"{r.rate / dlt.rate:.1f}" if dlt and not dlt.error else "",
+                _mb(r.peak.get("all")), "; ".join(note),
+            )  # fmt: skip
+        self.console.print(table)
+
+    def _judge(self, found: Mapping[str, Result]) -> None:
+        """The aims are about flat tables at the largest number of rows."""
+        good = {name: r for name, r in found.items() if not r.error}
+        some = good.get(FLOOR)
+        if some is None or some.data.profile != "flat" or some.data.rows != max(self.options.rows):
+            return
+        if PARQUET in good:
+            ours = good[PARQUET]
+            self._aim("parquet: with a known schema, in times of the floor", 1.3, ours.second / some.second)
+            self._aim("parquet: the very first load, in times of the floor's first", 1.5, ours.first / some.first)
+            if DLT in good:
+                self._aim("parquet: rows a second, in times of dlt", 10, ours.rate / good[DLT].rate, at_least=True)
+        if INTO_DUCKDB in good and DUCKDB in good:
+            ratio = good[INTO_DUCKDB].second / good[DUCKDB].second
+            self._aim("duckdb: in times of DuckDB's own reader", 2, ratio)
+
+    def _aim(self, what: str, limit: float, measured: float, at_least: bool = False) -> None:
+        self.aims.append(Aim(what, limit, measured, at_least))
+
+    def _tell(self, what: str) -> None:
+        self.console.print(f"{strftime('%H:%M:%S')}  {what}", style="dim")
+
+
+def _table(title: str, *columns: str, left: int = 1) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for number, column in enumerate(columns):
+        words = number < left or (not column and number == len(columns) - 1)
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
+    return table
+
+
+def _s(seconds: float) -> str:
+    return f"{seconds:.2f}"
+
+
+def _mb(size: int | None) -> str:
+    return f"{size / 1e6:,.0f}" if size else ""
+
+
+def _x(one: float, other: float) -> str:
+    return f"{one / other:.2f}" if other else ""
+
+
+def _options() -> argparse.Namespace:
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--rows", type=int, action="append", metavar="N", help="again for more (300000 and 3000000)")
+    made.add_argument("--profile", action="append", choices=("flat", "shop"), help="again for more (both)")
+    made.add_argument("--quick", action="store_true", help="30,000 rows, once, few cells")
+    made.add_argument("--skip", action="append", choices=tuple(SKIPPABLE), default=[], help="leave a contender out")
+    made.add_argument("--only", action="append", choices=("race", "rows", "columns", "small"), help="some sections")
+    made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
+    made.add_argument("--repeat", type=int, default=3, help="runs of each contender; the least counts (3)")
+    made.add_argument("--data", default=os.path.join(tempfile.gettempdir(), "trellis-bench"), help="where files go")
+    made.add_argument("--json", metavar="FILE", help="write all figures to FILE too")
+    options = made.parse_args()
+    options.rows = sorted(options.rows or ([QUICK] if options.quick else ROWS))
+    options.profile = options.profile or ["flat", "shop"]
+    options.cells = CELLS // 20 if options.quick else CELLS
+    options.repeat = 1 if options.quick else options.repeat
+    return options
+
+
+def main() -> None:
+    options = _options()
+    console = Console(width=None if os.isatty(1) else 160)
+    bench = Bench(options, console)
+    for section in (bench.race, bench.rows, bench.columns, bench.small):
+        if not options.only or section.__name__ in options.only:
+            section()
+            if options.json:
+                Path(options.json).write_text(json.dumps(bench.to_dict(), indent=1))
+    bench.verdict()
+
+
+if __name__ == "__main__":
+    main()

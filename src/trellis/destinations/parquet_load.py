@@ -1,0 +1,169 @@
+"""What one load makes of the tables: the new list of files, and which files have to move for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from trellis.destinations.base import CatalogTable, Commit
+from trellis.destinations.manifest import LiveFile, LiveTable, Manifest
+from trellis.destinations.parquet_files import footer, write_empty, write_records
+from trellis.destinations.parquet_merge import Merge, Merged
+from trellis.destinations.refusal import refuse_required, refuse_twin_columns, refuse_twins, type_clash
+from trellis.flow.arrow_types import arrow_type
+from trellis.flow.stage import folder_name
+from trellis.schema.model import Column, Table
+
+OURS = "_trellis"
+RUN = "run"
+
+
+def folder_of(name: str) -> str:
+    """The folder of a table or dataset; the name of our own folder is escaped.
+
+    >>> folder_of("orders"), folder_of("_trellis")
+    ('orders', '%5Ftrellis')
+    """
+    return "%5Ftrellis" if name == OURS else folder_name(name)
+
+
+def is_of_load(path: str, load_id: str) -> bool:
+    """Whether a live file is in a run folder of this load."""
+    return path.split("/")[-2].partition("=")[2] == folder_name(load_id)
+
+
+def type_name(column: Column) -> str:
+    return str(arrow_type(column))
+
+
+def catalog_of(manifest: Manifest) -> dict[str, CatalogTable]:
+    return {name: CatalogTable(name, table.columns) for name, table in manifest.tables.items()}
+
+
+def columns_after(table: Table, known: LiveTable) -> dict[str, str]:
+    """The columns of a table with those of the schema. Raises SchemaError where files have another type."""
+    refuse_twin_columns(table, known.columns)
+    for column in table.complete_columns:
+        real = known.columns.get(column.name, type_name(column))
+        if real != type_name(column):
+            raise type_clash(table.name, column.name, real, type_name(column))
+    return {**known.columns, **{c.name: type_name(c) for c in table.complete_columns}}
+
+
+@dataclass
+class Draft:
+    """`moves` and `links`: from where, to where below the root. `tables` is the outcome."""
+
+    tables: dict[str, LiveTable]
+    moves: list[tuple[str, str]] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Load:
+    """A commit on top of a manifest. `prefix`: the path of the dataset; `scratch`: for new files."""
+
+    root: str
+    prefix: str
+    commit: Commit
+    base: Manifest
+    scratch: str
+
+    def draft(self) -> Draft:
+        commit = self.commit
+        known = (*commit.schema.tables.values(), *commit.extra_tables)
+        tables = {t.name: t for t in known if t.complete_columns}
+        refuse_twins(tables.values(), catalog_of(self.base))
+        columns = {name: columns_after(table, self._live(name)) for name, table in tables.items()}
+        outcome = self._outcome(tables)
+        self.made = Draft(dict(self.base.tables))
+        for name, table in tables.items():
+            merged = outcome.get(name) or Merged(self._live(name).files, self._staged(name))
+            self._refuse_rows_without(table, merged)
+            self.made.tables[name] = self._table(table, columns[name], merged)
+        return self.made
+
+    def _outcome(self, tables: Mapping[str, Table]) -> dict[str, Merged]:
+        """What stays and what comes in the tables that are not simply appended to."""
+        found: dict[str, Merged] = {}
+        for chain in self.commit.chains:
+            names = [t.name for t in self.commit.schema.chain(chain.root) if t.name in tables]
+            if chain.mode == "replace":
+                found.update((name, Merged((), self._staged(name))) for name in names)
+            elif chain.mode == "merge":
+                live = {name: self._live(name) for name in names}
+                scratch = os.path.join(self.scratch, "merged")
+                found.update(Merge(self.root, self.commit, chain, live, scratch).run())
+        for name, rows in self.commit.records.items():
+            if rows:
+                path = os.path.join(self.scratch, "records", f"{folder_name(name)}.parquet")
+                write_records(tables[name], rows, path)
+                found[name] = Merged(self._live(name).files, (*self._staged(name), path))
+        return found
+
+    def _refuse_rows_without(self, table: Table, merged: Merged) -> None:
+        if sum(file.rows for file in merged.kept):
+            known = self._live(table.name).columns
+            refuse_required(table, [c for c in table.complete_columns if c.name not in known])
+
+    def _table(self, table: Table, columns: Mapping[str, str], merged: Merged) -> LiveTable:
+        kept = [self._in_run_folder(file, columns) for file in merged.kept]
+        files = kept + [self._added(table, columns, path, at) for at, path in enumerate(merged.made)]
+        whole = [file for file in files if file.columns == len(columns)]
+        if not any(file.rows for file in whole):
+            keep = next((file for file in whole if not file.rows), None)
+            if keep is None:
+                path = os.path.join(self.scratch, "empty", f"{folder_name(table.name)}.parquet")
+                known = [os.path.join(self.root, file.path) for file in self._live(table.name).files]
+                write_empty(columns, known, table, path)
+                keep = self._added(table, columns, path, len(merged.made))
+        else:
+            keep = None
+        filled = [file for file in files if file.rows]
+        wanted = [*filled, keep] if keep is not None else filled
+        self._forget_moves(file.path for file in files if file not in wanted)
+        return LiveTable(columns, tuple(wanted))
+
+    def _added(self, table: Table, columns: Mapping[str, str], path: str, number: int) -> LiveFile:
+        found = footer(path)
+        found.check(table)
+        for name, type_ in found.types.items():
+            if columns.get(name) != type_:
+                raise type_clash(table.name, name, columns.get(name, "no column"), type_)
+        run = f"{_run(columns)}={folder_name(self.commit.load_id)}"
+        target = f"{self.prefix}{folder_of(table.name)}/{run}/part-{number:05d}.parquet"
+        self.made.moves.append((path, target))
+        return LiveFile(target, found.rows, len(found.types))
+
+    def _in_run_folder(self, file: LiveFile, columns: Mapping[str, str]) -> LiveFile:
+        """The file under a run folder that no column of the table is called like.
+
+        Readers such as Spark show the first half of `run=7` as a column and would hide the table's own.
+        """
+        folder, run, name = file.path.rsplit("/", 2)
+        wanted = f"{_run(columns)}={run.partition('=')[2]}"
+        if run == wanted:
+            return file
+        moved = f"{folder}/{wanted}/{name}"
+        self.made.links.append((file.path, moved))
+        return replace(file, path=moved)
+
+    def _forget_moves(self, paths: Iterable[str]) -> None:
+        unwanted = {*paths}
+        self.made.moves = [move for move in self.made.moves if move[1] not in unwanted]
+        self.made.links = [link for link in self.made.links if link[1] not in unwanted]
+
+    def _live(self, table: str) -> LiveTable:
+        return self.base.tables.get(table, LiveTable())
+
+    def _staged(self, table: str) -> tuple[str, ...]:
+        return tuple(file.path for file in self.commit.files.get(table, ()))
+
+
+def _run(columns: Iterable[str]) -> str:
+    taken = {name.lower() for name in columns}
+    name = RUN
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,68 @@
+"""Loads that every destination refuses, each in one sentence that names the table and the column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trellis.errors import ContractError, SchemaError, UsageError, nearest
+from trellis.schema.model import Column, Table
+
+
+def null_in(table: str, column: str) -> ContractError:
+    return ContractError(
+        f"table {table}, column {column}: it is required (NOT NULL), but some rows of this load have no "
+        "value for it; add the values, or make the column nullable; nothing was loaded"
+    )
+
+
+def type_clash(table: str, column: str, real: str, wanted: str, value: object = None) -> SchemaError:
+    example = "" if value is None else f", and {str(value)[:80]!r} does not fit"
+    return SchemaError(
+        f"table {table}, column {column}: it is {real} in the destination, but {wanted} in the schema"
+        f"{example}; give the column its old type, or load into another table; nothing was loaded"
+    )
+
+
+def double_keys(table: str, count: int) -> ContractError:
+    what = "key stands" if count == 1 else "keys stand"
+    return ContractError(
+        f"table {table}: {count} primary {what} twice in the load, which upsert does not allow; "
+        "remove the duplicates, or use the delete-insert strategy; nothing was loaded"
+    )
+
+
+def no_table(where: str, table: str, known: Iterable[str]) -> UsageError:
+    names = sorted(known)
+    hint = nearest(table, names) if names else "; nothing was loaded there yet"
+    return UsageError(f"{where}: there is no table {table!r}{hint}")
+
+
+def refuse_required(table: Table, missing: Iterable[Column]) -> None:
+    """A table with rows cannot get a column in which every row must have a value."""
+    for column in missing:
+        if column.required:
+            raise SchemaError(
+                f"table {table.name}, column {column.name}: it is required (NOT NULL), but the table has "
+                "rows already, which have no value for it; make it nullable, load with mode replace, or load "
+                "into another table; nothing was loaded"
+            )
+
+
+def refuse_twins(tables: Iterable[Table], known: Iterable[str]) -> None:
+    """Names that differ only in case are one name to the readers of these destinations."""
+    seen = {name.lower(): name for name in known}
+    for table in tables:
+        other = seen.setdefault(table.name.lower(), table.name)
+        if other != table.name:
+            raise SchemaError(f"tables {other} and {table.name} differ only in case; rename one of them")
+        refuse_twin_columns(table, ())
+
+
+def refuse_twin_columns(table: Table, known: Iterable[str]) -> None:
+    columns = {name.lower(): name for name in known}
+    for column in table.complete_columns:
+        twin = columns.setdefault(column.name.lower(), column.name)
+        if twin != column.name:
+            raise SchemaError(
+                f"table {table.name}: columns {twin} and {column.name} differ only in case; rename one"
+            )

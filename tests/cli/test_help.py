@@ -1,0 +1,100 @@
+"""Help says all there is, the manual says it again, and neither takes long."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import trellis as package
+from trellis.cli.app import app
+
+MANUAL = Path(__file__).parents[2] / "docs" / "cli.md"
+SRC = Path(__file__).parents[2] / "src"
+
+
+def commands() -> dict[str, Any]:
+    """Every command by the words that call it."""
+    found: dict[str, Any] = {}
+    waiting = [("trellis", typer.main.get_command(app))]
+    while waiting:
+        name, command = waiting.pop()
+        inner = getattr(command, "commands", {})
+        if name != "trellis" and not inner:
+            found[name] = command
+        waiting += [(f"{name} {word}", each) for word, each in inner.items()]
+    return found
+
+
+COMMANDS = commands()
+
+
+def test_there_are_all_commands():
+    schema = ("show", "history", "diff", "export", "import", "lint")
+    words = ("load", "plan", "inspect", "generate", *(f"schema {word}" for word in schema))
+    assert {*COMMANDS} == {f"trellis {word}" for word in words}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
+    ran = trellis(*name.split()[1:], "--help")
+    assert ran.code == 0
+    manual = MANUAL.read_text(encoding="utf-8")
+    assert f"## {name}" in manual
+    section = manual.split(f"## {name}")[1].split("\n## ")[0]
+    shared = manual.split("## Arguments of load and plan")[1].split("\n## ")[0]
+    options = [option for each in COMMANDS[name].params for option in each.opts if option.startswith("--")]
+    missing = [
+        each for each in options if f"`{each}" not in section + shared * (name[8:] in ("load", "plan"))
+    ]
+    assert not {*missing} - {"--help", "--debug"}
+    text = re.sub(r"[^\w-]+", " ", ran.out)
+    assert not [option for option in options if option not in text]
+
+
+def test_the_manual_names_no_option_there_is_not():
+    known = {option for each in COMMANDS.values() for param in each.params for option in param.opts} | {
+        "--version"
+    }
+    said = {*re.findall(r"`(--[a-z-]+)", MANUAL.read_text(encoding="utf-8"))}
+    assert said - known - {"--help"} == set()
+
+
+def test_help_lists_the_commands(trellis):
+    out = trellis().out
+    for word in ("load", "plan", "inspect", "generate", "schema"):
+        assert re.search(rf"│ {word} ", out)
+    out = trellis("schema").out
+    for word in ("show", "history", "diff", "export", "import", "lint"):
+        assert re.search(rf"│ {word} ", out)
+
+
+def test_version(trellis):
+    assert trellis("--version").out == f"trellis {package.__version__}"
+
+
+def test_help_starts_at_once():
+    """The best of five: the machine may be busy. Nothing heavy is imported."""
+    code = (
+        "import sys; from trellis.cli.app import run; run(['--help']); "
+        "print([m for m in ('pyarrow', 'duckdb', 'pyspark', 'numpy', 'pandas') if m in sys.modules])"
+    )
+    took = []
+    for _ in range(5):
+        started = time.monotonic()
+        ran = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONPATH": str(SRC)},
+        )
+        took.append(time.monotonic() - started)
+    assert ran.stdout.endswith("[]\n")
+    assert min(took) < 0.6  # 0.2 on a quiet machine

@@ -1,0 +1,210 @@
+"""`trellis schema ...`"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+AT = ("--at", "duckdb:shop.duckdb")
+
+
+@pytest.fixture
+def plain(trellis, lines):
+    lines("orders.jsonl", '{"id":1,"at":"2024-01-01T00:00:00Z","items":[{"sku":"a"}]}')
+    lines("later.jsonl", '{"id":"x","note":"hi"}')
+    for file in ("orders.jsonl", "later.jsonl"):
+        assert trellis("load", file, "--to", "duckdb:shop.duckdb", "--table", "orders").code == 0
+    return trellis
+
+
+def test_show(plain):
+    ran = plain("schema", "show", *AT)
+    assert ran.code == 0
+    assert (
+        re.sub(r"hash \S+", "hash HASH", ran.out)
+        == """\
+schema shop, version 3, 2 tables
+hash HASH
+
+orders  append
+  Column        Type       Hints
+  id            bigint
+  at            timestamp
+  _dlt_load_id  text       required
+  _dlt_id       text       required, unique
+  id__v_text    text       variant of id
+  note          text
+
+  orders__items  below orders
+    Column          Type    Hints
+    sku             text
+    _dlt_parent_id  text    required
+    _dlt_list_idx   bigint  required
+    _dlt_id         text    required, unique
+
+and 3 tables that Trellis keeps for itself; --yaml shows all"""
+    )
+
+
+def test_show_as_a_document(plain):
+    import json
+
+    shown = plain("schema", "show", *AT, "--json").out
+    assert json.loads(shown)["name"] == "shop"
+    assert plain("schema", "show", *AT, "--yaml").out.startswith("version: 3\nversion_hash: ")
+
+
+def test_show_a_file(trellis, lines):
+    lines("s.yaml", "name: shop", "tables:", "  t: {columns: {id: {data_type: bigint, nullable: false}}}")
+    assert (
+        trellis("schema", "show", "s.yaml").out
+        == """\
+schema shop, 1 table
+
+t  append
+  Column  Type    Hints
+  id      bigint  required"""
+    )
+
+
+def test_history(plain):
+    out = re.sub(
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "WHEN               ", plain("schema", "history", *AT).out
+    )
+    out = re.sub(r"(?m)^( +\d  )\S{10}", r"\1HASH      ", out)
+    assert (
+        out
+        == """\
+schema shop, 2 versions
+
+  Version  Hash        When (UTC)           What changed
+        2  HASH        WHEN                 + orders is new, with 4 columns
+                                            + orders__items is new, with 4 columns
+        3  HASH        WHEN                 + orders.id__v_text is new: text
+                                            + orders.note is new: text"""
+    )
+    versions = plain("schema", "history", *AT, "--json").json["versions"]
+    assert [each["version"] for each in versions] == [2, 3]
+    assert versions[1]["changes"] == ["orders.id__v_text is new: text", "orders.note is new: text"]
+
+
+def test_diff_of_versions(plain):
+    ran = plain("schema", "diff", "2", "3", *AT)
+    assert (ran.code, ran.out) == (0, """\
+  +  orders.id__v_text is new: text
+  +  orders.note is new: text
+
+2 changes, none breaking""")  # fmt: skip
+    assert plain("schema", "diff", "2", *AT, "--exit-code").code == 1
+    same = plain("schema", "diff", "3", *AT, "--exit-code")
+    assert (same.code, same.out) == (0, "no differences")
+
+
+def test_diff_of_files_marks_what_breaks(trellis, lines):
+    lines(
+        "a.yaml", "name: shop", "tables:", "  t: {columns: {id: {data_type: bigint}, old: {data_type: text}}}"
+    )
+    lines(
+        "b.yaml", "name: shop", "tables:", "  t: {columns: {id: {data_type: text}, new: {data_type: text}}}"
+    )
+    ran = trellis("schema", "diff", "a.yaml", "b.yaml")
+    assert (ran.code, ran.out) == (0, """\
+  -  t.old is gone  BREAKING
+  ~  t.id: data_type was bigint, is text  BREAKING
+  +  t.new is new: text
+
+3 changes, 2 breaking""")  # fmt: skip
+    found = trellis("schema", "diff", "a.yaml", "b.yaml", "--json").json["changes"]
+    assert found[1] == {
+        "change": "ChangeColumn", "table": "t", "column": "id", "breaking": True,
+        "text": "t.id: data_type was bigint, is text",
+    }  # fmt: skip
+
+
+def test_diff_of_unknown_version(plain):
+    ran = plain("schema", "diff", "9", *AT)
+    assert (ran.code, ran.err) == (2, "error: duckdb:shop.duckdb: schema shop has no version 9; it has 2, 3")
+
+
+@pytest.mark.parametrize("file", ["s.yaml", "s.json"])
+def test_what_is_exported_can_be_imported_elsewhere(plain, folder, file):
+    ran = plain("schema", "export", *AT, "--to", file)
+    assert (ran.code, ran.out, ran.err) == (0, "", f"schema shop, version 3, is in {file}")
+    assert plain("schema", "lint", file).out == f"{file}: right, schema shop with 5 tables and 29 columns"
+    assert plain("schema", "import", file, *AT).out == "no differences"
+    ran = plain("schema", "import", file, "--at", "duckdb:new.duckdb")
+    assert (ran.code, ran.out) == (0, """\
+  +  orders is new, with 6 columns
+  +  orders__items is new, with 4 columns
+
+2 changes, none breaking
+
+schema new is at version 1 in duckdb:new.duckdb now""")  # fmt: skip
+    assert plain("schema", "diff", file, "--at", "duckdb:new.duckdb").out == "no differences"
+    again = plain("load", "later.jsonl", "--table", "orders", "--to", "duckdb:new.duckdb", "--json").json
+    assert (again["changes"], again["rows"]["loaded"]) == ([], 1)
+
+
+def test_export_declared_only(plain):
+    out = plain("schema", "export", *AT, "--declared-only").out
+    assert "note:" in out
+    assert "id__v_text" not in out
+    assert "x-normalizer" not in out
+
+
+def test_import_makes_the_next_version(plain, lines):
+    lines(
+        "s.yaml",
+        plain("schema", "export", *AT).out.replace(
+            "      note:", "      extra:\n        data_type: date\n      note:"
+        ),
+    )
+    ran = plain("schema", "import", "s.yaml", *AT)
+    assert (ran.code, ran.out) == (0, """\
+  +  orders.extra is new: date
+
+1 change, none breaking
+
+schema shop is at version 4 in duckdb:shop.duckdb now""")  # fmt: skip
+    assert plain("schema", "show", *AT).out.startswith("schema shop, version 4")
+    ran = plain("load", "later.jsonl", "--table", "orders", "--to", "duckdb:shop.duckdb")
+    assert ran.code == 0, ran.err
+
+
+def test_breaking_changes_need_force(plain, lines):
+    lines("s.yaml", "name: shop", "tables:", "  orders: {columns: {id: {data_type: bigint}}}")
+    ran = plain("schema", "import", "s.yaml", *AT)
+    assert ran.code == 2
+    assert ran.err.startswith(
+        "error: s.yaml: breaking changes are not imported without --force (orders__items is gone"
+    )
+    assert plain("schema", "show", *AT).out.startswith("schema shop, version 3")
+    assert plain("schema", "import", "s.yaml", *AT, "--force").code == 0
+    assert plain("schema", "show", *AT).out.startswith("schema shop, version 4")
+
+
+def test_a_file_without_settings_keeps_those_there_are(plain, lines):
+    import json
+
+    before = json.loads(plain("schema", "show", *AT, "--json").out)
+    lines("s.yaml", "name: any", "tables:", "  more: {columns: {id: {data_type: bigint}}}")
+    assert plain("schema", "import", "s.yaml", *AT, "--force").code == 0
+    after = json.loads(plain("schema", "show", *AT, "--json").out)
+    assert [after[key] for key in ("name", "settings", "normalizers")] == [
+        before[key] for key in ("name", "settings", "normalizers")
+    ]
+
+
+def test_another_name_is_found_where_it_is_the_only_one(trellis, lines):
+    lines("a.jsonl", '{"id":1}')
+    trellis("load", "a.jsonl", *("--to", "duckdb:shop.duckdb", "--name", "events"))
+    assert trellis("schema", "show", *AT).out.startswith("schema events, version")
+    ran = trellis("schema", "show", *AT, "--name", "event")
+    assert (ran.code, ran.err) == (
+        2,
+        (
+            "error: duckdb:shop.duckdb, dataset main: holds no schema 'event': did you mean 'events'? "
+            "(--name chooses)"
+        ),
+    )

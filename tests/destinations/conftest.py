@@ -1,0 +1,36 @@
+"""What the tests of destinations share: a new place per test, in each kind of destination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trellis.pipeline import Pipeline, pipeline
+
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(params=["duckdb", "parquet"])
+def destination_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return {"duckdb": f"duckdb:{tmp_path}/shop.duckdb", "parquet": f"parquet:{tmp_path}/lake"}[request.param]
+
+
+@pytest.fixture
+def shop(destination_url: str) -> Pipeline:
+    return pipeline("shop", to=destination_url)
+
+
+@pytest.fixture
+def rows_of() -> Callable[..., Rows]:
+    """Rows of a table, sorted, without bookkeeping columns (or only the named columns)."""
+
+    def rows(pipe: Pipeline, table: str, *columns: str) -> Rows:
+        found = pipe.destination.query(pipe.dataset or "", table)
+        names = columns or [name for name in (found[0] if found else ()) if not name.startswith("_dlt")]
+        picked = [{name: row[name] for name in names} for row in found]
+        return sorted(picked, key=repr)
+
+    return rows

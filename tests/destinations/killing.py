@@ -1,0 +1,147 @@
+"""A script that kills loads: at every so many lines of the code that commits, and after some milliseconds.
+
+    python killing.py URL_WITH_{} WORK_FOLDER MODE LINES DELAYS
+
+Each load is run in a fork of this process. It is killed, run again, and what is then in the destination is
+printed, one JSON object a line: {"killed": ..., "tables": {name: rows}, "loads": number, "seen": rows}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import duckdb
+import orjson  # noqa: F401  what a load needs is imported before the forks
+import pyarrow.parquet  # noqa: F401
+
+from trellis.destinations import open_destination
+from trellis.pipeline import pipeline
+
+FIRST = [{"id": n, "v": f"first {n}", "k": [{"n": n}, {"n": n}]} for n in range(100)]
+SECOND = [{"id": n, "v": f"second {n}", "k": [{"n": n}], "late": n} for n in range(50, 150)]
+TRACED = ("/trellis/destinations/", "/trellis/pipeline.py", "/trellis/flow/inflight.py")
+
+
+def load(url: str, file: Path, mode: str, load_id: str | None = None) -> None:
+    keys: Any = {"keys": ("id",)} if mode == "merge" else {}
+    pipeline("shop", to=url).load(str(file), table="t", mode=mode, load_id=load_id, **keys)
+
+
+def in_fork(work: Callable[[], None], kill_after: float | None = None) -> int:
+    """The status with which a fork of this process ends."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except BaseException as bad:
+            print(f"{type(bad).__name__}: {bad}", file=sys.stderr, flush=True)
+        finally:
+            os._exit(status)
+    if kill_after is not None:
+        limit = time.monotonic() + kill_after
+        while time.monotonic() < limit:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return status
+            time.sleep(0.001)
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def counting_lines(work: Callable[[], None], at: int | None, told: Path) -> Callable[[], None]:
+    """The work, killed at that line of the traced code; or run to its end, and the lines counted."""
+    count = 0
+
+    def line(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        if event == "line":
+            count += 1
+            if count == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return line
+
+    def call(frame: FrameType, event: str, arg: Any) -> Any:
+        return line if any(part in frame.f_code.co_filename for part in TRACED) else None
+
+    def traced() -> None:
+        sys.settrace(call)
+        work()
+        sys.settrace(None)
+        told.write_text(str(count))
+
+    return traced
+
+
+def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iterator[dict[str, Any]]:
+    first, second = folder / "first.jsonl", folder / "second.jsonl"
+    for file, rows in ((first, FIRST), (second, SECOND)):
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told, start = folder / "lines", folder / "start"
+    start.mkdir()
+    ended = in_fork(lambda: load(url.format(start), first, mode))
+    assert ended == 0, ("first", ended)
+
+    def one(name: str, at: int | None = None, after: float | None = None) -> dict[str, Any]:
+        here, shown = folder / name, folder / f"{name}.json"
+        shutil.copytree(start, here)
+        to, began = url.format(here), time.monotonic()
+        load_id = None if after is None else "second"  # it may have ended before the signal came
+
+        def work() -> None:
+            load(to, second, mode, load_id)
+
+        def again() -> None:
+            if killed or load_id:
+                work()
+            shown.write_text(json.dumps(looked_at(to)))
+
+        killed = in_fork(counting_lines(work, at, told) if after is None else work, after)
+        took = time.monotonic() - began
+        assert killed in (0, signal.SIGKILL), (name, "killed", killed)
+        ended = in_fork(again)
+        assert ended == 0, (name, "again", ended)
+        return {"name": name, "killed": killed != 0, "seconds": took, **json.loads(shown.read_text())}
+
+    whole = one("whole")
+    yield whole
+    total = int(told.read_text())
+    for number in range(lines):
+        at = 1 + total * number // lines
+        yield one(f"line-{at}", at=at)
+    for number in range(delays):
+        yield one(f"delay-{number}", after=whole["seconds"] * 1.1 * number / delays)
+
+
+def looked_at(url: str) -> dict[str, Any]:
+    """What is there by the destination itself, and for Parquet by a reader that knows no manifest."""
+    destination = open_destination(url)
+    dataset = destination.abilities.default_dataset
+    seen, left = {}, []
+    root = Path(url.partition(":")[2])
+    if root.is_dir():
+        for table in ("t", "t__k", "_dlt_loads"):
+            seen[table] = duckdb.sql(f"SELECT count(*) FROM '{root / table}/**/*.parquet'").fetchall()[0][0]
+        left = [str(path) for part in ("staging/*", "intents/*") for path in (root / "_trellis").glob(part)]
+    return {
+        "tables": dict(destination.row_counts(dataset)),
+        "values": [f"{row['v'].split()[0]}{row['id']}" for row in destination.query(dataset, "t")],
+        "seen": seen,
+        "left": left,
+    }
+
+
+if __name__ == "__main__":
+    url, folder, mode, lines, delays = sys.argv[1:]
+    for result in attempts(Path(folder), url, mode, int(lines), int(delays)):
+        print(json.dumps(result), flush=True)

@@ -1,0 +1,45 @@
+"""A load that is killed anywhere and run again leaves exactly the rows of one load."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import trellis
+
+URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
+EXPECTED = {"append": {"t": 200, "t__k": 300}, "merge": {"t": 150, "t__k": 200}}
+
+
+@pytest.mark.parametrize("mode", list(EXPECTED))
+@pytest.mark.parametrize("kind", list(URLS))
+def test_killed_and_run_again(kind: str, mode: str, tmp_path: Path) -> None:
+    script = Path(__file__).with_name("killing.py")
+    environment = {**os.environ, "PYTHONPATH": str(Path(trellis.__file__).parent.parent)}
+    ran = subprocess.run(
+        [sys.executable, str(script), URLS[kind], str(tmp_path), mode, "16", "8"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=500,
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    results = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert len(results) == 25
+    assert sum(result["killed"] for result in results) >= 16
+    stay = 100 if mode == "append" else 50
+    values = {f"second{n}" for n in range(50, 150)} | {f"first{n}" for n in range(stay)}
+    for result in results:
+        name = result["name"]
+        assert {table: result["tables"][table] for table in EXPECTED[mode]} == EXPECTED[mode], name
+        assert result["tables"]["_dlt_loads"] == 2, name
+        assert set(result["values"]) == values, name
+        if kind == "parquet":
+            assert result["seen"] == {**EXPECTED[mode], "_dlt_loads": 2}, name
+            assert result["left"] == [], name
