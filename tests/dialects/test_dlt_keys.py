@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.dialects.dlt.keys import child_key, child_keys, content_hash_of_item, key_hash, random_keys
-from trellis.evolution.coerce import HexBytes, Wei
+from trellis.evolution.values import HexBytes, Wei
 
 
 def test_k01_primary_key_and_child() -> None:

@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 
 from evolution.values import VALUES, WORDS
 from trellis.errors import SchemaError
-from trellis.evolution.coerce import MISFIT, HexBytes, Wei, coerce, coercer, minified
+from trellis.evolution.coerce import coerce, coercer
+from trellis.evolution.jsontext import minified
 from trellis.evolution.kinds import classify, type_of
+from trellis.evolution.values import MISFIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
 UTC = timezone.utc

@@ -9,61 +9,30 @@ from __future__ import annotations
 
 import binascii
 import dataclasses
-import json
 import re
-from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from enum import Enum
 from functools import cache, lru_cache
 from math import isfinite, isinf
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from trellis.errors import SchemaError, nearest
 from trellis.evolution.iso import UTC, from_epoch, parse_date, parse_time, to_timestamp
+from trellis.evolution.jsontext import iso, json_of_text, json_text, plain, text_of_bytes
+from trellis.evolution.values import (
+    BIGINT_MAX,
+    BIGINT_MIN,
+    MAX_DIGITS,
+    MISFIT,
+    WEI_LIMIT,
+    Convert,
+    HexBytes,
+    Wei,
+)
 from trellis.schema.model import DATA_TYPES, DataType
-
-MAX_DIGITS = 38  # of a decimal, in Spark and in every warehouse that has one
-BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
-WEI_LIMIT = 10**MAX_DIGITS  # no wei is as large as this
-
-Convert = Callable[[Any], Any]
-
-
-class _Misfit:
-    """The value cannot be converted. There is one, `MISFIT`, also after pickling."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "MISFIT"
-
-    def __reduce__(self) -> str:
-        return "MISFIT"
-
-
-MISFIT: Final = _Misfit()
-
-
-class Wei(Decimal):
-    """A number of the data type `wei`: money of a blockchain, an integer of up to 256 bits."""
-
-    __slots__ = ()
-
-
-class HexBytes(bytes):
-    """Bytes that are written as text in hexadecimal, `0x` first.
-
-    >>> str(HexBytes(b"hi"))
-    '0x6869'
-    """
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return "0x" + self.hex()
 
 
 def coerce(
@@ -126,13 +95,6 @@ def family(kind: type) -> DataType | None:
     return "json" if dataclasses.is_dataclass(kind) else None
 
 
-def plain(value: Any) -> Any:
-    """The value behind an Enum or a UUID; anything else as it is."""
-    if isinstance(value, Enum):
-        return int(value.value) if isinstance(value, int) else str(value.value)
-    return str(value) if isinstance(value, UUID) else value
-
-
 def storable(value: Decimal) -> Decimal | None:
     """The number as a decimal column can hold it: None beyond 38 digits with its zeros written out.
 
@@ -159,43 +121,6 @@ def storable(value: Decimal) -> Decimal | None:
     return None
 
 
-def json_text(value: Any) -> str:
-    """Compact JSON: keys in the given order, no escapes beyond the needed, decimals as text.
-
-    >>> json_text({"é": [Decimal("1.50"), None]})
-    '{"é":["1.50",null]}'
-    """
-    try:
-        return _encode(value)
-    except (TypeError, ValueError):
-        return _encode(_jsonable(value))
-
-
-def is_json(text: str) -> bool:
-    """Whether it is one JSON value; lone halves of surrogate pairs are refused."""
-    try:
-        _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return "\\u" not in text or _SURROGATE.search(_TOKEN.sub(_shorter, text)) is None
-
-
-def minified(text: str) -> str | None:
-    """JSON text without needless whitespace and escapes; None if it is no JSON.
-
-    Numbers stay as they are written, whatever their size.
-
-    >>> minified('{ "a": [1.0, 1e400] }')
-    '{"a":[1.0,1e400]}'
-    """
-    if not is_json(text):
-        return None
-    return text if _WASTE.search(text) is None else _TOKEN.sub(_shorter, text)
-
-
-# ---- text
-
-
 def _text_of_int(value: int) -> str:
     try:
         return str(value)
@@ -203,18 +128,10 @@ def _text_of_int(value: int) -> str:
         return str(Decimal(value))
 
 
-def _text_of_bytes(value: bytes) -> str:
-    return str(value) if isinstance(value, HexBytes) else b64encode(value).decode("ascii")
-
-
-def _iso(value: date | time) -> str:
-    return value.isoformat()
-
-
-# ---- numbers
-
 _NUMBER = re.compile(r"[+-]?[0-9.][0-9_.]*(?:[eE][+-]?[0-9_]+)?", re.ASCII).fullmatch
+
 _HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
+
 _NOT_FINITE = frozenset(("nan", "inf", "infinity"))
 
 
@@ -359,9 +276,8 @@ def _bound(to: DataType, precision: int | None, scale: int | None) -> Convert | 
     return bound
 
 
-# ---- bool
-
 _TRUE = frozenset(("yes", "true", "t", "y", "1"))
+
 _FALSE = frozenset(("no", "false", "f", "n", "0"))
 
 
@@ -375,8 +291,6 @@ def _bool_of_text(text: str) -> Any:
 def _bool_of_decimal(value: Decimal) -> bool:
     return not value.is_zero()
 
-
-# ---- binary
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}").fullmatch
 
@@ -397,9 +311,6 @@ def _binary_of_text(text: str) -> Any:
 
 def _binary_of_int(value: int) -> Any:
     return value.to_bytes((value.bit_length() + 7) // 8, "little") if value >= 0 else MISFIT
-
-
-# ---- timestamp, date, time
 
 
 def utc(moment: datetime | None) -> Any:
@@ -455,74 +366,6 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day)
 
 
-# ---- json
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(word)
-
-
-def _default(value: Any) -> Any:
-    """What JSON has no form for, as dlt writes it."""
-    if isinstance(value, (date, time)):
-        return value.isoformat()
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return _text_of_bytes(value if isinstance(value, bytes) else bytes(value))
-    if isinstance(value, Enum):
-        return value.value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, Sequence):
-        return list(value)
-    return str(value)
-
-
-def _jsonable(value: Any) -> Any:
-    """The value with keys that are text and without NaN and infinities, which become text."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value.value if isinstance(value, Enum) else value
-    if isinstance(value, float):
-        return value if isfinite(value) else json.dumps(value)
-    if isinstance(value, Mapping):
-        return {_key(k): _jsonable(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(v) for v in value]
-    return _jsonable(_default(value))
-
-
-def _key(key: Any) -> str:
-    if isinstance(key, str):
-        return key
-    found = _jsonable(key)
-    return found if isinstance(found, str) else json_text(found)
-
-
-_encode = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_default
-).encode
-_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
-_WASTE = re.compile(r"[ \t\n\r]|\\[u/]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\n\r]+')
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def _shorter(token: re.Match[str]) -> str:
-    text = token[0]
-    if text[0] != '"':
-        return ""
-    return _encode(json.loads(text)) if "\\" in text else text
-
-
-def _json_of_text(text: str) -> Any:
-    short = minified(text)
-    return MISFIT if short is None else short
-
-
-# ---- the matrix
-
-
 def _same(value: Any) -> Any:
     return value
 
@@ -542,12 +385,14 @@ def _stamped(clock: Convert) -> dict[DataType, Convert]:
 
 
 _NAIVE = _stamped(naive_utc)
+
 _NUMERIC: dict[DataType, Convert] = {
     "text": _decimal_of_text,
     "bigint": _decimal_of_int,
     "double": _decimal_of_double,
     "decimal": _decimal,
 }
+
 _MATRIX: dict[DataType, Mapping[DataType, Convert]] = {
     "text": {
         "text": _same,
@@ -556,10 +401,10 @@ _MATRIX: dict[DataType, Mapping[DataType, Convert]] = {
         "decimal": str,
         "wei": str,
         "bool": str,
-        "binary": _text_of_bytes,
-        "timestamp": _iso,
-        "date": _iso,
-        "time": _iso,
+        "binary": text_of_bytes,
+        "timestamp": iso,
+        "date": iso,
+        "time": iso,
         "json": json_text,
     },
     "bigint": {
@@ -596,7 +441,7 @@ _MATRIX: dict[DataType, Mapping[DataType, Convert]] = {
         "date": _same,
     },
     "time": {"text": _time_of_text, "time": _time},
-    "json": {"text": _json_of_text, "json": json_text},
+    "json": {"text": json_of_text, "json": json_text},
 }
 
 _FAMILIES: dict[type, DataType] = {
@@ -616,6 +461,7 @@ _FAMILIES: dict[type, DataType] = {
     time: "time",
     UUID: "text",
 }
+
 # the narrower class first: a Wei is a Decimal, a datetime is a date, a str is a Sequence
 _BASES: tuple[tuple[type, DataType], ...] = (
     (str, "text"),

@@ -20,24 +20,11 @@ from uuid import UUID
 
 from trellis.errors import ContractError
 from trellis.evolution import iso
-from trellis.evolution.coerce import (
-    BIGINT_MAX,
-    BIGINT_MIN,
-    INERT_STARTS,
-    MISFIT,
-    WEI_LIMIT,
-    HexBytes,
-    Wei,
-    coercer,
-    family,
-    is_base64,
-    is_json,
-    may_be_number,
-    plain,
-    storable,
-)
+from trellis.evolution.coerce import INERT_STARTS, coercer, family, is_base64, may_be_number, storable
 from trellis.evolution.detect import DEFAULT, Detecting, detect, detector
 from trellis.evolution.iso import common_date, common_timestamp
+from trellis.evolution.jsontext import is_json, plain
+from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
 __all__ = ["HexBytes", "Kind", "Wei", "classifier", "classify", "type_of"]

@@ -15,7 +15,8 @@ from typing import Any, Final
 import orjson
 
 from trellis.errors import ContractError
-from trellis.evolution.coerce import MISFIT, coercer
+from trellis.evolution.coerce import coercer
+from trellis.evolution.values import MISFIT
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind, classifier, type_of
 from trellis.evolution.observe import CellKey, Observations, Position, Seen

@@ -17,7 +17,8 @@ from math import isfinite
 from operator import itemgetter
 from typing import Any
 
-from trellis.evolution.coerce import HexBytes, Wei, coerce
+from trellis.evolution.coerce import coerce
+from trellis.evolution.values import HexBytes, Wei
 
 SYSTEM_PREFIX = "_dlt"
 _BYTES = 10  # of a digest

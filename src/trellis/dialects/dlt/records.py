@@ -1,4 +1,4 @@
-"""The rows a load leaves in `_dlt_version`, `_dlt_loads` and `_dlt_pipeline_state` (spec dlt.md, section 17)."""
+"""The rows a load leaves in the `_dlt_*` tables (spec dlt.md, section 17)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,128 @@
+"""JSON text as columns hold it: compact, keys in their order, numbers as written."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from datetime import date, time
+from enum import Enum
+from math import isfinite
+from typing import Any
+from uuid import UUID
+
+from trellis.evolution.values import MISFIT, HexBytes
+
+
+def plain(value: Any) -> Any:
+    """The value behind an Enum or a UUID; anything else as it is."""
+    if isinstance(value, Enum):
+        return int(value.value) if isinstance(value, int) else str(value.value)
+    return str(value) if isinstance(value, UUID) else value
+
+
+def json_text(value: Any) -> str:
+    """Compact JSON: keys in the given order, no escapes beyond the needed, decimals as text.
+
+    >>> json_text({"é": [Decimal("1.50"), None]})
+    '{"é":["1.50",null]}'
+    """
+    try:
+        return _encode(value)
+    except (TypeError, ValueError):
+        return _encode(_jsonable(value))
+
+
+def is_json(text: str) -> bool:
+    """Whether it is one JSON value; lone halves of surrogate pairs are refused."""
+    try:
+        _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return "\\u" not in text or _SURROGATE.search(_TOKEN.sub(_shorter, text)) is None
+
+
+def minified(text: str) -> str | None:
+    """JSON text without needless whitespace and escapes; None if it is no JSON.
+
+    Numbers stay as they are written, whatever their size.
+
+    >>> minified('{ "a": [1.0, 1e400] }')
+    '{"a":[1.0,1e400]}'
+    """
+    if not is_json(text):
+        return None
+    return text if _WASTE.search(text) is None else _TOKEN.sub(_shorter, text)
+
+
+def text_of_bytes(value: bytes) -> str:
+    return str(value) if isinstance(value, HexBytes) else b64encode(value).decode("ascii")
+
+
+def iso(value: date | time) -> str:
+    return value.isoformat()
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(word)
+
+
+def default(value: Any) -> Any:
+    """What JSON has no form for, as dlt writes it."""
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return text_of_bytes(value if isinstance(value, bytes) else bytes(value))
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    return str(value)
+
+
+def _jsonable(value: Any) -> Any:
+    """The value with keys that are text and without NaN and infinities, which become text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, float):
+        return value if isfinite(value) else json.dumps(value)
+    if isinstance(value, Mapping):
+        return {_key(k): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(v) for v in value]
+    return _jsonable(default(value))
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    found = _jsonable(key)
+    return found if isinstance(found, str) else json_text(found)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default).encode
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
+
+_WASTE = re.compile(r"[ \t\n\r]|\\[u/]")
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\n\r]+')
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _shorter(token: re.Match[str]) -> str:
+    text = token[0]
+    if text[0] != '"':
+        return ""
+    return _encode(json.loads(text)) if "\\" in text else text
+
+
+def json_of_text(text: str) -> Any:
+    short = minified(text)
+    return MISFIT if short is None else short
