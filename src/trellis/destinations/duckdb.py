@@ -7,13 +7,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved
 from trellis.destinations.duckdb_errors import one_line
-from trellis.destinations.duckdb_load import Load, table_name
+from trellis.destinations.duckdb_load import Load, database_of, table_name
 from trellis.destinations.duckdb_types import duckdb_type
 from trellis.destinations.folder import make_folder
 from trellis.destinations.merge import quoted
@@ -67,7 +66,7 @@ class DuckDB:
     def migration(self, dataset: str, schema: Schema) -> list[str]:
         catalog = self.catalog(dataset)
         refuse_twins(schema.tables.values(), catalog)
-        plan = Migration(catalog, duckdb_type, partial(table_name, dataset))
+        plan = Migration(catalog, duckdb_type, lambda table: f"{quoted(dataset)}.{quoted(table)}")
         return plan.statements(schema.tables.values())
 
     def commit(self, commit: Commit) -> None:
@@ -87,7 +86,7 @@ class DuckDB:
             raise no_table(self.path, table, known)
         with self._open() as db:
             limited = "" if limit is None else f" LIMIT {int(limit)}"
-            found = db.sql(f"SELECT * FROM {table_name(dataset, table)}{limited}")
+            found = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
             rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
             return rows
 
@@ -97,7 +96,7 @@ class DuckDB:
         with self._open() as db:
             counts = {}
             for table in self._tables(db, dataset):
-                found = db.execute(f"SELECT count(*) FROM {table_name(dataset, table)}").fetchone()
+                found = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
                 counts[table] = int(found[0]) if found else 0
             return counts
 
@@ -108,7 +107,7 @@ class DuckDB:
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
 
     def _commit(self, db: duckdb.DuckDBPyConnection, commit: Commit) -> None:
-        db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(commit.dataset)}")
+        db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(database_of(db))}.{quoted(commit.dataset)}")
         if self._has_load(db, commit.dataset, commit.load_id, commit.journal):
             return
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
@@ -123,7 +122,7 @@ class DuckDB:
         if journal.versions not in self._tables(db, dataset):
             return None
         found = db.execute(
-            f"SELECT {quoted(column)} FROM {table_name(dataset, journal.versions)} WHERE schema_name = ? "
+            f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} WHERE schema_name = ? "
             "ORDER BY version DESC, inserted_at DESC LIMIT 1",
             [schema],
         ).fetchone()
@@ -133,7 +132,7 @@ class DuckDB:
         if journal.loads not in self._tables(db, dataset):
             return False
         query = (
-            f"SELECT 1 FROM {table_name(dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
+            f"SELECT 1 FROM {_table(db, dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
         )
         found = db.execute(query, [load_id]).fetchone()
         return found is not None
@@ -184,6 +183,10 @@ class DuckDB:
                         f"go within {self.lock_wait:.0f} seconds; close it and load again"
                     ) from bad
                 time.sleep(_LOCK_POLL)
+
+
+def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:
+    return table_name(database_of(db), dataset, table)
 
 
 def _holder(message: str) -> str:

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def table_name(dataset: str, table: str) -> str:
-    return f"{quoted(dataset)}.{quoted(table)}"
+def table_name(database: str, dataset: str, table: str) -> str:
+    """With the database, as a dataset may be called like it, or like one of DuckDB's own."""
+    return f"{quoted(database)}.{quoted(dataset)}.{quoted(table)}"
+
+
+def database_of(db: duckdb.DuckDBPyConnection) -> str:
+    (name,) = db.execute("SELECT current_database()").fetchall()[0]
+    return str(name)
 
 
 @dataclass
@@ -36,6 +42,9 @@ class Load:
     commit: Commit
     catalog: Mapping[str, CatalogTable]
     _there: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.database = database_of(self.db)
 
     def run(self) -> None:
         commit = self.commit
@@ -139,7 +148,7 @@ class Load:
         return self._there[table]
 
     def _name(self, table: str) -> str:
-        return table_name(self.commit.dataset, table)
+        return table_name(self.database, self.commit.dataset, table)
 
     def _count(self, query: str) -> int:
         found = self.db.execute(query).fetchone()
