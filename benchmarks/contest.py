@@ -12,7 +12,13 @@ from typing import Any
 
 from measure import Run, run, run_command
 
-FLOOR, PARQUET, INTO_DUCKDB, DUCKDB, DLT = "Spark alone", "trellis parquet:", "trellis duckdb:", "DuckDB alone", "dlt"
+FLOOR, PARQUET, INTO_DUCKDB, DUCKDB, DLT = (
+    "Spark alone",
+    "trellis parquet:",
+    "trellis duckdb:",
+    "DuckDB alone",
+    "dlt",
+)
 COMMAND = "trellis load"
 
 SCRIPTS: Mapping[str, Sequence[str]] = {
@@ -96,7 +102,9 @@ def command(data: Data) -> Result:
     """The command line as a person calls it, from its start to its end."""
     with tempfile.TemporaryDirectory(dir=data.path.parent) as place:
         to = f"duckdb:{os.path.join(place, 'shop.duckdb')}"
-        made = run_command([sys.executable, "-m", "trellis.cli", "load", str(data.path), "--to", to, "--json"])
+        made = run_command(
+            [sys.executable, "-m", "trellis.cli", "load", str(data.path), "--to", to, "--json"]
+        )
     return _result(COMMAND, data, made)
 
 

@@ -39,7 +39,9 @@ def main() -> None:
                 yield chunk
 
     pipeline = dlt.pipeline(
-        "bench", destination=dlt.destinations.duckdb(str(folder / "shop.duckdb")), dataset_name="events_of_shop"
+        "bench",
+        destination=dlt.destinations.duckdb(str(folder / "shop.duckdb")),
+        dataset_name="events_of_shop",
     )
     loads, rows = Loads(STARTED), 0
     for _ in range(options.loads):

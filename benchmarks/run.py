@@ -69,7 +69,9 @@ class Bench:
         """The time of a row and the memory, as the rows become more."""
         profile = self.options.profile[0]
         small = generated(self.folder, profile, QUICK)
-        found = [r for r in self.results if r.data.profile == profile and r.contender in (PARQUET, INTO_DUCKDB)]
+        found = [
+            r for r in self.results if r.data.profile == profile and r.contender in (PARQUET, INTO_DUCKDB)
+        ]
         if small.rows not in self.options.rows:
             found += self._contend(small, PARQUET, INTO_DUCKDB, repeat=1).values()
         table = _table(
@@ -115,7 +117,9 @@ class Bench:
         self.console.print(table)
         if WIDTHS[0] in costs and WIDTHS[-1] in costs:
             slope = costs[WIDTHS[-1]] / costs[WIDTHS[0]]
-            self._aim(f"{ours} a cell of {WIDTHS[-1]:,} columns, in times of one of {WIDTHS[0]:,}", 1.1, slope)
+            self._aim(
+                f"{ours} a cell of {WIDTHS[-1]:,} columns, in times of one of {WIDTHS[0]:,}", 1.1, slope
+            )
 
     def small(self) -> None:
         """What a load of 1,000 rows takes from the start of the process to its end."""
@@ -130,7 +134,9 @@ class Bench:
         table.add_row("trellis load", _s(command), _x(command, spark))
         table.add_row("the same load when Spark is asked for", _s(on_spark), _x(on_spark, spark))
         self.console.print(table)
-        self._aim("trellis load of 1,000 rows, in times of Spark's start and a trivial job", 1.5, command / spark)
+        self._aim(
+            "trellis load of 1,000 rows, in times of Spark's start and a trivial job", 1.5, command / spark
+        )
 
     def verdict(self) -> None:
         table = _table("Aims", "", "aim", "measured", "", left=1)
@@ -142,7 +148,11 @@ class Bench:
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "machine": {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()},
+            "machine": {
+                "cores": os.cpu_count(),
+                "system": platform.platform(),
+                "python": platform.python_version(),
+            },
             "results": [result.to_dict() for result in self.results],
             "aims": [{**vars(aim), "met": aim.met} for aim in self.aims],
         }
@@ -176,7 +186,9 @@ class Bench:
                 table.add_row(name, *[""] * 9, f"[red]{r.error[:60]}[/]")
                 continue
             if name == COMMAND:
-                table.add_row(name, *[""] * 8, _mb(r.peak.get("all")), f"{r.wall:.1f} s from start to end, once")
+                table.add_row(
+                    name, *[""] * 8, _mb(r.peak.get("all")), f"{r.wall:.1f} s from start to end, once"
+                )
                 continue
             note = [r.note] if r.note else []
             if r.data.rows != data.rows:
@@ -199,9 +211,13 @@ class Bench:
         if PARQUET in good:
             ours = good[PARQUET]
             self._aim("parquet: with a known schema, in times of the floor", 1.3, ours.second / some.second)
-            self._aim("parquet: the very first load, in times of the floor's first", 1.5, ours.first / some.first)
+            self._aim(
+                "parquet: the very first load, in times of the floor's first", 1.5, ours.first / some.first
+            )
             if DLT in good:
-                self._aim("parquet: rows a second, in times of dlt", 10, ours.rate / good[DLT].rate, at_least=True)
+                self._aim(
+                    "parquet: rows a second, in times of dlt", 10, ours.rate / good[DLT].rate, at_least=True
+                )
         if INTO_DUCKDB in good and DUCKDB in good:
             ratio = good[INTO_DUCKDB].second / good[DUCKDB].second
             self._aim("duckdb: in times of DuckDB's own reader", 2, ratio)
@@ -235,14 +251,22 @@ def _x(one: float, other: float) -> str:
 
 def _options() -> argparse.Namespace:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--rows", type=int, action="append", metavar="N", help="again for more (300000 and 3000000)")
+    made.add_argument(
+        "--rows", type=int, action="append", metavar="N", help="again for more (300000 and 3000000)"
+    )
     made.add_argument("--profile", action="append", choices=("flat", "shop"), help="again for more (both)")
     made.add_argument("--quick", action="store_true", help="30,000 rows, once, few cells")
-    made.add_argument("--skip", action="append", choices=tuple(SKIPPABLE), default=[], help="leave a contender out")
-    made.add_argument("--only", action="append", choices=("race", "rows", "columns", "small"), help="some sections")
+    made.add_argument(
+        "--skip", action="append", choices=tuple(SKIPPABLE), default=[], help="leave a contender out"
+    )
+    made.add_argument(
+        "--only", action="append", choices=("race", "rows", "columns", "small"), help="some sections"
+    )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
     made.add_argument("--repeat", type=int, default=3, help="runs of each contender; the least counts (3)")
-    made.add_argument("--data", default=os.path.join(tempfile.gettempdir(), "trellis-bench"), help="where files go")
+    made.add_argument(
+        "--data", default=os.path.join(tempfile.gettempdir(), "trellis-bench"), help="where files go"
+    )
     made.add_argument("--json", metavar="FILE", help="write all figures to FILE too")
     options = made.parse_args()
     options.rows = sorted(options.rows or ([QUICK] if options.quick else ROWS))

@@ -20,7 +20,7 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 # A new part gets a floor.
 FLOORS = (
     ("cli",),
-    ("pipeline", "records", "report", "inspect", "config"),
+    ("pipelines", "attempt", "checks", "records", "report", "inspect", "config"),
     ("dialects", "spark", "destinations", "flow", "registry"),
     ("evolution",),
     ("schema",),

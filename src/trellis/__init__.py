@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trellis.pipeline import Pipeline as Pipeline
-    from trellis.pipeline import pipeline as pipeline
+    from trellis.pipelines import Pipeline as Pipeline
+    from trellis.pipelines import pipeline as pipeline
     from trellis.report import Report as Report
 
 __version__ = "0.1.0"
-_HOMES = {"Pipeline": "trellis.pipeline", "pipeline": "trellis.pipeline", "Report": "trellis.report"}
+_HOMES = {"Pipeline": "trellis.pipelines", "pipeline": "trellis.pipelines", "Report": "trellis.report"}
 
 
 def __getattr__(name: str) -> Any:

@@ -31,8 +31,8 @@ def records_of(source: Any, master: str | None, remote: str | None) -> Records:
     if isinstance(source, Iterable) and not isinstance(source, (bytes, dict)):
         return ItemRecords(Chunks.of(source))
     raise UsageError(
-        f"records cannot be read from a {type(source).__name__}; give paths, a Spark DataFrame, an Arrow table, "
-        "pandas, or an iterable of dicts"
+        f"records cannot be read from a {type(source).__name__}; give paths, a Spark DataFrame, an Arrow "
+        "table, pandas, or an iterable of dicts"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trellis.pipeline import Pipeline, pipeline
+from trellis.pipelines import Pipeline, pipeline
 
 Rows = list[dict[str, Any]]
 
@@ -28,7 +28,7 @@ def rows_of() -> Callable[..., Rows]:
     """Rows of a table, sorted, without bookkeeping columns (or only the named columns)."""
 
     def rows(pipe: Pipeline, table: str, *columns: str) -> Rows:
-        found = pipe.destination.query(pipe.dataset or "", table)
+        found = pipe.destination.query(pipe.dataset, table)
         names = columns or [name for name in (found[0] if found else ()) if not name.startswith("_dlt")]
         picked = [{name: row[name] for name in names} for row in found]
         return sorted(picked, key=repr)

@@ -24,11 +24,16 @@ import orjson  # noqa: F401  what a load needs is imported before the forks
 import pyarrow.parquet  # noqa: F401
 
 from trellis.destinations import open_destination
-from trellis.pipeline import pipeline
+from trellis.pipelines import pipeline
 
 FIRST = [{"id": n, "v": f"first {n}", "k": [{"n": n}, {"n": n}]} for n in range(100)]
 SECOND = [{"id": n, "v": f"second {n}", "k": [{"n": n}], "late": n} for n in range(50, 150)]
-TRACED = ("/trellis/destinations/", "/trellis/pipeline.py", "/trellis/flow/inflight.py")
+TRACED = (
+    "/trellis/destinations/",
+    "/trellis/pipelines.py",
+    "/trellis/attempt.py",
+    "/trellis/flow/inflight.py",
+)
 
 
 def load(url: str, file: Path, mode: str, load_id: str | None = None) -> None:

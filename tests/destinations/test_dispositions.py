@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trellis.errors import ContractError, SchemaError
-from trellis.pipeline import Pipeline, pipeline
+from trellis.pipelines import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 
 RowsOf = Callable[..., list[dict[str, Any]]]
@@ -76,7 +76,7 @@ def test_w06_delete_insert_nested(shop: Pipeline, rows_of: RowsOf) -> None:
 
 def linked(shop: Pipeline, parent: str, child: str) -> bool:
     """Whether every nested row has its parent row."""
-    dataset = shop.dataset or ""
+    dataset = shop.dataset
     ids = {row["_dlt_id"] for row in shop.destination.query(dataset, parent)}
     return {row["_dlt_parent_id"] for row in shop.destination.query(dataset, child)} <= ids
 
@@ -159,7 +159,7 @@ def test_w16_upsert_double_key(shop: Pipeline, rows_of: RowsOf) -> None:
 def test_w16_upsert_without_key(shop: Pipeline) -> None:
     with pytest.raises(SchemaError, match="upsert needs a primary key"):
         merge(shop, [{"id": 1}], strategy="upsert")
-    assert "t" not in shop.destination.catalog(shop.dataset or "")
+    assert "t" not in shop.destination.catalog(shop.dataset)
 
 
 def test_w25_replace(shop: Pipeline, rows_of: RowsOf) -> None:
@@ -170,7 +170,7 @@ def test_w25_replace(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t__k") == []
     shop.load(iter(()), table="t", mode="replace")
     assert rows_of(shop, "t") == rows_of(shop, "t__k") == []
-    assert set(shop.destination.catalog(shop.dataset or "")["t"].columns) >= {"a", "_dlt_id"}
+    assert set(shop.destination.catalog(shop.dataset)["t"].columns) >= {"a", "_dlt_id"}
 
 
 def test_w26_append(shop: Pipeline, rows_of: RowsOf) -> None:
@@ -214,5 +214,5 @@ def test_m05_fresh_reader_gets_the_schema(shop: Pipeline, destination_url: str) 
     report = shop.load([{"a": 1, "k": [{"b": "x"}]}], table="t")
     fresh = pipeline("shop", to=destination_url).schema
     assert fresh == report.schema
-    history = shop.destination.history(shop.dataset or "", shop._dialect.keep.journal())
+    history = shop.destination.history(shop.dataset, shop._dialect.keep.journal())
     assert [row["version_hash"] for row in history] == [fresh.stored_hash]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from trellis.errors import ContractError, DestinationError, SchemaError, UsageError
-from trellis.pipeline import Pipeline, pipeline
+from trellis.pipelines import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 
 RowsOf = Callable[..., list[dict[str, Any]]]
@@ -79,8 +79,8 @@ def test_names_and_paths_are_quoted(destination_url: str, tmp_path: Path, rows_o
             [row], table=name, mode="merge", keys=('the "key"',), load_id=load_id, schema=schema
         )
     table = report.tables[0].name
-    assert [row for row in rows_of(pipe, table)[0].values()] == [1, "b'c*"]
-    assert pipe.destination.has_load(pipe.dataset or "", "../1/a", pipe._dialect.keep.journal())
+    assert list(rows_of(pipe, table)[0].values()) == [1, "b'c*"]
+    assert pipe.destination.has_load(pipe.dataset, "../1/a", pipe._dialect.keep.journal())
     assert {path.name for path in tmp_path.iterdir()} == {folder.name}
 
 
@@ -112,9 +112,7 @@ def test_column_of_another_type(shop: Pipeline, destination_url: str, rows_of: R
     """Two pipelines, one table: the second one says text where the first one wrote numbers."""
     shop.load([{"a": 1, "b": 1}], table="t")
     other = pipeline("other", to=destination_url)
-    with pytest.raises(
-        SchemaError, match="table t, column b: it is .* in the destination, but .* in the schema"
-    ):
+    with pytest.raises(SchemaError, match=r"table t, column b: it is \w+ in the destination, but \w+ in the"):
         other.load([{"a": 2, "b": "word"}], table="t")
     assert rows_of(shop, "t") == [{"a": 1, "b": 1}]
 
@@ -134,10 +132,10 @@ def test_names_that_differ_only_in_case(shop: Pipeline) -> None:
 
 def test_no_such_table(shop: Pipeline) -> None:
     with pytest.raises(UsageError, match="nothing was loaded there yet"):
-        shop.destination.query(shop.dataset or "", "orders")
+        shop.destination.query(shop.dataset, "orders")
     shop.load([{"a": 1}], table="orders")
     with pytest.raises(UsageError, match="did you mean 'orders'"):
-        shop.destination.query(shop.dataset or "", "order")
+        shop.destination.query(shop.dataset, "order")
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
@@ -155,7 +153,7 @@ def test_plan_says_what_it_would_do_and_does_nothing(shop: Pipeline, destination
     statements = " ".join(shop.plan([{"a": 1, "k": [1]}], table="t").statements)
     assert "CREATE TABLE" in statements
     assert '"t__k"' in statements
-    assert dict(shop.destination.catalog(shop.dataset or "")) == {}
+    assert dict(shop.destination.catalog(shop.dataset)) == {}
     shop.load([{"a": 1}], table="t")
     assert shop.plan([{"a": 2}], table="t").statements == ()
     (statement,) = shop.plan([{"b": "x"}], table="t").statements

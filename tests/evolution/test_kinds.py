@@ -65,7 +65,7 @@ TYPES: list[tuple[Any, DataType | None]] = [
     ({1}, None),
     (timedelta(1), None),
     (1j, None),
-    (object(), None),
+    (Ellipsis, None),
 ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from trellis.errors import ContractError, DestinationError, SchemaError, TrellisError, UsageError
-from trellis.pipeline import Pipeline
+from trellis.pipelines import Pipeline
 from trellis.report import Report
 
 
@@ -162,9 +162,9 @@ def test_5000_keys_become_5000_columns(shop: Shop) -> None:
 def test_numbers_keep_their_value(shop: Shop) -> None:
     digits = "7" * 1000
     shop.load(
-        '{"n":1,"wide":9223372036854775808,"huge":%s,"over":1e400,"minus":-0.0,"x":1.0}' % digits,
+        f'{{"n":1,"wide":9223372036854775808,"huge":{digits},"over":1e400,"minus":-0.0,"x":1.0}}',
         '{"n":9223372036854775808}',
-        '{"n":%s}' % digits,
+        f'{{"n":{digits}}}',
         '{"n":1e400}',
         '{"n":2.0}',
         '{"n":2.5}',
@@ -189,7 +189,7 @@ def test_odd_keys_are_only_names(shop: Shop) -> None:
 
 def test_keys_equal_but_for_case_or_separators_are_reported(shop: Shop) -> None:
     report = shop.load('{"Foo":1,"foo":2,"FOO ":3}', '{"user id":1,"user-id":2}')
-    assert [row for row in shop.rows()] == [{"foo": 3}, {"user_id": 2}]
+    assert shop.rows() == [{"foo": 3}, {"user_id": 2}]
     assert [(path, value, line) for _, path, value, line, _ in shop.discards()] == [
         ("foo", "1", 1),
         ("FOO ", "2", 1),
@@ -199,7 +199,9 @@ def test_keys_equal_but_for_case_or_separators_are_reported(shop: Shop) -> None:
 
 
 def test_a_null_key_names_file_record_and_column(shop: Shop) -> None:
-    with pytest.raises(ContractError, match=r"x\.jsonl, record 2: id is null, but column id of table t may not"):
+    with pytest.raises(
+        ContractError, match=r"x\.jsonl, record 2: id is null, but column id of table t may not"
+    ):
         shop.load('{"id":1}', '{"id":null}', mode="merge", keys=("id",))
 
 
@@ -222,7 +224,9 @@ def test_a_file_locked_by_another_process_is_named(tmp_path: Path) -> None:
         assert holder.stdout is not None and holder.stdout.readline() == b"open\n"
         shop = Pipeline("shop", f"duckdb:{path}")
         shop.destination.lock_wait = 0.3  # type: ignore[attr-defined]
-        with pytest.raises(DestinationError, match=rf"another process holds the file .*{holder.pid}.*close it"):
+        with pytest.raises(
+            DestinationError, match=rf"another process holds the file .*{holder.pid}.*close it"
+        ):
             shop.load([{"a": 1}], table="t")
     finally:
         holder.kill()
@@ -251,7 +255,7 @@ def test_a_full_disk_loads_nothing_and_says_so(tmp_path: Path, scheme: str) -> N
         rows = [{"n": n, "text": f"{n * 7919 % 1000003:x}" * 40} for n in range(20_000)]
         with pytest.raises(DestinationError, match=r"small|[Nn]o space"):
             shop.load(rows, table="t")
-        assert shop.destination.row_counts(shop.dataset or "").get("t", 0) == 0
+        assert shop.destination.row_counts(shop.dataset).get("t", 0) == 0
     finally:
         subprocess.run(["umount", str(small)], check=True)
 

@@ -42,7 +42,9 @@ def test_every_line_is_read_once_for_any_split_and_block_size(
 @pytest.mark.parametrize("name", ["x.jsonl.gz", "x.jsonl.zst", "x.jsonl.bz2", "x.jsonl"])
 def test_compressed_files_read_the_same(tmp_path: Path, name: str) -> None:
     data = b"".join(b'{"n":%d}\n' % n for n in range(1000))
-    pack = {"gz": gzip.compress, "zst": zstandard.compress, "bz2": bz2.compress}.get(name.rpartition(".")[2], bytes)
+    pack = {"gz": gzip.compress, "zst": zstandard.compress, "bz2": bz2.compress}.get(
+        name.rpartition(".")[2], bytes
+    )
     (tmp_path / name).write_bytes(pack(data))
     assert lines_of(splits_of(input_files([str(tmp_path)]))) == data.splitlines()
 
@@ -57,7 +59,8 @@ def test_a_json_array_is_read_element_by_element(
     tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", block)
-    text = '\ufeff [ {"a": "x]y\\"[", "b":\n [1, {"c": "é"}]} ,{"a":2},\r\n 3, "s", null ,[] , 12345678901234567890 ]\n'
+    text = '\ufeff [ {"a": "x]y\\"[", "b":\n [1, {"c": "é"}]} ,{"a":2},\r\n 3, "s", '
+    text += "null ,[] , 12345678901234567890 ]\n"
     (tmp_path / "a.json").write_text(text, encoding="utf-8")
     assert lines_of(splits_of(input_files([str(tmp_path / "a.json")]))) == [
         '{"a": "x]y\\"[", "b":  [1, {"c": "é"}]}'.encode(),

@@ -16,7 +16,7 @@ import trellis.flow.conform
 import trellis.records
 from trellis.flow.records import FileRecords
 from trellis.generate import generate
-from trellis.pipeline import Pipeline
+from trellis.pipelines import Pipeline
 from trellis.report import Report
 
 BOOKKEEPING = ("_dlt_load_id",)
@@ -104,24 +104,34 @@ def test_loading_the_parts_one_after_the_other_gives_the_same_columns(tmp_path: 
     whole, _ = load(tmp_path, "whole", write(tmp_path / "whole.jsonl", lines))
     parts = Pipeline("shop", f"duckdb:{tmp_path}/parts.duckdb")
     for number in range(3):
-        parts.load(write(tmp_path / f"{number}.jsonl", lines[number * 100 : number * 100 + 100]), table="events")
+        parts.load(
+            write(tmp_path / f"{number}.jsonl", lines[number * 100 : number * 100 + 100]), table="events"
+        )
     tables = {name: list(table.columns) for name, table in whole.schema.tables.items()}
     assert {name: list(table.columns) for name, table in parts.schema.tables.items()} == tables
 
 
-KEYS = st.sampled_from(["a", "A", "b", "a_b", "aB", "_dlt_id", "x y", "", "é", '"; drop table x; --', "value", "list"])
+KEYS = st.sampled_from(
+    ["a", "A", "b", "a_b", "aB", "_dlt_id", "x y", "", "é", '"; drop table x; --', "value", "list"]
+)
 SCALARS = (
     st.none()
     | st.booleans()
     | st.integers(-(2**70), 2**70)
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.sampled_from(["", "x", "1", "2.5", "true", "2024-05-06T01:02:03Z", "2024-05-06", "\x00", "日本", "0x1f"])
+    | st.sampled_from(
+        ["", "x", "1", "2.5", "true", "2024-05-06T01:02:03Z", "2024-05-06", "\x00", "日本", "0x1f"]
+    )
 )
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
 )
 RECORDS = st.dictionaries(KEYS, VALUES, max_size=4)
-BAD_LINES = st.sampled_from([b"{", b"nope", b"5", b"[1]", b'{"a":1}{"a":2}', b'{"a":NaN}', b"\xff", b'{"a":"\\ud800"}'])
+BAD_LINES = st.sampled_from(
+    [b"{", b"nope", b"5", b"[1]", b'{"a":1}{"a":2}', b'{"a":NaN}', b"\xff", b'{"a":"\\ud800"}']
+)
 LINES = st.lists(RECORDS.map(lambda record: json.dumps(record).encode()) | BAD_LINES, max_size=12)
 
 

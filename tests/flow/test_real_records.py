@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from trellis.pipeline import Pipeline
+from trellis.pipelines import Pipeline
 
 EVENTS = {
     "events": (99, 596),

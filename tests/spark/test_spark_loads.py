@@ -15,7 +15,7 @@ from trellis.flow.blocks import SPLIT
 from trellis.flow.records import FileRecords
 from trellis.flow.task import run_here
 from trellis.generate import generate
-from trellis.pipeline import Pipeline
+from trellis.pipelines import Pipeline
 from trellis.spark.run import SparkRun
 
 if TYPE_CHECKING:
@@ -28,13 +28,17 @@ def write(path: Path, rows: int, profile: str = "shop", seed: int = 1) -> str:
 
 
 def counts(shop: Pipeline) -> dict[str, int]:
-    return {name: rows for name, rows in shop.destination.row_counts("main").items() if name != "_dlt_version"}
+    return {
+        name: rows for name, rows in shop.destination.row_counts("main").items() if name != "_dlt_version"
+    }
 
 
 @pytest.fixture
 def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files go through Spark as well, in splits of 40 kB."""
-    monkeypatch.setattr("trellis.records.FileRecords", lambda found, _: FileRecords(found, SparkRun(), 40_000))
+    monkeypatch.setattr(
+        "trellis.records.FileRecords", lambda found, _: FileRecords(found, SparkRun(), 40_000)
+    )
 
 
 @pytest.fixture
@@ -45,7 +49,9 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("profile", ["shop", "nasty"])
-def test_a_spark_job_loads_what_this_process_loads(tmp_path: Path, by_spark: None, here: Any, profile: str) -> None:
+def test_a_spark_job_loads_what_this_process_loads(
+    tmp_path: Path, by_spark: None, here: Any, profile: str
+) -> None:
     source = write(tmp_path / "x.jsonl", 1500, profile)
     spark = Pipeline("shop", f"duckdb:{tmp_path}/spark.duckdb")
     told = spark.load(source, table="events")
@@ -90,7 +96,9 @@ def test_a_dataframe_loads_with_its_types(tmp_path: Path, spark: SparkSession) -
     report = shop.load(frame, table="orders")
     assert (report.rows.read, report.rows.loaded) == (1000, 1000)
     assert {t.name: t.rows for t in report.tables} == {"orders": 1000, "orders__place__tags": 2000}
-    types = {c.name: (c.data_type, c.precision, c.scale) for c in shop.schema.tables["orders"].columns.values()}
+    types = {
+        c.name: (c.data_type, c.precision, c.scale) for c in shop.schema.tables["orders"].columns.values()
+    }
     assert types["price"] == ("decimal", 30, 12)
     assert types["at"] == ("timestamp", None, None)
     assert types["place__city"] == ("text", None, None)
@@ -119,7 +127,18 @@ def test_one_core_two_cores_one_file_fifty_files_give_one_hash(tmp_path: Path, s
         part = b"\n".join(lines[number * 60 : number * 60 + 60]) + b"\n"
         (tmp_path / "fifty" / f"{number:02d}.jsonl").write_bytes(part)
     told = [
-        run(tmp_path, "load", source, "--table", "events", "--to", f"duckdb:{number}.duckdb", "--name", "shop", *more)
+        run(
+            tmp_path,
+            "load",
+            source,
+            "--table",
+            "events",
+            "--to",
+            f"duckdb:{number}.duckdb",
+            "--name",
+            "shop",
+            *more,
+        )
         for number, (source, more) in enumerate(
             [
                 ("one", ["--master", "local[1]"]),

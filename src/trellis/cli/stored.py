@@ -16,7 +16,7 @@ from trellis.config import Config, find_config
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Request
-from trellis.pipeline import Pipeline
+from trellis.pipelines import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.document import from_json, to_json, to_yaml
 from trellis.schema.merge import adopt
@@ -60,7 +60,7 @@ class Store:
             )
         pipeline = open_pipeline(asked)
         journal = get_dialect(pipeline.dialect).keep.journal()
-        rows = pipeline.destination.history(pipeline.dataset or "", journal)
+        rows = pipeline.destination.history(pipeline.dataset, journal)
         names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
         if asked.name is None and pipeline.name not in names and len(names) == 1:
             pipeline.name = names[0]

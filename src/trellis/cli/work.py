@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.evolution.dialect import Mode, Strategy
-from trellis.pipeline import Pipeline
+from trellis.pipelines import Pipeline
 from trellis.report import Report
 from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Schema
@@ -23,26 +23,6 @@ from trellis.schema.validate import DocumentError, name_fault
 from trellis.schema.yaml_text import read
 
 OPTIONS = ("max_nesting", "naming")
-
-
-@dataclass
-class NamedPipeline(Pipeline):
-    """A pipeline whose names follow a convention from its first load on."""
-
-    naming: str | None = None
-
-    @property
-    def schema(self) -> Schema:
-        found = super().schema
-        current = str(found.normalizers.get("names") or "snake_case")
-        if self.naming is None or self.naming == current:
-            return found
-        if found.stored_hash is not None:
-            raise UsageError(
-                f"naming={self.naming}: the names of schema {found.name} follow {current} and cannot "
-                "follow another convention later; load into another dataset, or leave the option out"
-            )
-        return replace(found, normalizers={**found.normalizers, "names": self.naming})
 
 
 @dataclass
@@ -90,10 +70,10 @@ def open_pipeline(asked: Config) -> Pipeline:
         get_naming(str(naming))
     if asked.name is not None and (fault := name_fault(asked.name)):
         raise UsageError(f"--name: {fault}")
-    return NamedPipeline(
+    return Pipeline(
         asked.name or name_of(to),
         to,
-        asked.dataset,
+        asked.dataset or "",
         asked.dialect or "dlt",
         asked.master,
         asked.remote,

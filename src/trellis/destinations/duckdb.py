@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LOCK_WAIT = 60.0
 _LOCK_POLL = 0.1
+_HELD = ("Could not set lock on file", "file handle conflict")
+"""By another process; by a thread of this one that is just opening or closing it."""
 _COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
 """Threads of one process share an open file, so DuckDB's own lock does not keep them apart."""
 
@@ -172,7 +174,7 @@ class DuckDB:
                 return duckdb.connect(self.path)
             except duckdb.Error as bad:
                 message = str(bad)
-                if not isinstance(bad, duckdb.IOException) or "lock" not in message.lower():
+                if not any(sign in message for sign in _HELD):
                     raise DestinationError(
                         f"{self.path}: DuckDB cannot open it ({one_line(bad)}); "
                         "check the path, its rights and the free space"

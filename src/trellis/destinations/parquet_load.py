@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+
 from trellis.destinations.base import CatalogTable, Commit
 from trellis.destinations.manifest import LiveFile, LiveTable, Manifest
 from trellis.destinations.parquet_files import footer, write_empty, write_records
@@ -34,7 +36,11 @@ def is_of_load(path: str, load_id: str) -> bool:
 
 
 def type_name(column: Column) -> str:
-    return str(arrow_type(column))
+    """The type of a column as files have it: Parquet has no seconds, the next unit are milliseconds."""
+    made = arrow_type(column)
+    if pa.types.is_timestamp(made) and made.unit == "s":
+        made = pa.timestamp("ms", made.tz)
+    return str(made)
 
 
 def catalog_of(manifest: Manifest) -> dict[str, CatalogTable]:

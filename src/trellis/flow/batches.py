@@ -12,7 +12,7 @@ import pyarrow as pa
 from trellis.errors import ContractError
 from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.flow.arrow_types import arrow_type
-from trellis.flow.walk import TableWalk
+from trellis.flow.slots import TableWalk
 from trellis.schema.model import Column, Schema, Table
 
 _WIDE = Context(prec=80)

@@ -214,7 +214,7 @@ def _zstd_error() -> type[Exception]:
 
 _OPENERS: Mapping[Compression, Callable[[str], IO[bytes]]] = {
     "": lambda path: open(path, "rb", buffering=1 << 20),  # noqa: SIM115
-    "gzip": lambda path: cast(IO[bytes], gzip.open(path, "rb")),
-    "bz2": lambda path: cast(IO[bytes], bz2.open(path, "rb")),
+    "gzip": lambda path: cast(IO[bytes], gzip.open(path, "rb")),  # noqa: SIM115
+    "bz2": lambda path: cast(IO[bytes], bz2.open(path, "rb")),  # noqa: SIM115
     "zstd": _zstd,
 }

@@ -21,7 +21,7 @@ import pyarrow.json as pj
 
 from trellis.flow.arrow_types import arrow_type
 from trellis.flow.batches import Keyring, TableBatch, array_of
-from trellis.flow.walk import Slot, TableWalk
+from trellis.flow.slots import Slot, TableWalk
 from trellis.schema.model import DataType
 
 _NOTHING = pa.null()

@@ -12,9 +12,10 @@ from trellis.flow.batches import Keyring, TableBatch, batch_of_rows
 from trellis.flow.blocks import Block, Split
 from trellis.flow.columnar import Layout, NotClean, layout_of
 from trellis.flow.lines import BadLine, duplicates, record
-from trellis.flow.tabular import RowBatch, rows_of
 from trellis.flow.plan import Counts, Discard, Plan, Reject
-from trellis.flow.walk import TableWalk, Walker
+from trellis.flow.slots import TableWalk
+from trellis.flow.tabular import RowBatch, rows_of
+from trellis.flow.walk import Walker
 
 _DEEP = 12_000
 

@@ -76,7 +76,8 @@ def _write(path: Path, note: dict[str, object]) -> None:
         path.write_text(json.dumps(note))
     except OSError as bad:
         raise DestinationError(
-            f"{path.parent}: cannot be written ({bad.strerror or bad}); check the path, its rights and the free space"
+            f"{path.parent}: cannot be written ({bad.strerror or bad}); check the path, its rights and "
+            "the free space"
         ) from None
 
 

@@ -47,8 +47,8 @@ def input_files(sources: Sequence[str]) -> list[InputFile]:
     kinds = {"parquet" if file.layout == "parquet" else "JSON" for file in found}
     if len(kinds) > 1:
         raise UsageError(
-            f"{', '.join(sources)}: holds both Parquet and JSON files; name one kind, for example with a pattern "
-            "like '*.jsonl'"
+            f"{', '.join(sources)}: holds both Parquet and JSON files; name one kind, for example with a "
+            "pattern like '*.jsonl'"
         )
     return found
 
@@ -126,8 +126,8 @@ def _describe(path: str) -> InputFile:
     ending = Path(name.stem).suffix if compression else name.suffix
     if ending.lower() not in _TEXT and not head.lstrip().startswith((b"{", b"[")):
         raise UsageError(
-            f"{path}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, .zst, .bz2) "
-            "and Parquet are"
+            f"{path}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, .zst, "
+            ".bz2) and Parquet are"
         )
     if compression:
         try:

@@ -7,111 +7,24 @@ no place for is observed, what a contract refuses is discarded with its place of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, time
-from decimal import Decimal
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from trellis.errors import ContractError
-from trellis.evolution.coerce import coercer
-from trellis.evolution.values import MISFIT
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind, classifier, type_of
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
+from trellis.evolution.values import MISFIT
 from trellis.flow.plan import Discard, Plan, Row
+from trellis.flow.slots import Coerce, Slot, TableWalk, coercer_of
+from trellis.flow.text import count_keys, item_text, to_json
 from trellis.schema.model import NOTHING, Column, DataType
 
 LOW: Final = -(1 << 63)
 HIGH: Final = (1 << 63) - 1
-ITEM_LIMIT: Final = 4096
-DECIMAL: Final = (38, 9)
-WEI: Final = (38, 0)
 
 _DIRECT: Mapping[DataType, type] = {"text": str, "bigint": int, "double": float, "bool": bool}
 _SEQUENCES = (list, tuple)
-
-Coerce = Callable[[Any], Any]
-
-
-class Slot:
-    """What is known of one raw key at one place: where its values go, and what they have been."""
-
-    __slots__ = (
-        "budget", "child", "classes", "coerce", "column", "direct", "excluded", "fragments", "inner", "name",
-        "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants", "whole",
-    )  # fmt: skip
-
-    def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
-        self.name = name
-        self.path = path
-        self.fragments = fragments
-        self.budget = budget
-        self.column: Column | None = None
-        self.direct: type | None = None
-        self.coerce: Coerce | None = None
-        self.required = False
-        self.reserved = False
-        self.excluded = False
-        self.whole = False
-        self.shared = False
-        self.saw_inner = False
-        self.saw_null = False
-        self.inner: dict[str, Slot] = {}
-        self.child: TableWalk | None = None
-        self.classes: set[type] = set()
-        self.variants: dict[Kind, tuple[str, Coerce] | Verdict | None] = {}
-
-
-class TableWalk:
-    """The rows of one table in the block at hand, and the slots of its keys, kept between blocks."""
-
-    def __init__(
-        self, plan: Plan, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
-    ) -> None:
-        self.name = name
-        self.fragments = fragments
-        self.parent = parent
-        self.budget = budget
-        self.table = plan.schema.tables.get(name)
-        self.keys = plan.dialect.keep.row_keys(plan.schema, name)
-        self.known = self.table is not None and self.table.seen_data
-        self.verdict = plan.refusals.tables.get(name)
-        self.coerces = plan.dialect.type.coerces(plan.schema)
-        self.gives = plan.dialect.keep.propagated(plan.schema, name)
-        self.hidden = self.excludes(plan, (self.keys.row_id,))
-        self.slots: dict[str, Slot] = {}
-        self.inherited: dict[str, Slot] = {}
-        self.by_name: dict[str, Slot] = {}
-        self.required = tuple(
-            c.name
-            for c in (self.table.complete_columns if self.table else ())
-            if c.required and c.name not in self.keys.columns
-        )
-        self.shapes: set[str] = set()
-        self.rows: list[Row] = []
-        self.parents: list[int] = []
-        self.indexes: list[int] = []
-        self.hashed: list[list[Any]] = []
-
-    def clear(self) -> None:
-        self.rows, self.parents, self.indexes, self.hashed = [], [], [], []
-
-    def excludes(self, plan: Plan, fragments: tuple[str, ...]) -> bool:
-        """Whether a filter of this table or of one above it leaves out what stands at this place."""
-        full, above = (*self.fragments, *fragments), self.parent
-        if self._filters(plan, full):
-            return True
-        while above is not None:
-            if above._filters(plan, full):
-                return True
-            above = above.parent
-        return False
-
-    def _filters(self, plan: Plan, full: tuple[str, ...]) -> bool:
-        path = plan.naming.separator.join(full[len(self.fragments) :])
-        return plan.dialect.shape.excludes(plan.schema, self.name, path)
 
 
 class _Dropped(Exception):
@@ -328,8 +241,8 @@ class Walker:
             return
         if type_of(value) is None:
             raise ContractError(
-                f"{self._place()}: {slot.path} of table {walk.name} holds a {type(value).__name__}, which no "
-                "data type takes; convert it before the load"
+                f"{self._place()}: {slot.path} holds a {type(value).__name__}, which no data type takes; "
+                f"convert it before it is loaded into table {walk.name}"
             )
         if slot.column is None:
             kind = self.detect(value) if self.coerces else self._own(self.detect(value))
@@ -507,53 +420,6 @@ def _raw(walk: TableWalk, item: Mapping[str, Any], names: Collection[str]) -> di
             elif value is not None and slot.name in names:
                 found[slot.name] = value
     return found
-
-
-def coercer_of(column: Column) -> Coerce:
-    """The coercion into a column, as wide as it is stored."""
-    assert column.data_type is not None
-    precision, scale = column.precision, column.scale
-    if column.data_type == "decimal" and precision is None:
-        precision, scale = DECIMAL
-    elif column.data_type == "wei" and precision is None:
-        precision, scale = WEI
-    return coercer(column.data_type, timezone=column.timezone, precision=precision, scale=scale)
-
-
-def count_keys(value: Any) -> int:
-    """How many keys a JSON value holds, at all depths."""
-    count, stack = 0, [value]
-    while stack:
-        each = stack.pop()
-        if each.__class__ is dict:
-            count += len(each)
-            stack.extend(each.values())
-        elif each.__class__ is list:
-            stack.extend(each)
-    return count
-
-
-def to_json(value: Any) -> str:
-    try:
-        return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:
-        import json
-
-        return json.dumps(value, default=_plain, ensure_ascii=False)
-
-
-def item_text(item: Mapping[str, Any]) -> str:
-    """The record at hand as JSON, or nothing where it is too long to be shown."""
-    text = to_json(item)
-    return text if len(text) <= ITEM_LIMIT else ""
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (Decimal, datetime, date, time)):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    return str(value)
 
 
 def _path(walk: TableWalk, key: str) -> str:

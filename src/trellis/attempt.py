@@ -1,45 +1,38 @@
-"""The walk of a load, on one screen: read, discover, evolve, conform, stage, migrate, load, record."""
+"""The walk of a load, on one screen: discover, evolve, conform, stage, migrate, load, record."""
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import Protocol
 
-from trellis.destinations import open_destination
-from trellis.destinations.base import ChainLoad, Commit, Destination, Moved
+from trellis.checks import refuse_collisions, refuse_unbound, untyped
+from trellis.destinations.base import ChainLoad, Commit, Destination
 from trellis.dialects import get_dialect
-from trellis.errors import SchemaError, TrellisError, UsageError
+from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
-from trellis.evolution.dialect import Dialect, Mode, Request, Strategy
+from trellis.evolution.dialect import Mode, Request, Strategy
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.observe import Observations
-from trellis.flow.inflight import InFlight
 from trellis.flow.lost import LOST
 from trellis.flow.plan import Counts, Plan
 from trellis.flow.records import Records
 from trellis.flow.settle import settle
 from trellis.flow.stage import StagedFile, by_table
 from trellis.flow.task import Outcome
-from trellis.records import records_of
 from trellis.report import Report, Tally, table_reports
 from trellis.schema.compare import compare
-from trellis.schema.document import from_json
 from trellis.schema.given import take
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
 
-ATTEMPTS = 20
 ROUNDS = 5
 
-
-def _silent(_: str, __: int, ___: int | None) -> None:
-    return None
+Tell = Callable[[str, int, int | None], object]
 
 
 @dataclass(frozen=True)
@@ -58,119 +51,25 @@ class Options:
     load_id: str | None = None
 
 
-@dataclass
-class Pipeline:
-    """A named stream of records into one dataset of one destination.
+class Owner(Protocol):
+    """What an attempt needs to know of the pipeline it is made for."""
 
-    `master` and `remote` name a Spark; without them a small input is loaded in this process and a
-    large one by Spark in local mode. `tell` is called with (stage, bytes done, bytes in all).
-    """
-
-    name: str
     to: str
-    dataset: str | None = None
-    dialect: str = "dlt"
-    master: str | None = None
-    remote: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    tell: Any = _silent
-
-    def __post_init__(self) -> None:
-        self.destination: Destination = open_destination(self.to)
-        self._dialect: Dialect = get_dialect(self.dialect)
-        self.dataset = self.dataset or self.destination.abilities.default_dataset
+    dialect: str
+    dataset: str
+    destination: Destination
 
     @property
-    def schema(self) -> Schema:
-        """The newest schema in the destination, or an empty one."""
-        stored = self.destination.stored_schema(self._dataset, self.name, self._dialect.keep.journal())
-        return from_json(stored) if stored is not None else self._dialect.keep.new_schema(self.name)
-
-    def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
-        """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
-
-        Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
-        is then as it was.
-        """
-        return self._load(source, Options(table=table, **options), dry_run=False)
-
-    def plan(self, source: Any, table: str | None = None, **options: Any) -> Report:
-        """What `load` would do: the same report, nothing written."""
-        return self._load(source, Options(table=table, **options), dry_run=True)
-
-    def save_schema(self, schema: Schema) -> Schema:
-        """Record a schema as the newest version, without rows, and create its tables.
-
-        It must be made from the version that is there now, `pipeline.schema`. Raises DestinationError,
-        and TrellisError where another load was faster.
-        """
-        keep, after, base = self._dialect.keep, bump(schema), schema.stored_hash
-        load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
-        fresh = after.stored_hash != base
-        records = keep.records(after, load_id, self._dataset, now, fresh=fresh, first=base is None)
-        try:
-            commit = Commit(load_id, self._dataset, after, base, (), {}, records, {}, keep.journal())
-            self.destination.commit(commit)
-        except Moved:
-            raise TrellisError(f"{self.to}: another load changed the schema meanwhile; save it again") from None
-        return after
+    def tell(self) -> Tell: ...
 
     @property
-    def _dataset(self) -> str:
-        return self.dataset or ""
-
-    def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        started = time.monotonic()
-        records = records_of(source, self.master, self.remote)
-        table = options.table or records.name
-        if not table:
-            raise UsageError("the records come from no file, so the table has no name; give one with table=")
-        fingerprint = (
-            None if dry_run or options.load_id else records.fingerprint(self.name, table, options.mode or "")
-        )
-        with InFlight(self.destination.staging(""), fingerprint, options.load_id) as flight:
-            if not dry_run and self._loaded_before(flight.load_id):
-                flight.finished()
-                return self._already(flight.load_id)
-            for attempt in range(ATTEMPTS):
-                staging = self.destination.staging(flight.load_id)
-                flight.claim(staging)
-                try:
-                    done = _Attempt(
-                        self, records, replace(options, table=table), flight.load_id, staging
-                    ).run(dry_run)
-                    flight.finished()
-                    return replace(done, seconds={**done.seconds, "all": time.monotonic() - started})
-                except Moved:
-                    if attempt == ATTEMPTS - 1:
-                        raise TrellisError(
-                            f"{self.to}: other loads changed the schema {ATTEMPTS} times while this one ran; load again"
-                        ) from None
-                finally:
-                    shutil.rmtree(staging, ignore_errors=True)
-        raise AssertionError("unreachable")
-
-    def _loaded_before(self, load_id: str) -> bool:
-        return self.destination.has_load(self._dataset, load_id, self._dialect.keep.journal())
-
-    def _already(self, load_id: str) -> Report:
-        return Report(
-            load_id, self._dataset, self.to, self.dialect, self.schema, Counts(), already_loaded=True,
-            notes=(f"load {load_id} is in the destination already; nothing was loaded again",),
-        )  # fmt: skip
+    def schema(self) -> Schema: ...
 
 
-def pipeline(name: str, to: str, **options: Any) -> Pipeline:
-    """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`."""
-    return Pipeline(name, to, **options)
-
-
-class _Attempt:
+class Attempt:
     """One try at one load, from the schema that the destination holds now."""
 
-    def __init__(
-        self, owner: Pipeline, records: Records, options: Options, load_id: str, staging: str
-    ) -> None:
+    def __init__(self, owner: Owner, records: Records, options: Options, load_id: str, staging: str) -> None:
         self.owner = owner
         self.records = records
         self.options = options
@@ -178,7 +77,7 @@ class _Attempt:
         self.staging = staging
         self.dialect = get_dialect(owner.dialect)
         self.destination = owner.destination
-        self.dataset = owner.dataset or ""
+        self.dataset = owner.dataset
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
 
@@ -194,9 +93,9 @@ class _Attempt:
             files = settle(
                 [file for outcome in self.outcomes for file in outcome.files], self.outcomes, self.staging
             )
-        _refuse_unbound(state.schema, root)
+        refuse_unbound(state.schema, root)
         if not self.destination.abilities.case_sensitive:
-            _refuse_collisions(state.schema)
+            refuse_collisions(state.schema)
         after = bump(state.schema)
         report = self._report(before, after, by_table(files), dry_run)
         if not dry_run:
@@ -295,7 +194,7 @@ class _Attempt:
             statements=tuple(self.destination.migration(self.dataset, after)) if dry_run else (),
             discards=Tally(dict(discards)),
             rejects=Tally(dict(rejects)),
-            notes=_untyped(after, self.outcomes),
+            notes=untyped(after, self.outcomes),
             seconds=self.seconds,
         )
 
@@ -327,52 +226,6 @@ class _Attempt:
                 tuple(LOST.values()),
             )
         )
-
-
-def _untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """A note on keys that never had a value: they get their column with the first one."""
-    found = sorted(
-        f"{table}.{column}"
-        for table, column in set[tuple[str, str]]().union(*(outcome.untyped for outcome in outcomes))
-        if table not in schema.tables
-        or column not in schema.tables[table].columns
-        or not schema.tables[table].columns[column].complete
-    )
-    if not found:
-        return ()
-    return (f"null in every record, so without a column until a value comes: {', '.join(found)}",)
-
-
-def _refuse_unbound(schema: Schema, root: str) -> None:
-    """A key column that never arrived has no type, so it cannot be created."""
-    for table in schema.chain(root):
-        for column in table.columns.values():
-            if not column.complete and column.required and table.seen_data:
-                kind = (
-                    "primary key"
-                    if column.hint("primary_key")
-                    else "merge key"
-                    if column.hint("merge_key")
-                    else "required"
-                )
-                raise SchemaError(
-                    f"table {table.name}: {kind} column {column.name} is in no record, so it has no type; "
-                    "check its name, or give it a data_type in the schema"
-                )
-
-
-def _refuse_collisions(schema: Schema) -> None:
-    """Names that differ in case alone are one name to a destination that does not tell case apart."""
-    columns = ((f"columns of table {table.name}", table.columns) for table in schema.tables.values())
-    for what, names in (("tables", schema.tables), *columns):
-        seen: dict[str, str] = {}
-        for name in names:
-            other = seen.setdefault(name.casefold(), name)
-            if other != name:
-                raise SchemaError(
-                    f"{what}: {other} and {name} collide, because the destination does not tell case apart; "
-                    "choose a naming convention that does not either, such as snake_case or sql_ci_v1"
-                )
 
 
 class _Clock:

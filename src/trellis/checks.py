@@ -1,0 +1,55 @@
+"""What is looked at before a load commits: keys without a type, names that collide, keys without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trellis.errors import SchemaError
+from trellis.flow.task import Outcome
+from trellis.schema.model import Schema
+
+
+def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """A note on keys that never had a value: they get their column with the first one."""
+    found = sorted(
+        f"{table}.{column}"
+        for table, column in set[tuple[str, str]]().union(*(outcome.untyped for outcome in outcomes))
+        if table not in schema.tables
+        or column not in schema.tables[table].columns
+        or not schema.tables[table].columns[column].complete
+    )
+    if not found:
+        return ()
+    return (f"null in every record, so without a column until a value comes: {', '.join(found)}",)
+
+
+def refuse_unbound(schema: Schema, root: str) -> None:
+    """A key column that never arrived has no type, so it cannot be created."""
+    for table in schema.chain(root):
+        for column in table.columns.values():
+            if not column.complete and column.required and table.seen_data:
+                kind = (
+                    "primary key"
+                    if column.hint("primary_key")
+                    else "merge key"
+                    if column.hint("merge_key")
+                    else "required"
+                )
+                raise SchemaError(
+                    f"table {table.name}: {kind} column {column.name} is in no record, so it has no type; "
+                    "check its name, or give it a data_type in the schema"
+                )
+
+
+def refuse_collisions(schema: Schema) -> None:
+    """Names that differ in case alone are one name to a destination that does not tell case apart."""
+    columns = ((f"columns of table {table.name}", table.columns) for table in schema.tables.values())
+    for what, names in (("tables", schema.tables), *columns):
+        seen: dict[str, str] = {}
+        for name in names:
+            other = seen.setdefault(name.casefold(), name)
+            if other != name:
+                raise SchemaError(
+                    f"{what}: {other} and {name} collide, because the destination does not tell case apart; "
+                    "choose a naming convention that does not either, such as snake_case or sql_ci_v1"
+                )

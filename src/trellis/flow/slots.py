@@ -1,0 +1,107 @@
+"""What the exact path knows of keys and tables, kept from block to block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from trellis.evolution.coerce import coercer
+from trellis.evolution.evolve import Verdict
+from trellis.evolution.kinds import Kind
+from trellis.flow.plan import Plan, Row
+from trellis.schema.model import Column
+
+DECIMAL: Final = (38, 9)
+WEI: Final = (38, 0)
+
+Coerce = Callable[[Any], Any]
+
+
+class Slot:
+    """What is known of one raw key at one place: where its values go, and what they have been."""
+
+    __slots__ = (
+        "budget", "child", "classes", "coerce", "column", "direct", "excluded", "fragments", "inner", "name",
+        "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants", "whole",
+    )  # fmt: skip
+
+    def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
+        self.name = name
+        self.path = path
+        self.fragments = fragments
+        self.budget = budget
+        self.column: Column | None = None
+        self.direct: type | None = None
+        self.coerce: Coerce | None = None
+        self.required = False
+        self.reserved = False
+        self.excluded = False
+        self.whole = False
+        self.shared = False
+        self.saw_inner = False
+        self.saw_null = False
+        self.inner: dict[str, Slot] = {}
+        self.child: TableWalk | None = None
+        self.classes: set[type] = set()
+        self.variants: dict[Kind, tuple[str, Coerce] | Verdict | None] = {}
+
+
+class TableWalk:
+    """The rows of one table in the block at hand, and the slots of its keys, kept between blocks."""
+
+    def __init__(
+        self, plan: Plan, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
+    ) -> None:
+        self.name = name
+        self.fragments = fragments
+        self.parent = parent
+        self.budget = budget
+        self.table = plan.schema.tables.get(name)
+        self.keys = plan.dialect.keep.row_keys(plan.schema, name)
+        self.known = self.table is not None and self.table.seen_data
+        self.verdict = plan.refusals.tables.get(name)
+        self.coerces = plan.dialect.type.coerces(plan.schema)
+        self.gives = plan.dialect.keep.propagated(plan.schema, name)
+        self.hidden = self.excludes(plan, (self.keys.row_id,))
+        self.slots: dict[str, Slot] = {}
+        self.inherited: dict[str, Slot] = {}
+        self.by_name: dict[str, Slot] = {}
+        self.required = tuple(
+            c.name
+            for c in (self.table.complete_columns if self.table else ())
+            if c.required and c.name not in self.keys.columns
+        )
+        self.shapes: set[str] = set()
+        self.rows: list[Row] = []
+        self.parents: list[int] = []
+        self.indexes: list[int] = []
+        self.hashed: list[list[Any]] = []
+
+    def clear(self) -> None:
+        self.rows, self.parents, self.indexes, self.hashed = [], [], [], []
+
+    def excludes(self, plan: Plan, fragments: tuple[str, ...]) -> bool:
+        """Whether a filter of this table or of one above it leaves out what stands at this place."""
+        full, above = (*self.fragments, *fragments), self.parent
+        if self._filters(plan, full):
+            return True
+        while above is not None:
+            if above._filters(plan, full):
+                return True
+            above = above.parent
+        return False
+
+    def _filters(self, plan: Plan, full: tuple[str, ...]) -> bool:
+        path = plan.naming.separator.join(full[len(self.fragments) :])
+        return plan.dialect.shape.excludes(plan.schema, self.name, path)
+
+
+def coercer_of(column: Column) -> Coerce:
+    """The coercion into a column, as wide as it is stored."""
+    assert column.data_type is not None
+    precision, scale = column.precision, column.scale
+    if column.data_type == "decimal" and precision is None:
+        precision, scale = DECIMAL
+    elif column.data_type == "wei" and precision is None:
+        precision, scale = WEI
+    return coercer(column.data_type, timezone=column.timezone, precision=precision, scale=scale)

@@ -1,0 +1,48 @@
+"""Values as the text that people are shown, and that discards keep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+import orjson
+
+ITEM_LIMIT: Final = 4096
+
+
+def count_keys(value: Any) -> int:
+    """How many keys a JSON value holds, at all depths."""
+    count, stack = 0, [value]
+    while stack:
+        each = stack.pop()
+        if each.__class__ is dict:
+            count += len(each)
+            stack.extend(each.values())
+        elif each.__class__ is list:
+            stack.extend(each)
+    return count
+
+
+def to_json(value: Any) -> str:
+    """Any value as JSON; what JSON has no form for is a string."""
+    try:
+        return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
+def item_text(item: Mapping[str, Any]) -> str:
+    """The record at hand as JSON, or nothing where it is too long to be shown."""
+    text = to_json(item)
+    return text if len(text) <= ITEM_LIMIT else ""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Decimal, datetime, date, time)):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)

@@ -1,0 +1,80 @@
+"""Loads at the same time into one dataset: all arrive, and no column is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+import trellis
+from trellis.pipelines import pipeline
+
+RowsOf = Callable[..., list[dict[str, Any]]]
+
+CHILD = """
+import sys
+from trellis.pipelines import pipeline
+url, who, mode = sys.argv[1:]
+options = {"mode": mode, "keys": ("id",)} if mode == "merge" else {}
+print("ready", flush=True)
+sys.stdin.readline()
+for n in range(4):
+    pipeline("shop", to=url).load([{"id": f"{who}{n}", who: n, "k": [n]}], table="t", **options)
+"""
+
+
+def test_threads(destination_url: str, rows_of: RowsOf) -> None:
+    start = Barrier(4)
+
+    def load(who: str) -> None:
+        start.wait()
+        for n in range(3):
+            pipeline("shop", to=destination_url).load([{"id": f"{who}{n}", who: n, "k": [n]}], table="t")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(load, "abcd"))
+    found = rows_of(pipeline("shop", to=destination_url), "t", "id", "a", "b", "c", "d")
+    assert sorted(row["id"] for row in found) == [f"{who}{n}" for who in "abcd" for n in range(3)]
+    assert all(row[row["id"][0]] == int(row["id"][1]) for row in found)
+
+
+@pytest.mark.parametrize("mode", ["append", "merge"])
+def test_processes(destination_url: str, mode: str, rows_of: RowsOf) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(trellis.__file__).parent.parent)}
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, destination_url, who, mode],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for who in "abc"
+    ]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    for child in children:
+        _, errors = child.communicate(timeout=200)
+        assert child.returncode == 0, errors[-3000:]
+    pipe = pipeline("shop", to=destination_url)
+    found = rows_of(pipe, "t", "id", "a", "b", "c")
+    assert sorted(row["id"] for row in found) == [f"{who}{n}" for who in "abc" for n in range(4)]
+    assert all(row[row["id"][0]] == int(row["id"][1]) for row in found)
+    counts = pipe.destination.row_counts(pipe.dataset)
+    assert (counts["t__k"], counts["_dlt_loads"]) == (12, 12)
+    history = pipe.destination.history(pipe.dataset, pipe._dialect.keep.journal())
+    versions = [row["version"] for row in history]
+    assert versions == list(range(versions[0], versions[0] + len(versions)))
