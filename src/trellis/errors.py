@@ -44,7 +44,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     >>> nearest("colums", ["columns", "parent"])
     ": did you mean 'columns'?"
     >>> nearest("zzz", ["columns", "parent"])
-    ": it may be one of columns, parent"
+    ': it may be one of columns, parent'
     """
     known = list(choices)
     close = get_close_matches(word, known, n=1)

@@ -26,6 +26,7 @@ def plain(value: Any) -> Any:
 def json_text(value: Any) -> str:
     """Compact JSON: keys in the given order, no escapes beyond the needed, decimals as text.
 
+    >>> from decimal import Decimal
     >>> json_text({"é": [Decimal("1.50"), None]})
     '{"é":["1.50",null]}'
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -115,7 +116,8 @@ class Stage:
             return
         for held in self.open.values():
             if held.writer is not None:
-                held.writer.close()
+                with suppress(OSError):
+                    held.writer.close()
 
 
 def _column(batch: TableBatch, name: str, type_: pa.DataType) -> pa.Array | pa.ChunkedArray:
