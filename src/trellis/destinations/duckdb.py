@@ -158,6 +158,8 @@ class DuckDB:
         try:
             db.execute("SET TimeZone = 'UTC'")
             db.execute("SET enable_progress_bar = false")
+            # Rows go to the file as they come; kept in order they would wait in memory until it is closed.
+            db.execute("SET preserve_insertion_order = false")
             yield db
         except duckdb.Error as bad:
             raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}") from bad
