@@ -25,6 +25,7 @@ from trellis.flow.slots import Slot, TableWalk
 from trellis.schema.model import DataType
 
 _NOTHING = pa.null()
+_NEWLINE, _OPEN, _CLOSE = b"\n{}"
 
 
 class NotClean(Exception):
@@ -55,9 +56,7 @@ class Layout:
             data = data.replace(b"\r\n", b"\n")
         if not data.endswith(b"\n"):
             data += b"\n"
-        lines = data.count(b"\n")
-        if not data.startswith(b"{") or not data.endswith(b"}\n") or data.count(b"}\n{") != lines - 1:
-            raise NotClean
+        lines = _objects(data)
         if not data.isascii():
             try:
                 data.decode("utf-8")
@@ -82,6 +81,16 @@ class Layout:
         """The rows of every table. Raises NotClean."""
         columns = [_one(records.column(at)) for at in range(records.num_columns)]
         return _Spread(keyring).root(self.root, self.nodes, columns, records.num_rows)
+
+
+def _objects(data: bytes) -> int:
+    """How many lines there are. Raises NotClean where one does not begin and end like an object."""
+    raw = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(raw == _NEWLINE)
+    whole = raw[0] == _OPEN and (raw[ends - 1] == _CLOSE).all() and (raw[ends[:-1] + 1] == _OPEN).all()
+    if not whole:
+        raise NotClean
+    return len(ends)
 
 
 def layout_of(root: TableWalk) -> Layout | None:
