@@ -22,7 +22,8 @@ _SCHEMAS = {
     "user STRUCT<id: BIGINT, name: STRING, address: STRUCT<city: STRING, zip: STRING>>, "
     "context STRUCT<device: STRING, country: STRING>, referrer STRING, "
     "product STRUCT<sku: STRING, price: DOUBLE>, search STRUCT<query: STRING, results: BIGINT>, "
-    "cart STRUCT<items: BIGINT, total: DOUBLE>, order STRUCT<number: BIGINT, total: DOUBLE, currency: STRING, "
+    "cart STRUCT<items: BIGINT, total: DOUBLE>, "
+    "order STRUCT<number: BIGINT, total: DOUBLE, currency: STRING, "
     f"line_items: ARRAY<{_ITEM}>, tags: ARRAY<STRING>, "
     "refunds: ARRAY<STRUCT<amount: DOUBLE, reasons: ARRAY<STRING>>>>, "
     "coupon STRING, loyalty STRUCT<tier: STRING, points: BIGINT>, campaign_id BIGINT",

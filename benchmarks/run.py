@@ -178,7 +178,8 @@ class Bench:
     def _show(self, data: Data, found: Mapping[str, Result]) -> None:
         table = _table(
             f"{data.profile}, {data.rows:,} rows, {data.megabytes:,.0f} MB",
-            "", "start s", "first s", "second s", "CPU s", "rows/s", "MB/s", "x floor", "x dlt", "peak MB", "",
+            "", "start s", "first s", "second s", "CPU s", "rows/s", "MB/s", "x floor", "x dlt", "peak MB",
+            "",
         )  # fmt: skip
         floor, dlt = found.get(FLOOR), found.get(DLT)
         for name, r in found.items():

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 MAX_DEPTH = 1000
-_LONG_NUMBER = re.compile(rb"(?<![\d.])\d{19}")
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
