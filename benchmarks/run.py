@@ -64,6 +64,7 @@ class Bench:
                     found[DLT] = self._dlt(data)
                 self._show(data, found)
                 self._judge(found)
+                self.save()
 
     def rows(self) -> None:
         """The time of a row and the memory, as the rows become more."""
@@ -106,8 +107,9 @@ class Bench:
             data = generated(self.folder, "wide", self.options.cells // width, width)
             found = self._contend(data, FLOOR, ours, repeat=1)
             made, floor = found[ours], found[FLOOR]
-            if made.error:
-                table.add_row(f"{width:,}", f"{data.rows:,}", made.error)
+            if made.error or floor.error:
+                table.add_row(f"{width:,}", f"{data.rows:,}", "", "", "", "", "failed")
+                self._tell(f"{width:,} columns: {made.error or floor.error}")
                 continue
             costs[width] = made.second / (data.rows * width) * 1e9
             table.add_row(
@@ -139,14 +141,24 @@ class Bench:
         )
 
     def verdict(self) -> None:
-        table = _table("Aims", "", "aim", "measured", "", left=1)
+        if not self.aims:
+            return
+        largest = max(self.options.rows)
+        title = (
+            "Aims" if largest >= max(ROWS) else f"Aims: meant for {max(ROWS):,} rows, measured at {largest:,}"
+        )
+        table = _table(title, "", "aim", "measured", "")
         for aim in self.aims:
             sign = "at least" if aim.at_least else "at most"
             told = "[green]met[/]" if aim.met else "[red]missed[/]"
             table.add_row(aim.what, f"{sign} {aim.limit:g}", f"{aim.measured:.2f}", told)
         self.console.print(table)
 
-    def to_dict(self) -> dict[str, object]:
+    def save(self) -> None:
+        if self.options.json:
+            Path(self.options.json).write_text(json.dumps(self._to_dict(), indent=1))
+
+    def _to_dict(self) -> dict[str, object]:
         return {
             "machine": {
                 "cores": os.cpu_count(),
@@ -230,10 +242,10 @@ class Bench:
         self.console.print(f"{strftime('%H:%M:%S')}  {what}", style="dim")
 
 
-def _table(title: str, *columns: str, left: int = 1) -> Table:
+def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold")
     for number, column in enumerate(columns):
-        words = number < left or (not column and number == len(columns) - 1)
+        words = number == 0 or (not column and number == len(columns) - 1)
         table.add_column(column, justify="left" if words else "right", no_wrap=not words)
     return table
 
@@ -284,8 +296,7 @@ def main() -> None:
     for section in (bench.race, bench.rows, bench.columns, bench.small):
         if not options.only or section.__name__ in options.only:
             section()
-            if options.json:
-                Path(options.json).write_text(json.dumps(bench.to_dict(), indent=1))
+            bench.save()
     bench.verdict()
 
 

@@ -15,4 +15,8 @@ if [ ! -e .venv-bench/.complete ] || [ requirements-bench.lock -nt .venv-bench/.
     fi
     touch .venv-bench/.complete
 fi
-PYTHONPATH=src exec $python benchmarks/run.py "$@"
+if [ -z "${JAVA_HOME:-}" ]; then
+    JAVA_HOME=$(scripts/java-home)
+    export JAVA_HOME
+fi
+PYTHONPATH="$PWD/src" exec $python benchmarks/run.py "$@"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from trellis.attempt import Attempt, Options, Tell
@@ -100,12 +102,17 @@ class Pipeline:
         fingerprint = (
             None if dry_run or options.load_id else records.fingerprint(self.name, table, options.mode or "")
         )
-        with InFlight(self.destination.staging(""), fingerprint, options.load_id) as flight:
+        with ExitStack() as held:
+            if dry_run:
+                home = held.enter_context(TemporaryDirectory(prefix="trellis-plan-"))
+            else:
+                home = self.destination.staging("")
+            flight = held.enter_context(InFlight(home, fingerprint, options.load_id))
             if not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(flight.load_id)
             for attempt in range(ATTEMPTS):
-                staging = self.destination.staging(flight.load_id)
+                staging = f"{home}/rows" if dry_run else self.destination.staging(flight.load_id)
                 flight.claim(staging)
                 try:
                     done = Attempt(self, records, replace(options, table=table), flight.load_id, staging).run(

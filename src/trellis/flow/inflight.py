@@ -72,8 +72,11 @@ def _sweep(folder: Path) -> None:
 
 def _write(path: Path, note: dict[str, object]) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(note))
+        while True:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # another load may just have removed the empty folder
+                path.write_text(json.dumps(note))
+                return
     except OSError as bad:
         raise DestinationError(
             f"{path.parent}: cannot be written ({bad.strerror or bad}); check the path, its rights and "

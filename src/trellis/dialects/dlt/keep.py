@@ -84,10 +84,7 @@ class DltKeep:
     def row_keys(self, schema: Schema, table: str) -> RowKeys:
         known = schema.tables.get(table)
         if known is None or known.parent is None:
-            strategy = schema.inherited(table, "x-merge-strategy") if known else None
-            hashed = (
-                known.columns_with("primary_key") if known and strategy in ("upsert", "insert-only") else ()
-            )
+            hashed = known.columns_with("primary_key") if known and _hashes_keys(known) else ()
             return RowKeys(ROW_ID, load_id=LOAD_ID, from_columns=hashed)
         return RowKeys(
             ROW_ID,
@@ -140,3 +137,9 @@ class DltKeep:
             "upsert",
             "insert-only",
         )
+
+
+def _hashes_keys(root: Table) -> bool:
+    """Whether the row id of a root table is a hash of its primary key."""
+    merges = root.hints.get("write_disposition") == "merge"
+    return merges and root.hints.get("x-merge-strategy") in ("upsert", "insert-only")
