@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import orjson
 import pytest
 from hypothesis import given, settings
@@ -34,14 +35,16 @@ def load(folder: Path, name: str, source: Any, **options: Any) -> tuple[Pipeline
 
 def content(shop: Pipeline, ids: bool = True) -> dict[str, list[str]]:
     """Every data table as sorted text, without what differs by its nature."""
+    drop = BOOKKEEPING if ids else (*BOOKKEEPING, "_dlt_id", "_dlt_parent_id", "_dlt_root_id")
     found = {}
-    for table in shop.destination.row_counts("main"):
-        if not table.startswith("_"):
-            drop = BOOKKEEPING if ids else (*BOOKKEEPING, "_dlt_id", "_dlt_parent_id", "_dlt_root_id")
-            rows = shop.destination.query("main", table)
-            found[table] = sorted(
-                json.dumps({k: v for k, v in row.items() if k not in drop}, default=str) for row in rows
-            )
+    with duckdb.connect(shop.to.removeprefix("duckdb:")) as db:
+        db.execute("SET TimeZone = 'UTC'")
+        for (table,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+            if not table.startswith("_"):
+                rows = db.sql('SELECT * FROM "' + table.replace('"', '""') + '"').to_arrow_table().to_pylist()
+                found[table] = sorted(
+                    json.dumps({k: v for k, v in row.items() if k not in drop}, default=str) for row in rows
+                )
     return found
 
 
