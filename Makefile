@@ -32,17 +32,15 @@ check: setup  ## lint, format, types (strict) and the rules of who may import wh
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q tests/test_imports.py
 
-bench: setup  ## compare with dlt on generated data; ARGS='--rows 1000000' to choose
-	@scripts/bench.sh $(ARGS)
+bench: setup  ## compare with Spark alone, dlt and DuckDB; ARGS="--quick" to see that it runs
+	@PYTHONPATH=src $(BIN)/python benchmarks/run.py $(ARGS)
 
 lock:  ## resolve the lock files anew (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.10 --generate-hashes \
 	    --no-annotate --quiet --custom-compile-command "make lock" -o requirements-dev.lock
-	uv pip compile pyproject.toml --group bench -c requirements-dev.lock --universal --python-version 3.10 \
-	    --generate-hashes --no-annotate --quiet --custom-compile-command "make lock" -o requirements-bench.lock
 
 clean:  ## remove what was made here: .venv, caches, demo/
-	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist spark-warehouse artifacts
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist spark-warehouse artifacts
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help setup demo test check bench lock clean
