@@ -269,3 +269,19 @@ def test_an_object_that_has_no_data_type_is_named(shop: Shop) -> None:
 def test_a_source_that_is_none_is_named(shop: Shop) -> None:
     with pytest.raises(UsageError, match="records cannot be read from a int; give paths"):
         shop.pipeline.load(5, table="t")
+
+
+@pytest.mark.parametrize(
+    ("file", "table"),
+    [
+        ("orders-2024-01.jsonl.gz", "orders"),
+        ("events_1.json", "events"),
+        ("o3.jsonl", "o3"),
+        ("2024.jsonl", "_2024"),
+    ],
+)
+def test_a_table_without_a_name_is_named_after_its_file(tmp_path: Path, file: str, table: str) -> None:
+    data = b'{"a":1}\n'
+    (tmp_path / file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
+    report = Pipeline("shop", f"duckdb:{tmp_path}/x.duckdb").load(str(tmp_path / file))
+    assert [t.name for t in report.tables] == [table]

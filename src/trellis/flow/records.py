@@ -115,4 +115,4 @@ class ItemRecords:
 def _table_name(path: str) -> str:
     """`data/orders-2024-01.jsonl.gz` -> `orders`: the file's name without dates, numbers and endings."""
     stem = Path(path).name.split(".")[0]
-    return re.sub(r"[-_.]*\d[\d\-_.T:Z]*$", "", stem) or stem
+    return re.sub(r"[-_.]+\d[\d\-_.T:Z]*$", "", stem) or stem
