@@ -140,6 +140,10 @@ def test_duplicate_keys_keep_the_last_and_discard_the_others(shop: Shop) -> None
     assert report.discards.by_reason == {"duplicate key": 2}
 
 
+def test_duplicate_keys_are_found_beside_keys_with_a_spaced_colon(shop: Shop) -> None:
+    assert shop.load('{"a":1,"a":2,"b" :3}').discards.by_reason == {"duplicate key": 1}
+
+
 def test_text_that_looks_like_keys_is_no_duplicate(shop: Shop) -> None:
     assert shop.load('{"a":"\\"a\\":1", "b" : ":"}').discards.count == 0
 

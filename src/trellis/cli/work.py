@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from trellis.cli.console import Tell
 from trellis.config import DEFAULT_TO, Config, read_text
@@ -115,7 +115,7 @@ def contract_of(asked: str | Mapping[str, str] | None) -> str | Mapping[str, str
         expand(found)
     except SchemaError as bad:
         raise SchemaError(f"{where}: {str(bad).removeprefix('schema_contract: ')}") from None
-    return found  # type: ignore[no-any-return]
+    return cast("str | Mapping[str, str]", found)
 
 
 def schema_file(path: str) -> Schema:

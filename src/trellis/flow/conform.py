@@ -11,7 +11,7 @@ from trellis.evolution.observe import Observations
 from trellis.flow.batches import Keyring, TableBatch, batch_of_rows
 from trellis.flow.blocks import Block, Split
 from trellis.flow.columnar import Layout, NotClean, layout_of
-from trellis.flow.lines import BadLine, duplicates, record
+from trellis.flow.lines import BadLine, duplicates, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.slots import TableWalk
 from trellis.flow.tabular import RowBatch, rows_of
@@ -101,7 +101,7 @@ class Conformer:
 
     def _doubled(self, line: bytes, keys: int, at: int) -> None:
         """JSON lets a key stand twice in one object; the last value counts, the others are discarded."""
-        if line.count(b'":') == keys:
+        if not may_repeat((line,), keys):
             return
         for key, value in duplicates(line):
             if value is not None:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 MAX_DEPTH = 1000
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
+_SPACED_COLON = re.compile(rb'"[ \t\r]+:')
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -40,6 +42,18 @@ def record(line: bytes) -> dict[str, Any]:
     if value.__class__ is not dict:
         raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
     return value
+
+
+def may_repeat(text: Sequence[bytes], keys: int) -> bool:
+    """Whether an object in these lines may hold a key twice: their values hold `keys` keys.
+
+    Every key ends in a quote and a colon. Text can hold more of these than there are keys, never fewer,
+    unless there is white space between the two.
+    """
+    if sum(part.count(b'":') for part in text) != keys:
+        return True
+    spaced = any(mark in part for part in text for mark in (b'" ', b'"\t', b'"\r'))
+    return spaced and any(map(_SPACED_COLON.search, text))
 
 
 def duplicates(line: bytes) -> list[tuple[str, Any]]:

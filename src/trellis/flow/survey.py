@@ -16,12 +16,12 @@ import orjson
 
 from trellis.evolution.iso import is_timestamp
 from trellis.flow.blocks import Block
-from trellis.flow.lines import BadLine, duplicates, record
+from trellis.flow.lines import BadLine, duplicates, may_repeat, record
 from trellis.flow.paths import KINDS, Kind, Node, Place, Seen, example
+from trellis.flow.text import count_keys
 
 LOW, HIGH = -(2**63), 2**63 - 1
 
-_SPACED_COLON = re.compile(rb'"[ \t\r]+:')
 _YEARS = frozenset(f"{century:02}" for century in range(100))
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG = b"0" * 19  # fewer digits always fit 64 bits
@@ -57,7 +57,7 @@ class Survey:
             text = lines
         before = self.keys
         self.objects(found, numbers)
-        if _may_double(text, self.keys - before):
+        if may_repeat(text, self.keys - before):
             self._doubled(lines, numbers, found)
 
     def items(self, file: str, items: Iterable[Any], first: int = 1) -> None:
@@ -187,7 +187,7 @@ class Survey:
 
     def _doubled(self, lines: Sequence[bytes], numbers: Sequence[int], found: Sequence[Any]) -> None:
         for line, number, value in zip(lines, numbers, found, strict=True):
-            if _may_double((line,), _count_keys(value)):
+            if may_repeat((line,), count_keys(value)):
                 for key, lost in duplicates(line):
                     _add(self.doubled, key, Place(self.file, number), example(lost))
 
@@ -214,28 +214,8 @@ def _parsed(data: bytes, lines: Sequence[bytes]) -> list[dict[str, Any]] | None:
     return found if not found or set(map(type, found)) == {dict} else None
 
 
-def _may_double(text: Sequence[bytes], keys: int) -> bool:
-    """Whether there may be more keys in the text than in its values: one stands twice in an object."""
-    if sum(part.count(b'":') for part in text) != keys:
-        return True
-    spaced = any(mark in part for part in text for mark in (b'" ', b'"\t', b'"\r'))
-    return spaced and any(map(_SPACED_COLON.search, text))
-
-
 def _is_long(line: bytes) -> bool:
     return _LONG in line.translate(_DIGITS) and _BIG.search(line) is not None
-
-
-def _count_keys(value: Any) -> int:
-    count, stack = 0, [value]
-    while stack:
-        each = stack.pop()
-        if each.__class__ is dict:
-            count += len(each)
-            stack.extend(each.values())
-        elif each.__class__ is list:
-            stack.extend(each)
-    return count
 
 
 def _add(into: dict[str, Seen], what: str, place: Place, text: str) -> None:
