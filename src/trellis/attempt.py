@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import Protocol
+from typing import Any, Protocol
 
 from trellis.checks import refuse_collisions, refuse_unbound, untyped
-from trellis.destinations.base import ChainLoad, Commit, Destination
+from trellis.destinations.base import CatalogTable, Commit, Destination
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
-from trellis.evolution.dialect import Mode, Request, Strategy
+from trellis.evolution.dialect import ChainLoad, KeyedLoad, Mode, Request, Strategy
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.observe import Observations
 from trellis.flow.lost import LOST
@@ -24,7 +24,7 @@ from trellis.flow.settle import settle
 from trellis.flow.stage import StagedFile, by_table
 from trellis.flow.task import Outcome
 from trellis.report import Report, Tally, table_reports
-from trellis.schema.compare import compare
+from trellis.schema.compare import compare, retyped
 from trellis.schema.given import take
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
@@ -58,12 +58,14 @@ class Owner(Protocol):
     dialect: str
     dataset: str
     destination: Destination
+    settings: Mapping[str, Any]
 
     @property
     def tell(self) -> Tell: ...
 
-    @property
-    def schema(self) -> Schema: ...
+    def look(self) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+        """The schema to start from, and the tables it was read from, if it was."""
+        ...
 
 
 class Attempt:
@@ -80,9 +82,10 @@ class Attempt:
         self.dataset = owner.dataset
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
+        self.now = datetime.now(timezone.utc)
 
     def run(self, dry_run: bool) -> Report:
-        before = self.owner.schema
+        before, catalog = self.owner.look()
         start = bump(self._prepare(before))
         naming = self._naming(start)
         root = naming.table(self.options.table or "")
@@ -94,13 +97,15 @@ class Attempt:
                 [file for outcome in self.outcomes for file in outcome.files], self.outcomes, self.staging
             )
         refuse_unbound(state.schema, root)
+        staged = by_table(files)
+        touched = [name for name in state.schema.tables if name in staged]
+        after = bump(self.dialect.keep.complete(start, state.schema, touched))
         if not self.destination.abilities.case_sensitive:
-            refuse_collisions(state.schema)
-        after = bump(state.schema)
-        report = self._report(before, after, by_table(files), dry_run)
+            refuse_collisions(after)
+        report = self._report(before, after, staged, dry_run)
         if not dry_run:
             with _Clock(self.seconds, "load"):
-                self._commit(before, after, root, by_table(files))
+                self._commit(before, after, root, staged, touched, catalog)
         return report
 
     def _prepare(self, before: Schema) -> Schema:
@@ -137,6 +142,7 @@ class Attempt:
             self.staging,
             state.refusals,
             self.destination.abilities.max_identifier,
+            self.now,
         )
 
     def _discover(self, state: Evolution, naming: Naming) -> Evolution:
@@ -199,32 +205,37 @@ class Attempt:
         )
 
     def _commit(
-        self, before: Schema, after: Schema, root: str, files: Mapping[str, Sequence[StagedFile]]
+        self,
+        before: Schema,
+        after: Schema,
+        root: str,
+        files: Mapping[str, Sequence[StagedFile]],
+        touched: Collection[str],
+        catalog: Mapping[str, CatalogTable] | None,
     ) -> None:
         keep = self.dialect.keep
-        table = after.tables[root]
-        mode: Mode = table.hints.get("write_disposition") or "append"
-        strategy: Strategy = table.hints.get("x-merge-strategy") or "delete-insert"
+        loads = keep.loads(after, root, touched, self.options.mode)
+        fresh, first = after.stored_hash != before.stored_hash, before.stored_hash is None
         self.destination.commit(
             Commit(
                 self.load_id,
                 self.dataset,
                 after,
                 before.stored_hash,
-                (ChainLoad(root, mode, strategy),),
+                tuple(load for load in loads if isinstance(load, ChainLoad)),
                 files,
-                keep.records(
-                    after,
-                    self.load_id,
-                    self.dataset,
-                    datetime.now(timezone.utc),
-                    fresh=after.stored_hash != before.stored_hash,
-                    first=before.stored_hash is None,
-                ),
+                keep.records(after, self.load_id, self.dataset, self.now, fresh=fresh, first=first),
                 {name: keep.row_keys(after, name) for name in after.tables},
                 keep.journal(),
                 tuple(LOST.values()),
-            )
+                keyed=tuple(load for load in loads if isinstance(load, KeyedLoad)),
+                links=keep.links(after),
+                catalog=catalog,
+                retyped=retyped(before, after),
+                native=keep.native(after, self.destination.abilities.family),
+                now=self.now,
+            ),
+            self.records.parallel,
         )
 
 

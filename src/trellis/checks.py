@@ -25,7 +25,7 @@ def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
 
 def refuse_unbound(schema: Schema, root: str) -> None:
     """A key column that never arrived has no type, so it cannot be created."""
-    for table in schema.chain(root):
+    for table in schema.chain(root) if root in schema.tables else ():
         for column in table.columns.values():
             if not column.complete and column.required and table.seen_data:
                 kind = (

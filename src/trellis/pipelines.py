@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from trellis.attempt import Attempt, Options, Tell
 from trellis.destinations import open_destination
-from trellis.destinations.base import Commit, Destination, Moved
+from trellis.destinations.base import CatalogTable, Commit, Destination, Moved
 from trellis.dialects import get_dialect
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect
@@ -22,7 +23,6 @@ from trellis.records import records_of
 from trellis.report import Report
 from trellis.schema.document import from_json
 from trellis.schema.model import Schema
-from trellis.schema.naming import follow
 from trellis.schema.version import bump
 
 ATTEMPTS = 20
@@ -38,7 +38,7 @@ class Pipeline:
 
     `master` and `remote` name a Spark; without them a small input is loaded in this process and a
     large one by Spark in local mode. `naming` is the convention that names follow from the first load
-    on. `tell` is called with (stage, bytes done, bytes in all).
+    on, `settings` are the options of the dialect. `tell` is called with (stage, bytes done, bytes in all).
     """
 
     name: str
@@ -48,19 +48,32 @@ class Pipeline:
     master: str | None = None
     remote: str | None = None
     naming: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     tell: Tell = _silent
 
     def __post_init__(self) -> None:
         self.destination: Destination = open_destination(self.to)
         self._dialect: Dialect = get_dialect(self.dialect)
-        self.dataset = self.dataset or self.destination.abilities.default_dataset
+        if self.naming is not None:
+            self.settings = {**self.settings, "naming": self.naming}
+        self.dataset = self.dataset or self._dialect.naming.dataset(
+            self.settings, self.destination.abilities.default_dataset
+        )
 
     @property
     def schema(self) -> Schema:
         """The newest schema in the destination, or an empty one."""
-        stored = self.destination.stored_schema(self.dataset, self.name, self._dialect.keep.journal())
-        found = from_json(stored) if stored is not None else self._dialect.keep.new_schema(self.name)
-        return found if self.naming is None else follow(found, self.naming)
+        return self.look()[0]
+
+    def look(self) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+        """The newest schema, and the real tables where these say which columns it has."""
+        keep, catalog = self._dialect.keep, None
+        stored = self.destination.stored_schema(self.dataset, self.name, keep.journal())
+        found = from_json(stored) if stored is not None else keep.new_schema(self.name)
+        if keep.follows_catalog:
+            catalog = self.destination.catalog(self.dataset)
+            found = keep.adopt(found, catalog)
+        return keep.configure(found, self.settings, self.destination.abilities.family), catalog
 
     def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
@@ -97,7 +110,13 @@ class Pipeline:
         started = time.monotonic()
         records = records_of(source, self.master, self.remote)
         table = options.table or records.name
-        if not table:
+        if self._dialect.route.names_tables:
+            if options.table:
+                raise UsageError(
+                    f"the records of dialect {self.dialect} name their tables; leave --table out"
+                )
+            table = ""
+        elif not table:
             raise UsageError("the records come from no file, so the table has no name; give one with table=")
         fingerprint = (
             None if dry_run or options.load_id else records.fingerprint(self.name, table, options.mode or "")

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from trellis.errors import UsageError
 from trellis.flow.items import Chunks
+from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.records import FileRecords, ItemRecords, Records
 from trellis.flow.source import InputFile, input_files
 from trellis.flow.tabular import declared
@@ -24,7 +25,7 @@ def records_of(source: Any, master: str | None, remote: str | None) -> Records:
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
         files = input_files([str(each) for each in source])
-        return FileRecords(files, _runner(files, master, remote))
+        return FileRecords(files, *_runner(files, master, remote))
     for suits, make in _KINDS:
         if suits(source):
             return make(source)
@@ -36,12 +37,13 @@ def records_of(source: Any, master: str | None, remote: str | None) -> Records:
     )
 
 
-def _runner(files: Sequence[InputFile], master: str | None, remote: str | None) -> Run:
+def _runner(files: Sequence[InputFile], master: str | None, remote: str | None) -> tuple[Run, Parallel]:
     if master is None and remote is None and sum(file.weight for file in files) <= HERE_LIMIT:
-        return run_here
+        return run_here, in_threads
     from trellis.spark.run import SparkRun
 
-    return SparkRun(master, remote)
+    run = SparkRun(master, remote)
+    return run, run.parallel
 
 
 def _is_module(value: Any, *names: str) -> bool:

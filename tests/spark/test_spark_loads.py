@@ -37,14 +37,14 @@ def counts(shop: Pipeline) -> dict[str, int]:
 def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files go through Spark as well, in splits of 40 kB."""
     monkeypatch.setattr(
-        "trellis.records.FileRecords", lambda found, _: FileRecords(found, SparkRun(), 40_000)
+        "trellis.records.FileRecords", lambda found, *_: FileRecords(found, SparkRun(), split_size=40_000)
     )
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda: monkeypatch.setattr(
-        "trellis.records.FileRecords", lambda found, _: FileRecords(found, run_here, SPLIT)
+        "trellis.records.FileRecords", lambda found, *_: FileRecords(found, run_here, split_size=SPLIT)
     )
 
 

@@ -7,11 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any, Protocol
 
-from trellis.evolution.dialect import Journal, Mode, RowKeys, Strategy
+from trellis.evolution.dialect import ChainLoad, Journal, KeyedLoad, Links, RowKeys, Strategy
+from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile
-from trellis.schema.model import Schema, Table
+from trellis.schema.model import DataType, Schema, Table
+
+__all__ = [
+    "Abilities",
+    "CatalogTable",
+    "ChainLoad",
+    "Commit",
+    "Destination",
+    "KeyedLoad",
+    "Links",
+    "Moved",
+    "Parallel",
+    "one_by_one",
+]
 
 
 @dataclass(frozen=True)
@@ -22,15 +37,8 @@ class Abilities:
     case_sensitive: bool
     default_dataset: str
     strategies: tuple[Strategy, ...] = ("delete-insert", "upsert")
-
-
-@dataclass(frozen=True)
-class ChainLoad:
-    """How the rows of a root table and its descendants go in."""
-
-    root: str
-    mode: Mode
-    strategy: Strategy = "delete-insert"
+    family: str = ""
+    """The warehouse whose type names it understands: "duckdb", "parquet", "postgres"."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,10 @@ class Commit:
 
     `files` are staged Parquet files by table; `records` are rows for bookkeeping tables; `keys` tells
     which bookkeeping columns link the tables of a chain. `base_hash` is the version the load was
-    planned on: a destination that holds another by now raises `Moved`.
+    planned on: a destination that holds another by now raises `Moved`, and so does one whose tables do
+    not look any more as `catalog` says (None: the load does not care). `retyped` names columns, by table,
+    that are there with another type than the schema now gives them. `native` are the dialect's own names
+    of types in this destination, where they differ from the destination's.
     """
 
     load_id: str
@@ -52,14 +63,25 @@ class Commit:
     keys: Mapping[str, RowKeys]
     journal: Journal
     extra_tables: tuple[Table, ...] = ()
+    keyed: tuple[KeyedLoad, ...] = ()
+    links: Links | None = None
+    catalog: Mapping[str, CatalogTable] | None = None
+    retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    native: Mapping[DataType, str] = field(default_factory=dict)
+    now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
 @dataclass(frozen=True)
 class CatalogTable:
-    """A table as it really is: column names and their types in the destination's own words."""
+    """A table as it really is: column names and their types in the destination's own words.
+
+    `types` gives the same columns in the words of a schema, None where no data type corresponds.
+    """
 
     name: str
     columns: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, DataType | None] = field(default_factory=dict)
+    is_view: bool = False
 
 
 class Moved(Exception):
@@ -86,8 +108,12 @@ class Destination(Protocol):
         """The statements that bring the real catalog to the schema."""
         ...
 
-    def commit(self, commit: Commit) -> None:
-        """Migrate, load and record, all or nothing. Raises Moved, DestinationError."""
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        """Migrate, load and record, all or nothing. Raises Moved, DestinationError.
+
+        What can be done before the one transaction, such as copying rows near the tables, may go through
+        `parallel`.
+        """
         ...
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:

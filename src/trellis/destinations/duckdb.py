@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved
+from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved, Parallel, one_by_one
 from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.duckdb_load import Load, database_of, table_name
 from trellis.destinations.duckdb_types import duckdb_type
@@ -71,7 +71,7 @@ class DuckDB:
         plan = Migration(catalog, duckdb_type, lambda table: f"{quoted(dataset)}.{quoted(table)}")
         return plan.statements(schema.tables.values())
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
             db.execute("BEGIN")
             try:

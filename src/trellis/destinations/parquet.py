@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved
+from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved, Parallel, one_by_one
 from trellis.destinations.folder import keep_for_good, make_folder, move_file, plainly
 from trellis.destinations.intent import Intents, alone
 from trellis.destinations.manifest import Manifest, Manifests
@@ -88,7 +88,7 @@ class Parquet:
                 columns_after(table, manifest.tables[table.name])
         return Migration(catalog_of(manifest), type_name).statements(schema.tables.values())
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         place = self._place(commit.dataset)
         with plainly(self.path):
             self._refuse_mixture(commit)

@@ -7,16 +7,40 @@ value give and where does a misfit go (`type`), which bookkeeping is kept (`keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from trellis.evolution.kinds import Kind
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 
-Router = Callable[[Mapping[str, Any]], Iterable[tuple[str, Mapping[str, Any]]]]
+
+class Lost(NamedTuple):
+    """A value of a record that reaches no table: where it stood, what it was, why."""
+
+    table: str
+    column: str
+    path: str
+    value: Any
+    reason: str
+
+
+class Rejected(Exception):
+    """Why a record is turned away as a whole."""
+
+
+@dataclass
+class Routed:
+    """What becomes of one record: flat rows by table, in order, and what of it reaches none of them."""
+
+    rows: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+
+
+Router = Callable[[Mapping[str, Any], str], Routed]
+"""From a record and its position as text. Raises Rejected."""
 
 Mode = Literal["append", "replace", "merge"]
 Strategy = Literal["delete-insert", "upsert"]
@@ -37,25 +61,91 @@ class Request:
 
 
 @dataclass(frozen=True)
+class ChainLoad:
+    """How the rows of a root table and its descendants go in."""
+
+    root: str
+    mode: Mode
+    strategy: Strategy = "delete-insert"
+
+
+OnMatch = Literal["replace", "keep", "fill", "append"]
+
+
+@dataclass(frozen=True)
+class KeyedLoad:
+    """How the rows of a table without descendants go in, where rows of equal keys are one.
+
+    Of the rows of the load with equal keys the one with the greatest `latest` stays (of equal ones, and of
+    those with NULL before them, the last in the input). A row that has NULL in a key column equals no other.
+    Then, where the table holds the key already: `replace` it, `keep` it, or `fill`: of each column the
+    non-NULL value with the greatest `latest` over the row in the table and all rows of the load stays, a row
+    of the load winning a tie. `append` does not look at the table. Without keys all rows are appended.
+    """
+
+    table: str
+    keys: tuple[str, ...] = ()
+    latest: str | None = None
+    on_match: OnMatch = "append"
+
+
+@dataclass(frozen=True)
+class Links:
+    """Rules that say which two pairs of type and value belong together, and where the outcome is kept.
+
+    `rules` is a table of the load with the columns `pairs` ((type, value), (type, value)); the second pair
+    may be NULL. `mappings` gets one row per pair: `kind`, `value`, `identity`, `updated`. The distinct rules
+    of a load are taken in their order: if no pair of a rule is known, both get a new id; if one is, the other
+    gets its id; if both are, everything with the second's id gets the first's.
+    """
+
+    rules: str
+    mappings: str
+    pairs: tuple[tuple[str, str], tuple[str, str]]
+    kind: str
+    value: str
+    identity: str
+    updated: str
+
+
+Load = ChainLoad | KeyedLoad
+
+
+@dataclass(frozen=True)
 class RowKeys:
     """How the rows of one table are identified: the roles and names of the bookkeeping columns.
 
     `from_columns` names the columns whose raw values the row id is a hash of; empty means the id is
-    pseudo-random, derived from the load id and the position of the row.
+    pseudo-random, derived from the load id and the position of the row. Without `row_id` rows have no id.
+    `loaded_at` names a column that gets the time of the load.
     """
 
-    row_id: str
+    row_id: str = ""
     load_id: str | None = None
     root_id: str | None = None
     parent_id: str | None = None
     list_index: str | None = None
+    loaded_at: str | None = None
     from_columns: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The bookkeeping columns in the order in which they are appended to a row."""
-        names = (self.load_id, self.root_id, self.parent_id, self.list_index, self.row_id)
+        names = (self.load_id, self.root_id, self.parent_id, self.list_index, self.row_id, self.loaded_at)
         return tuple(name for name in names if name)
+
+
+class Catalog(Protocol):
+    """A table as it really is in the destination (`destinations.base.CatalogTable`)."""
+
+    @property
+    def columns(self) -> Mapping[str, str]: ...
+
+    @property
+    def types(self) -> Mapping[str, DataType | None]: ...
+
+    @property
+    def is_view(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -67,9 +157,28 @@ class Journal:
     load_id: str
 
 
+class Refusal(NamedTuple):
+    """Why a value that does not fit its column goes to no other column either."""
+
+    reason: str
+
+
+class Cut(NamedTuple):
+    """A value that goes into its column changed; as it came it is kept in the discards."""
+
+    reason: str
+    into: Callable[[Any], Any]
+
+
 class Route(Protocol):
-    def router(self, table: str) -> Router | None:
-        """None where every record belongs to the one table the user named."""
+    names_tables: bool
+    """Whether records tell their tables themselves, so that a user names none."""
+
+    def router(self, schema: Schema, now: datetime, closed: Collection[str] = ()) -> Router | None:
+        """What spreads a record over tables; None where every record belongs to the table the user named.
+
+        `closed` are tables for which a quota left no room.
+        """
         ...
 
 
@@ -90,10 +199,14 @@ class Shape(Protocol):
 class Name(Protocol):
     def naming(self, schema: Schema, max_length: int | None) -> Naming: ...
 
+    def dataset(self, settings: Mapping[str, Any], default: str) -> str:
+        """The dataset of a user who named none."""
+        ...
+
 
 class Type(Protocol):
-    def detections(self, schema: Schema) -> tuple[str, ...]:
-        """The type detectors that look at values of new columns, in order."""
+    def classifier(self, schema: Schema, fresh: bool) -> Callable[[Any], Kind]:
+        """What tells the kind of a value; `fresh`: one that may give a column its type."""
         ...
 
     def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
@@ -104,19 +217,48 @@ class Type(Protocol):
         """Whether values are converted to the type of their column; else each type has its own column."""
         ...
 
-    def column(self, schema: Schema, name: str, data_type: DataType) -> Column:
-        """A new inferred column with the hints that the rules give it."""
+    def coercer(self, schema: Schema, column: Column) -> Callable[[Any], Any]:
+        """What makes a value one of the column, or MISFIT."""
         ...
 
-    def variant(self, naming: Naming, table: Table, column: str, kind: Kind) -> Column:
-        """The column that takes values of this kind which do not fit `column`."""
+    def direct(self, schema: Schema, column: Column) -> type | None:
+        """The class whose values are those of the column as they are."""
+        ...
+
+    def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
+        """A new inferred column with the hints that the rules give it; `kind` is that of its first value."""
+        ...
+
+    def misfit(
+        self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind
+    ) -> Column | Cut | Refusal:
+        """Where values of this kind go which do not fit `column`.
+
+        Another column; the column itself as it has to become to take them; into it, changed; or nowhere.
+        """
         ...
 
 
 class Keep(Protocol):
     prefix: str
+    options: tuple[str, ...]
+    """Names of the settings that a user may give."""
+
+    follows_catalog: bool
+    """Whether the destination's tables, not the stored document, say which columns there are."""
 
     def new_schema(self, name: str) -> Schema: ...
+
+    def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
+        """The schema with the user's settings, as it is loaded into a warehouse of this family.
+
+        Raises UsageError.
+        """
+        ...
+
+    def adopt(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
+        """The stored schema as the destination's tables have it; asked only if `follows_catalog`."""
+        ...
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
         """The schema with the user's request for a root table written into it."""
@@ -135,6 +277,40 @@ class Keep(Protocol):
         ...
 
     def saw_data(self, table: Table) -> Table: ...
+
+    def admits(self, schema: Schema, table: str, column: str | None) -> bool:
+        """Whether the quotas leave room for one more table, or for one more column of it."""
+        ...
+
+    def overflow(self, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
+        """The column, and its value, that takes values (by path) for whose columns there is no room."""
+        ...
+
+    def refused(
+        self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
+    ) -> tuple[str, Mapping[str, Any]] | None:
+        """The table and row that keep a value which `misfit` refused; None: the engine's discards do."""
+        ...
+
+    def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
+        """The schema with what follows from the tables that got rows in a load."""
+        ...
+
+    def loads(
+        self, schema: Schema, root: str, touched: Collection[str], mode: Mode | None
+    ) -> tuple[Load, ...]:
+        """How the rows of a load go in."""
+        ...
+
+    def links(self, schema: Schema) -> Links | None: ...
+
+    def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
+        """Its own names of types in a warehouse of this family."""
+        ...
+
+    def ddl(self, before: Schema, after: Schema, dataset: str) -> tuple[str, Sequence[str]] | None:
+        """A warehouse that stands for another one here, and the statements that one would get."""
+        ...
 
     def journal(self) -> Journal: ...
 

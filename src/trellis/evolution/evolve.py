@@ -19,7 +19,8 @@ from trellis.evolution.observe import CellKey, Observations, Position, Seen, Tab
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 
-Verdict = Literal["discard_value", "discard_row"]
+Verdict = Literal["discard_value", "discard_row", "overflow"]
+"""`overflow`: a quota leaves no room for the column or table; the value goes where the dialect says."""
 ROW = 4  # a position up to its row: file, split, line, row within the record
 
 
@@ -138,6 +139,9 @@ class _Evolving:
         if mode != "evolve":
             self.tables[name] = "discard_row"
             return
+        if not self.dialect.keep.admits(self.schema, name, None):
+            self.tables[name] = "overflow"
+            return
         self.growing.add(name)
         self.schema = self.schema.with_tables(known)
 
@@ -180,7 +184,10 @@ class _Evolving:
                 "discard_row" if mode == "discard_row" else "discard_value"
             )
             return
-        column = self.dialect.type.column(self.schema, key.column, data_type)
+        if not self.dialect.keep.admits(self.schema, table.name, key.column):
+            self.cells[Refused(table.name, key.column)] = "overflow"
+            return
+        column = self.dialect.type.column(self.schema, key.column, data_type, key.kind)
         if declared is not None:
             column = replace(
                 declared,
@@ -190,8 +197,11 @@ class _Evolving:
         self.schema = self.schema.with_tables(_append(table, column))
 
     def misfit(self, table: Table, key: CellKey, seen: Seen) -> None:
-        variant = self.dialect.type.variant(self.naming, table, key.column, key.kind)
-        known = table.columns.get(variant.name)
+        variant = self.dialect.type.misfit(self.schema, self.naming, table, key.column, key.kind)
+        if not isinstance(variant, Column):
+            return
+        widens = variant.name == key.column
+        known = None if widens else table.columns.get(variant.name)
         if known is not None and known.data_type is not None:
             if known.data_type != key.kind.type and known.data_type not in key.kind.fits:
                 base = table.columns.get(key.column)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
@@ -30,11 +31,12 @@ class TableBatch:
 class Keyring:
     """The row ids of one block: of the root rows first, then of each table below its parent."""
 
-    def __init__(self, dialect: Dialect, schema: Schema, load_id: str, seed: bytes) -> None:
+    def __init__(self, dialect: Dialect, schema: Schema, load_id: str, seed: bytes, now: datetime) -> None:
         self.dialect = dialect
         self.schema = schema
         self.load_id = load_id
         self.seed = seed
+        self.now = now
         self.row_ids: dict[tuple[str, ...], Sequence[Any]] = {}
         self.root_ids: dict[tuple[str, ...], Sequence[Any]] = {}
 
@@ -47,15 +49,20 @@ class Keyring:
         own: Sequence[Any] | None,
     ) -> dict[str, Any]:
         keep = self.dialect.keep
+        made: dict[str, Any] = {}
+        if keys.load_id:
+            made[keys.load_id] = pa.repeat(pa.scalar(self.load_id, pa.string()), rows)
+        if keys.loaded_at:
+            made[keys.loaded_at] = pa.repeat(pa.scalar(self.now, pa.timestamp("us", "UTC")), rows)
+        if not keys.row_id:
+            return made
         if keys.from_columns:
             ids: Sequence[Any] = keep.hashed_keys(keys.from_columns, hashed)
         else:
             ids = keep.root_keys(self.seed + "/".join(place).encode(), rows)
         ids = _prefer(own, ids)
         self.row_ids[place] = self.root_ids[place] = ids
-        made: dict[str, Any] = {keys.row_id: ids}
-        if keys.load_id:
-            made[keys.load_id] = _constant(self.load_id, rows)
+        made[keys.row_id] = ids
         return made
 
     def nested(
@@ -139,7 +146,3 @@ def _prefer(own: Sequence[Any] | None, made: Sequence[Any]) -> Sequence[Any]:
     if own is None:
         return made
     return [mine if mine is not None else other for mine, other in zip(own, made, strict=True)]
-
-
-def _constant(value: str, rows: int) -> pa.Array:
-    return pa.repeat(pa.scalar(value, pa.string()), rows)

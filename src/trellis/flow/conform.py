@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
+from trellis.evolution.dialect import Rejected
 from trellis.evolution.observe import Observations
 from trellis.flow.batches import Keyring, TableBatch, batch_of_rows
 from trellis.flow.blocks import Block, Split
@@ -15,9 +19,11 @@ from trellis.flow.lines import BadLine, duplicates, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.slots import TableWalk
 from trellis.flow.tabular import RowBatch, rows_of
+from trellis.flow.text import to_json
 from trellis.flow.walk import Walker
 
 _DEEP = 12_000
+_QUOTE = rb"\u0022"
 
 
 @dataclass
@@ -28,6 +34,7 @@ class Conformed:
     batches: list[TableBatch] = field(default_factory=list)
     discards: list[Discard] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
+    refusals: Counter[str] = field(default_factory=Counter)
     observed: Observations | None = None
 
 
@@ -65,10 +72,14 @@ class Conformer:
         """Conform records that are Python values already. `first` counts the records before them."""
         self.walker.start()
         self.walker.file = name
-        counts = Counts()
+        counts, rejects = Counts(), []
         for at, item in enumerate(items, first):
-            self._record(item, (file, number, at), counts)
-        return self._finish(counts, [], self._seed(file, number, first))
+            try:
+                self._record(item, (file, number, at), counts)
+            except Rejected as bad:
+                counts.rejected += 1
+                rejects.append(Reject(at, to_json(item).encode(), str(bad)))
+        return self._finish(counts, rejects, self._seed(file, number, first))
 
     def _exact_lines(self, split: Split, block: Block, seed: bytes) -> Conformed:
         walker = self.walker
@@ -86,15 +97,25 @@ class Conformer:
                 rejects.append(Reject(at, line, str(bad)))
                 continue
             before = walker.keys
-            if self._record(item, (split.file, split.number, at), counts):
+            try:
+                loaded = self._record(item, (split.file, split.number, at), counts)
+            except Rejected as bad:
+                counts.rejected += 1
+                rejects.append(Reject(at, line, str(bad)))
+                continue
+            if loaded and walker.route is None:
                 self._doubled(line, walker.keys - before, at)
+            elif loaded:
+                self._doubled(line, _keys_of(item, line), at)
         return self._finish(counts, rejects, seed)
 
     def _record(self, item: Any, position: tuple[int, int, int], counts: Counts) -> bool:
+        walker = self.walker
         counts.read += 1
-        loaded = False
-        for table, each in self.walker.routed(self.plan.table, item):
-            loaded = self.walker.record(table, each, position) or loaded
+        if walker.route is None:
+            loaded = walker.record(walker.root(self.plan.table), item, position)
+        else:
+            loaded = walker.routed(walker.route, item, position)
         counts.loaded += loaded
         counts.dropped += not loaded
         return loaded
@@ -115,13 +136,18 @@ class Conformer:
         batches = [
             batch_of_rows(walk, keyring) for walk in _parents_first(walker.tables.values()) if walk.rows
         ]
-        return Conformed(counts, batches, walker.discards, rejects)
+        return Conformed(counts, batches, walker.discards, rejects, walker.refusals)
 
     def _keyring(self, seed: bytes) -> Keyring:
-        return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed)
+        return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed, self.plan.now)
 
     def _seed(self, *place: int) -> bytes:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
+
+
+def _keys_of(item: Any, line: bytes) -> int:
+    """How many keys a record holds, counted as `may_repeat` counts those of its line."""
+    return -1 if _QUOTE in line else orjson.dumps(item).count(b'":')
 
 
 def _parents_first(walks: Iterable[TableWalk]) -> list[TableWalk]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any
 
 from trellis.dialects import get_dialect
@@ -24,7 +25,7 @@ class Plan:
     staging: str
     refusals: Refusals = field(default_factory=Refusals)
     max_identifier: int | None = None
-    wraps_scalars: bool = False
+    now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     @property
     def dialect(self) -> Dialect:

@@ -15,6 +15,7 @@ from trellis.evolution.observe import Observations
 from trellis.flow.blocks import SPLIT, Split
 from trellis.flow.conform import Conformer
 from trellis.flow.items import Chunks, run_items
+from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.source import InputFile, splits_of
 from trellis.flow.tabular import declared
@@ -27,6 +28,7 @@ class Records(Protocol):
 
     name: str
     weight: int | None
+    parallel: Parallel
 
     def fingerprint(self, *parts: str) -> str | None:
         """What identifies this input; None where it cannot be told from another."""
@@ -48,9 +50,16 @@ class Records(Protocol):
 class FileRecords:
     """Files of records, a task per split."""
 
-    def __init__(self, files: Sequence[InputFile], run: Run, split_size: int = SPLIT) -> None:
+    def __init__(
+        self,
+        files: Sequence[InputFile],
+        run: Run,
+        parallel: Parallel = in_threads,
+        split_size: int = SPLIT,
+    ) -> None:
         self.files = files
         self.run_tasks = run
+        self.parallel = parallel
         self.splits = splits_of(files, split_size)
         self.name = _table_name(files[0].path) if files else ""
         self.weight: int | None = sum(file.size for file in files)
@@ -95,6 +104,7 @@ class ItemRecords:
         self.columns = columns
         self.name = ""
         self.weight: int | None = None
+        self.parallel: Parallel = in_threads
 
     def declared(self) -> tuple[Column, ...]:
         return self.columns

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from trellis.evolution.coerce import coercer
+from trellis.evolution.dialect import Cut, Refusal
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind
 from trellis.flow.plan import Plan, Row
 from trellis.schema.model import Column
-
-DECIMAL: Final = (38, 9)
-WEI: Final = (38, 0)
 
 Coerce = Callable[[Any], Any]
 
@@ -43,7 +40,7 @@ class Slot:
         self.inner: dict[str, Slot] = {}
         self.child: TableWalk | None = None
         self.classes: set[type] = set()
-        self.variants: dict[Kind, tuple[str, Coerce] | Verdict | None] = {}
+        self.variants: dict[Kind, tuple[str, Coerce] | Cut | Refusal | Verdict | None] = {}
 
 
 class TableWalk:
@@ -94,14 +91,3 @@ class TableWalk:
     def _filters(self, plan: Plan, full: tuple[str, ...]) -> bool:
         path = plan.naming.separator.join(full[len(self.fragments) :])
         return plan.dialect.shape.excludes(plan.schema, self.name, path)
-
-
-def coercer_of(column: Column) -> Coerce:
-    """The coercion into a column, as wide as it is stored."""
-    assert column.data_type is not None
-    precision, scale = column.precision, column.scale
-    if column.data_type == "decimal" and precision is None:
-        precision, scale = DECIMAL
-    elif column.data_type == "wei" and precision is None:
-        precision, scale = WEI
-    return coercer(column.data_type, timezone=column.timezone, precision=precision, scale=scale)

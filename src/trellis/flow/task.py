@@ -124,6 +124,7 @@ def keep(plan: Plan, made: Conformed, file: str, stage: Stage, outcome: Outcome)
     outcome.counts.add(made.counts)
     for batch in made.batches:
         stage.add(plan.schema.tables[batch.table], batch)
+    outcome.discards.update(made.refusals)
     if made.discards:
         outcome.discards.update(each.reason.partition(":")[0] for each in made.discards)
         stage.add(DISCARDS, discard_batch(made.discards, plan.load_id, file))

@@ -7,23 +7,24 @@ no place for is observed, what a contract refuses is discarded with its place of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from trellis.errors import ContractError
+from trellis.evolution.dialect import Cut, Refusal, Router
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import Kind, classifier, type_of
+from trellis.evolution.kinds import Kind, type_of
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
 from trellis.evolution.values import MISFIT
 from trellis.flow.plan import Discard, Plan, Row
-from trellis.flow.slots import Coerce, Slot, TableWalk, coercer_of
+from trellis.flow.slots import Coerce, Slot, TableWalk
 from trellis.flow.text import count_keys, item_text, to_json
-from trellis.schema.model import NOTHING, Column, DataType
+from trellis.schema.model import NOTHING
 
 LOW: Final = -(1 << 63)
 HIGH: Final = (1 << 63) - 1
 
-_DIRECT: Mapping[DataType, type] = {"text": str, "bigint": int, "double": float, "bool": bool}
 _SEQUENCES = (list, tuple)
 
 
@@ -38,10 +39,10 @@ class Walker:
         self.plan = plan
         self.dialect = plan.dialect
         self.naming = plan.naming
-        self.route = self.dialect.route.router(plan.table)
-        self.detect = classifier(self.dialect.type.detections(plan.schema))
-        self.classify = classifier(())
-        self.coerces = self.dialect.type.coerces(plan.schema)
+        closed = {name for name, verdict in plan.refusals.tables.items() if verdict == "overflow"}
+        self.route = self.dialect.route.router(plan.schema, plan.now, closed)
+        self.detect = self.dialect.type.classifier(plan.schema, fresh=True)
+        self.classify = self.dialect.type.classifier(plan.schema, fresh=False)
         self.tables: dict[tuple[str, ...], TableWalk] = {}
         self.slots: list[Slot] = []
         self.where: Position = ()
@@ -57,6 +58,9 @@ class Walker:
         self.observed = Observations()
         self.fresh: list[CellKey] = []
         self.discards: list[Discard] = []
+        self.refused: list[tuple[TableWalk, Row, Slot, Any, str]] = []
+        self.refusals: Counter[str] = Counter()
+        self.over: dict[str, Any] = {}
         self.dropped = 0
         self.keys = 0
 
@@ -77,11 +81,65 @@ class Walker:
             if slot.saw_null and slot.column is None and not slot.saw_inner and slot.child is None
         }
 
-    def routed(self, raw: str, item: Any) -> Iterable[tuple[TableWalk, Any]]:
-        """The tables a record belongs to, with what of it each gets."""
-        if self.route is None:
-            return ((self.root(raw), item),)
-        return [(self.root(name), each) for name, each in self.route(item)]
+    def routed(self, route: Router, item: Mapping[str, Any], position: Position) -> bool:
+        """Spread one record over the tables it tells. False where none takes it. Raises Rejected."""
+        found = route(item, "/".join(map(str, position)))
+        self.where = position
+        self.line = position[-1]
+        self.sequence = 0
+        for lost in found.lost:
+            text = lost.value if isinstance(lost.value, str) else to_json(lost.value)
+            self.discards.append(Discard(lost.table, lost.column, lost.path, text, self.line, lost.reason))
+        placed = False
+        for table, row in found.rows:
+            walk = self.tables.get((table,)) or self.root(table)
+            if walk.verdict is not None:
+                self._discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
+            elif self._flat(walk, row):
+                placed = True
+        if self.refused:
+            self._keep_refused()
+        self.dropped += not placed
+        return placed
+
+    def _flat(self, walk: TableWalk, row: Mapping[str, Any]) -> bool:
+        """Append a row whose values have the names of their columns already."""
+        sequence, fresh = self.sequence, len(self.fresh)
+        self.sequence += 1
+        self.ordinal = 0
+        self.row_sequence = sequence
+        if not walk.known:
+            self.observed.saw_table(walk.name, None, (*self.where, sequence))
+        out: Row = {}
+        slots = walk.slots
+        try:
+            for name, value in row.items():
+                slot = slots.get(name) or self._slot(walk, slots, None, name)
+                if value.__class__ is slot.direct and (value.__class__ is not int or LOW <= value <= HIGH):
+                    out[name] = value
+                else:
+                    self._cell(walk, slot, value, out, row)
+            if self.over:
+                over, self.over = self.over, {}
+                name, value = self.dialect.keep.overflow(row, over)
+                self._cell(walk, slots.get(name) or self._slot(walk, slots, None, name), value, out, row)
+        except _Dropped:
+            self._forget(fresh)
+            self.over = {}
+            return False
+        walk.rows.append(out)
+        return True
+
+    def _keep_refused(self) -> None:
+        """Keep the values that had no place in the tables of the dialect that are for them."""
+        waiting, self.refused = self.refused, []
+        for walk, row, slot, value, reason in waiting:
+            kept = self.dialect.keep.refused(self.plan.schema, walk.name, row, slot.name, value, reason)
+            if kept is None:
+                self._discard(walk, slot.name, slot.path, value, reason)
+            else:
+                self.refusals[reason] += 1
+                self._flat(self.root(kept[0]), kept[1])
 
     def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
         """Discard a value that another value under the same key of the same object replaced."""
@@ -245,17 +303,22 @@ class Walker:
                 f"convert it before it is loaded into table {walk.name}"
             )
         if slot.column is None:
-            kind = self.detect(value) if self.coerces else self._own(self.detect(value))
+            kind = self.detect(value)
             if self.dialect.type.first(self.plan.schema, slot.name, kind) in kind.fits:
                 self._observe(walk, slot, kind, value, item)
                 return
         else:
-            kind = self.classify(value) if self.coerces else self._own(self.classify(value))
+            kind = self.classify(value)
             if slot.column.data_type in kind.fits:
                 kind = Kind(kind.type, None, kind.fits - {slot.column.data_type})
         if kind not in slot.variants:
             slot.variants[kind] = self._variant(walk, slot, kind)
         match slot.variants[kind]:
+            case Cut(reason, into):
+                self._discard(walk, slot.name, slot.path, value, reason)
+                out[slot.name] = into(value)
+            case Refusal(reason):
+                self.refused.append((walk, out, slot, value, reason))
             case (name, coerce):
                 fitted = coerce(value)
                 if fitted is MISFIT:
@@ -269,26 +332,18 @@ class Walker:
             case str() as refused:
                 self._refuse(walk, slot, value, refused, f"contract on data_type: {refused}", item)
 
-    def _variant(self, walk: TableWalk, slot: Slot, kind: Kind) -> tuple[str, Coerce] | Verdict | None:
+    def _variant(
+        self, walk: TableWalk, slot: Slot, kind: Kind
+    ) -> tuple[str, Coerce] | Cut | Refusal | Verdict | None:
         if walk.table is None:
             return None
-        name = self.dialect.type.variant(self.naming, walk.table, slot.name, kind).name
-        column = walk.table.columns.get(name)
-        if column is not None and column.data_type is not None:
-            return name, self._coercer(column)
+        place = self.dialect.type.misfit(self.plan.schema, self.naming, walk.table, slot.name, kind)
+        if isinstance(place, (Cut, Refusal)):
+            return place
+        column = walk.table.columns.get(place.name)
+        if place.name != slot.name and column is not None and column.data_type is not None:
+            return place.name, self.dialect.type.coercer(self.plan.schema, column)
         return self.plan.refusals.of(walk.name, slot.name, kind.type)
-
-    def _coercer(self, column: Column) -> Coerce:
-        return coercer_of(column) if self.coerces else self._only(column)
-
-    def _only(self, column: Column) -> Coerce:
-        """The coercion of a schema that converts nothing: values of another type are misfits."""
-        into = coercer_of(column)
-        return lambda value: into(value) if column.data_type in self._own(self.detect(value)).fits else MISFIT
-
-    def _own(self, kind: Kind) -> Kind:
-        """The kind as a schema that converts nothing takes it."""
-        return Kind(kind.type, kind.detected, kind.fits & {kind.type, kind.detected})
 
     def _observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
         position = (*self.where, self.row_sequence, self.ordinal)
@@ -310,6 +365,9 @@ class Walker:
     def _refuse(
         self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
     ) -> None:
+        if verdict == "overflow":
+            self.over[slot.path] = value
+            return
         drops = verdict == "discard_row"
         self._discard(walk, slot.name, slot.path, value, reason, to_json(item) if drops else None)
         if drops:
@@ -384,10 +442,8 @@ class Walker:
             if slot.column.data_type is None:
                 slot.column = None
             elif not slot.reserved and not slot.excluded:
-                slot.direct = _DIRECT.get(slot.column.data_type)
-                if slot.column.data_type == "bigint" and (slot.column.precision or 64) != 64:
-                    slot.direct = None
-                slot.coerce = self._coercer(slot.column)
+                slot.direct = self.dialect.type.direct(self.plan.schema, slot.column)
+                slot.coerce = self.dialect.type.coercer(self.plan.schema, slot.column)
         twin = walk.by_name.setdefault(name, slot)
         if twin is not slot:
             slot.shared = twin.shared = True

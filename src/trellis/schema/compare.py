@@ -191,6 +191,24 @@ def compare(
     return tuple(each for each in found if system or not is_system(each.table))
 
 
+def retyped(before: Schema, after: Schema) -> dict[str, list[str]]:
+    """Columns, by table, that both have, with another data type or precision afterwards."""
+    found: dict[str, list[str]] = {}
+    for name, table in after.tables.items():
+        known = before.tables[name].columns if name in before.tables else {}
+        for column in table.columns.values():
+            was = known.get(column.name)
+            if was is None or was is column or not was.complete or not column.complete:
+                continue
+            if (was.data_type, was.precision, was.scale) != (
+                column.data_type,
+                column.precision,
+                column.scale,
+            ):
+                found.setdefault(name, []).append(column.name)
+    return found
+
+
 def compare_settings(before: Schema | None, after: Schema) -> tuple[ChangeSchema, ...]:
     """The changes outside the tables: description, settings, normalizers."""
     old, new = _whole(before), _whole(after)

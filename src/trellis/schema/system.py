@@ -60,10 +60,14 @@ STATE_TABLE = _table(
 )
 
 
+OURS = "_trellis"
+"""What our own tables begin with, in any dialect."""
+
+
 def is_system(name: str, prefix: str = PREFIX) -> bool:
     """Whether a table or column of that name is ours; pass the prefix as your naming spells it.
 
-    >>> is_system("_dlt_loads"), is_system("orders")
-    (True, False)
+    >>> is_system("_dlt_loads"), is_system("_trellis_loads"), is_system("orders")
+    (True, True, False)
     """
-    return name.startswith(prefix)
+    return name.startswith((prefix, OURS))

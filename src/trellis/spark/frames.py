@@ -12,8 +12,9 @@ from trellis.evolution.observe import Observations
 from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.records import FileRecords
 from trellis.flow.source import input_files
-from trellis.flow.task import Outcome, Progress, Run
+from trellis.flow.task import Outcome, Progress
 from trellis.schema.model import Column
+from trellis.spark.run import SparkRun
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,9 +26,10 @@ class FrameRecords:
     name = ""
     weight: int | None = None
 
-    def __init__(self, frame: DataFrame, run: Run) -> None:
+    def __init__(self, frame: DataFrame, run: SparkRun) -> None:
         self.frame = frame
         self.run_tasks = run
+        self.parallel = run.parallel
         self.spooled: tuple[str, FileRecords] | None = None
 
     def fingerprint(self, *_: str) -> str | None:
@@ -58,5 +60,5 @@ class FrameRecords:
                 raise SparkError(
                     f"the DataFrame could not be read: {first}; --debug shows all of it"
                 ) from bad
-            self.spooled = (folder, FileRecords(input_files([folder]), self.run_tasks))
+            self.spooled = (folder, FileRecords(input_files([folder]), self.run_tasks, self.parallel))
         return self.spooled[1]

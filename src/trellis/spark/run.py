@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from trellis.errors import SparkError
+from trellis.errors import SparkError, TrellisError
 from trellis.flow.plan import Plan
 from trellis.flow.task import Outcome, Progress, Task, run_task
 from trellis.spark.session import get_session
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _POLL = 0.25
-_RESULT = "outcome binary"
+_RESULT = "result binary"
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class SparkRun:
@@ -35,32 +39,42 @@ class SparkRun:
         return get_session(self.master, self.remote)
 
     def __call__(self, plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]:
-        session = self.session
-        frame = session.range(0, len(tasks), 1, len(tasks))
-        work = _Work(pickle.dumps((plan, tasks)))
-        ticks = _Ticks(Path(plan.staging) / "_progress", progress)
-        with ticks:
-            try:
-                found = frame.mapInArrow(work, _RESULT).collect()
-            except Exception as bad:
-                raise SparkError(f"the Spark job failed: {_reason(bad)}; --debug shows all of it") from bad
+        with _Ticks(Path(plan.staging) / "_progress", progress):
+            yield from self.parallel(partial(_run, plan), tasks)
+
+    def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+        """`Parallel` on the executors."""
+        frame = self.session.range(0, len(items), 1, len(items))
+        try:
+            found = frame.mapInArrow(_Work(pickle.dumps((work, list(items)))), _RESULT).collect()
+        except Exception as bad:
+            raise SparkError(f"the Spark job failed: {_reason(bad)}; --debug shows all of it") from bad
         for row in found:
-            yield pickle.loads(bytes(row.outcome))
+            result = pickle.loads(bytes(row.result))
+            if isinstance(result, TrellisError):
+                raise result
+            yield result
+
+
+def _run(plan: Plan, task: Task) -> Outcome:
+    return run_task(plan, task, _Ticker(plan.staging, task.name))
 
 
 class _Work:
-    """What runs on an executor: for each number the task of that number. Never holds the session."""
+    """What runs on an executor: the item of each number. Never holds the session."""
 
     def __init__(self, pickled: bytes) -> None:
         self.pickled = pickled
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        plan, tasks = pickle.loads(self.pickled)
+        work, items = pickle.loads(self.pickled)
         for batch in batches:
             for number in batch.column("id").to_pylist():
-                task: Task = tasks[number]
-                outcome = run_task(plan, task, _Ticker(plan.staging, task.name))
-                yield pa.RecordBatch.from_pydict({"outcome": pa.array([pickle.dumps(outcome)], pa.binary())})
+                try:
+                    result = work(items[number])
+                except TrellisError as bad:
+                    result = bad
+                yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
 
 
 class _Ticker:

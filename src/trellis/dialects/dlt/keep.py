@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -24,19 +24,38 @@ from trellis.dialects.dlt.system import (
     new_schema,
 )
 from trellis.dialects.dlt.type import DltType
-from trellis.evolution.dialect import Journal, Request, RowKeys
+from trellis.evolution.dialect import (
+    Catalog,
+    ChainLoad,
+    Journal,
+    Links,
+    Load,
+    Mode,
+    Request,
+    RowKeys,
+    Strategy,
+)
 from trellis.schema.merge import merge_table
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
-from trellis.schema.naming import Naming
+from trellis.schema.naming import Naming, follow
 
 _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
 
 
 class DltKeep:
     prefix = PREFIX
+    options = ("max_nesting", "naming")
+    follows_catalog = False
 
     def new_schema(self, name: str) -> Schema:
         return new_schema(name)
+
+    def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
+        naming = settings.get("naming")
+        return schema if naming is None else follow(schema, str(naming))
+
+    def adopt(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
+        return schema
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
         name = naming.table(request.table)
@@ -106,6 +125,37 @@ class DltKeep:
                 types[column] = own.data_type
         names = self.row_keys(schema, table).columns
         return tuple(rules.column(schema, name, types.get(name, "text")) for name in names)
+
+    def admits(self, schema: Schema, table: str, column: str | None) -> bool:
+        return True
+
+    def overflow(self, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
+        raise NotImplementedError("there are no quotas")
+
+    def refused(
+        self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
+    ) -> tuple[str, Mapping[str, Any]] | None:
+        return None
+
+    def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
+        return after
+
+    def loads(
+        self, schema: Schema, root: str, touched: Collection[str], mode: Mode | None
+    ) -> tuple[Load, ...]:
+        hints = schema.tables[root].hints
+        disposition: Mode = hints.get("write_disposition") or "append"
+        strategy: Strategy = hints.get("x-merge-strategy") or "delete-insert"
+        return (ChainLoad(root, disposition, strategy),)
+
+    def links(self, schema: Schema) -> Links | None:
+        return None
+
+    def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
+        return {}
+
+    def ddl(self, before: Schema, after: Schema, dataset: str) -> tuple[str, Sequence[str]] | None:
+        return None
 
     def journal(self) -> Journal:
         return Journal(VERSION, LOADS, "load_id")

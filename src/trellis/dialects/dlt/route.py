@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
+
 from trellis.evolution.dialect import Router
+from trellis.schema.model import Schema
 
 
 class DltRoute:
-    def router(self, table: str) -> Router | None:
+    names_tables = False
+
+    def router(self, schema: Schema, now: datetime, closed: Collection[str] = ()) -> Router | None:
         return None

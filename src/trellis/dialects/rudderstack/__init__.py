@@ -1,0 +1,1 @@
+"""Events of RudderStack become the tables of its warehouse schema (spec rudderstack.md)."""

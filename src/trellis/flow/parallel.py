@@ -1,0 +1,36 @@
+"""One function on many items at once: in threads of this process, or wherever a Spark runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+THREADS = 8
+
+
+class Parallel(Protocol):
+    """Runs a picklable function on many items at once, somewhere; the results come in any order.
+
+    An item may be run twice if the worker that had it died.
+    """
+
+    def __call__(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]: ...
+
+
+def one_by_one(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """`Parallel` for this thread."""
+    return map(work, items)
+
+
+def in_threads(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+    """`Parallel` for this process: for work that waits, or lets go of the interpreter."""
+    if len(items) < 2:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(min(THREADS, len(items), os.cpu_count() or 1)) as pool:
+        yield from pool.map(work, items)

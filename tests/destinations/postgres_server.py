@@ -1,0 +1,233 @@
+"""A PostgreSQL server for tests: a private one, or the one that TRELLIS_TEST_POSTGRES names.
+
+Each process of the tests starts its own server, on a free port of the loopback address and not as root,
+and stops it at its end. Each test gets a database of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import psycopg
+import pytest
+
+OTHER = "TRELLIS_TEST_POSTGRES"
+OWNER = "trellis"
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "shared_buffers": "64MB",
+    "max_connections": "60",
+    "max_wal_size": "1GB",
+    "autovacuum": "off",
+    "lc_messages": "C",
+    "timezone": "Asia/Kathmandu",  # loads and readers must not care
+    "datestyle": "German",
+}
+
+
+class Server:
+    """`url(database)` names a database there. A server of others cannot be restarted."""
+
+    def __init__(self, admin: str) -> None:
+        self.admin = admin
+        self.private = False
+
+    def url(self, database: str, **parts: str) -> str:
+        """`parts` replace the user, password, host or port of the URL."""
+        split = urlsplit(self.admin)
+        told = {"user": split.username, "password": split.password, "host": split.hostname, "port": split.port}
+        told.update(parts)
+        login = ":".join(quote(str(told[part]), safe="") for part in ("user", "password") if told[part])
+        where = ":".join(str(told[part]) for part in ("host", "port") if told[part])
+        return urlunsplit(split._replace(netloc=f"{login}@{where}", path=f"/{quote(database, safe='')}"))
+
+    def run(self, *statements: str, database: str | None = None) -> list[tuple[Any, ...]]:
+        """Each statement by itself, as the owner of everything; the rows of the last."""
+        url = self.admin if database is None else self.url(database)
+        with psycopg.connect(url, autocommit=True) as db:
+            for statement in statements:
+                cursor = db.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def new_database(self, template: str | None = None, name: str | None = None) -> str:
+        """The name of a new database, empty or a copy of another."""
+        name = name or f"trellis_test_{secrets.token_hex(6)}"
+        copied = "" if template is None else f' TEMPLATE "{template}"'
+        self.run(f'CREATE DATABASE "{name}"{copied}')
+        return name
+
+    def drop_database(self, name: str) -> None:
+        with suppress(psycopg.Error):
+            self.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+class PrivateServer(Server):
+    """A server in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.programs = find_programs()
+        self.user = _someone() if os.getuid() == 0 else None
+        self.port = _free_port()
+        self.password = secrets.token_hex(8)
+        super().__init__(f"postgresql://{OWNER}:{self.password}@127.0.0.1:{self.port}/postgres")
+        self.private = True
+
+    def make(self) -> None:
+        secret = self.folder / "password"
+        secret.write_text(self.password)
+        if self.user is not None:
+            for path in (self.folder, secret):
+                shutil.chown(path, self.user)
+        options = ("--auth=scram-sha-256", f"--pwfile={secret}", "--encoding=UTF8", "--locale=C", "--no-sync")
+        self._run("initdb", f"--pgdata={self.data}", f"--username={OWNER}", *options)
+        settings = {**SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.folder)}
+        with open(self.data / "postgresql.conf", "a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+
+    def start(self) -> None:
+        log = self.folder / "log"
+        try:
+            self._run("pg_ctl", "start", f"--pgdata={self.data}", f"--log={log}", "--wait", "--timeout=60")
+        except RuntimeError as bad:
+            raise RuntimeError(f"{bad}\n{log.read_text() if log.exists() else ''}") from None
+
+    def stop(self, mode: str = "fast") -> None:
+        self._run("pg_ctl", "stop", f"--pgdata={self.data}", f"--mode={mode}", "--wait")
+
+    def restart(self, mode: str = "immediate") -> None:
+        """Stop the server as a crash would, and start it again."""
+        self.stop(mode)
+        self.start()
+
+    @contextmanager
+    def stopped(self, mode: str = "fast") -> Iterator[None]:
+        self.stop(mode)
+        try:
+            yield
+        finally:
+            self.start()
+
+    def _run(self, program: str, *arguments: str) -> None:
+        become = (
+            ()
+            if self.user is None
+            else ("setpriv", f"--reuid={self.user}", f"--regid={_group(self.user)}", "--clear-groups")
+        )
+        ran = subprocess.run(
+            [*become, str(self.programs / program), *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
+            stderr=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
+            text=True,
+            check=False,
+        )
+        if ran.returncode:
+            raise RuntimeError(f"{program} {' '.join(arguments)} failed: {ran.stderr or ''}")
+
+
+def find_programs() -> Path:
+    """The folder of `initdb` and `pg_ctl`, of the newest version. Raises LookupError."""
+    on_path = shutil.which("initdb")
+    folders = [Path(on_path).parent] if on_path else []
+    for pattern in ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"):
+        root, _, rest = pattern.lstrip("/").partition("*")
+        folders += sorted(Path("/").glob(f"{root}*{rest}"), key=_version, reverse=True)
+    for folder in folders:
+        if (folder / "initdb").exists() and (folder / "pg_ctl").exists():
+            return folder
+    raise LookupError(
+        "the tests of the PostgreSQL destination need its server: apt-get install postgresql (as root), or "
+        f"set {OTHER} to the URL of a server on which they may create databases"
+    )
+
+
+def _version(folder: Path) -> int:
+    digits = "".join(c if c.isdigit() else " " for c in str(folder)).split()
+    return int(digits[0]) if digits else 0
+
+
+def _someone() -> str:
+    """A user that is not root."""
+    import pwd
+
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in ("postgres", "nobody") if name in known)
+
+
+def _group(user: str) -> int:
+    import pwd
+
+    return pwd.getpwnam(user).pw_gid
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    """The server that the environment names, or a private one while the context lasts."""
+    if named := os.environ.get(OTHER):
+        yield Server(named)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="trellis-postgres-"))
+    try:
+        server = PrivateServer(folder)
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop("immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    try:
+        with running() as server:
+            yield server
+    except LookupError as bad:
+        if os.environ.get("CI"):
+            pytest.fail(str(bad), pytrace=False)
+        pytest.skip(str(bad))
+
+
+@pytest.fixture
+def private_postgres(postgres: Server) -> PrivateServer:
+    """The server, where it may be stopped and restarted."""
+    if not isinstance(postgres, PrivateServer):
+        pytest.skip(f"the server that {OTHER} names is not ours to restart")
+    return postgres
+
+
+@pytest.fixture
+def database(postgres: Server) -> Iterator[str]:
+    """The name of an empty database."""
+    name = postgres.new_database()
+    yield name
+    postgres.drop_database(name)
+
+
+def columns_of(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The first column of some rows."""
+    return [row[0] for row in rows]
