@@ -17,7 +17,7 @@ from trellis.evolution.declare import judge
 from trellis.evolution.dialect import ChainLoad, KeyedLoad, Mode, Request, Strategy
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.observe import Observations
-from trellis.flow.lost import LOST
+from trellis.flow.lost import DISCARDS, LOST
 from trellis.flow.plan import Counts, Plan
 from trellis.flow.records import Records
 from trellis.flow.settle import settle
@@ -88,7 +88,7 @@ class Attempt:
         before, catalog = self.owner.look()
         start = bump(self._prepare(before))
         naming = self._naming(start)
-        root = naming.table(self.options.table or "")
+        root = naming.table(self.options.table) if self.options.table else ""
         with _Clock(self.seconds, "discover"):
             state = self._discover(Evolution(start, growing=growing_tables(start)), naming)
         with _Clock(self.seconds, "conform"):
@@ -125,8 +125,10 @@ class Attempt:
 
     def _typed(self, schema: Schema) -> tuple[Column, ...]:
         """The declared columns of a typed source, as far as the schema does not know them yet."""
+        if not self.options.table:
+            return ()
         naming = self._naming(schema)
-        table = schema.tables.get(naming.table(self.options.table or ""))
+        table = schema.tables.get(naming.table(self.options.table))
         named = (replace(column, name=naming.key(column.name)) for column in self.records.declared())
         return tuple(column for column in named if table is None or column.name not in table.columns)
 
@@ -197,12 +199,27 @@ class Attempt:
             dry_run,
             tables=table_reports(changes, loaded, after),
             changes=changes,
-            statements=tuple(self.destination.migration(self.dataset, after)) if dry_run else (),
+            statements=self._migration(after) if dry_run else (),
+            ddl=self._ddl(before, after) if dry_run else None,
             discards=Tally(dict(discards)),
+            kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
             notes=untyped(after, self.outcomes),
             seconds=self.seconds,
         )
+
+    def _keepers(self, after: Schema) -> tuple[str, ...]:
+        """The tables that keep what has no place in the others."""
+        own = self.dialect.keep.discards(after)
+        return (own.name, DISCARDS.name) if own else (DISCARDS.name,)
+
+    def _migration(self, after: Schema) -> tuple[str, ...]:
+        native = self.dialect.keep.native(after, self.destination.abilities.family)
+        return tuple(self.destination.migration(self.dataset, after, native))
+
+    def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
+        found = self.dialect.keep.ddl(before, after, self.dataset, self.destination.abilities.family)
+        return (found[0], tuple(found[1])) if found else None
 
     def _commit(
         self,

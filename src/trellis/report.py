@@ -51,7 +51,11 @@ class Report:
     tables: tuple[TableReport, ...] = ()
     changes: tuple[Change, ...] = ()
     statements: tuple[str, ...] = ()
+    ddl: tuple[str, tuple[str, ...]] | None = None
+    """The warehouse whose rules were followed, where it is not the destination, and its statements."""
     discards: Tally = field(default_factory=Tally)
+    kept_in: tuple[str, ...] = ()
+    """The tables that keep the discards."""
     rejects: Tally = field(default_factory=Tally)
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -87,6 +91,7 @@ class Report:
             ],
             "changes": [change.describe() for change in self.changes],
             "statements": list(self.statements),
+            "ddl": {self.ddl[0]: list(self.ddl[1])} if self.ddl else {},
             "discards": self.discards.to_dict(),
             "rejects": self.rejects.to_dict(),
             "notes": list(self.notes),

@@ -16,9 +16,11 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
+from trellis.cli.discards import discards
 from trellis.cli.generate import generate_records
 from trellis.cli.inspect import inspect_records
 from trellis.cli.load import load_records, plan_load
+from trellis.cli.names import preview_names
 from trellis.cli.schema import schemas
 from trellis.errors import TrellisError
 
@@ -35,7 +37,10 @@ app = typer.Typer(
 app.command("load")(load_records)
 app.command("plan")(plan_load)
 app.command("inspect")(inspect_records)
-app.add_typer(schemas, name="schema")
+app.command("names")(preview_names)
+_GROUPS = {"schema": schemas, "discards": discards}
+for _name, _group in _GROUPS.items():
+    app.add_typer(_group, name=_name)
 app.command("generate")(generate_records)
 
 
@@ -58,7 +63,7 @@ def run(argv: Sequence[str]) -> int:
     """Run one command line and give its exit code. Errors are one sentence on stderr."""
     arguments.debug.clear()
     warnings.showwarning = _note
-    asked = [*argv, "--help"] if list(argv) in ([], ["schema"]) else list(argv)
+    asked = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
     with _Interrupts() as interrupts:
         try:
             code = typer.main.get_command(app).main(asked, prog_name="trellis", standalone_mode=False)
@@ -129,12 +134,11 @@ def _main_thread() -> bool:
 
 def _words(argv: Sequence[str]) -> list[str]:
     """The command that was meant: the first words that name one."""
-    groups = [each.name for each in app.registered_groups]
-    names = [*(each.name for each in app.registered_commands), *groups]
-    if not argv or argv[0] not in names:
+    if not argv or argv[0] not in (*(each.name for each in app.registered_commands), *_GROUPS):
         return []
-    inner = [each.name for each in schemas.registered_commands]
-    return list(argv[: 2 if argv[0] in groups and len(argv) > 1 and argv[1] in inner else 1])
+    group = _GROUPS.get(argv[0])
+    inner = [each.name for each in group.registered_commands] if group else []
+    return list(argv[: 2 if len(argv) > 1 and argv[1] in inner else 1])
 
 
 def _plain(message: str) -> str:

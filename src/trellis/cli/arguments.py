@@ -98,7 +98,12 @@ Contract = Annotated[
 ]
 Setting = Annotated[
     list[str] | None,
-    option("--option", metavar="NAME=VALUE", panel=HOW, help="max_nesting=LEVELS or naming=CONVENTION."),
+    option(
+        "--option",
+        metavar="NAME=VALUE",
+        panel=HOW,
+        help="An option of the dialect, such as max_nesting=2 (dlt) or provider=SNOWFLAKE (rudderstack).",
+    ),
 ]
 ConfigFile = Annotated[
     str | None,

@@ -54,7 +54,7 @@ def load_records(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, _options(option), master, remote,
+        schema, contract, settings_of(option), master, remote,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=False)
 
@@ -87,7 +87,7 @@ def plan_load(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, _options(option), master, remote,
+        schema, contract, settings_of(option), master, remote,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=True)
 
@@ -109,7 +109,8 @@ def _run(
         show(report, sources, console())
 
 
-def _options(given: list[str] | None) -> dict[str, str]:
+def settings_of(given: list[str] | None) -> dict[str, str]:
+    """The settings that --option gives. Raises UsageError."""
     from trellis.errors import UsageError
 
     made: dict[str, str] = {}

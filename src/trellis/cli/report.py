@@ -20,7 +20,6 @@ CHANGES = 12
 STATEMENTS = 12
 STATEMENT = 400
 REJECTS = "_trellis_rejects"
-DISCARDS = "_trellis_discards"
 
 
 def show(report: Report, sources: Sequence[str], out: Console) -> None:
@@ -34,8 +33,8 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _drift(report, out)
     _variants(report, out)
     _statements(report, out)
-    _left_out("value", "discarded", DISCARDS, report.discards, report, out)
-    _left_out("row", "rejected", REJECTS, report.rejects, report, out)
+    _left_out("value", "discarded", report.kept_in, report.discards, report, out)
+    _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
     for note in report.notes:
         out.print(f"\n{note}", style="yellow")
     _balance(report, out)
@@ -150,20 +149,29 @@ def _added(found: Sequence[Change]) -> Iterator[tuple[str, Sequence[Column]]]:
 
 
 def _statements(report: Report, out: Console) -> None:
-    if not report.statements:
+    _listed("Statements", report.statements, out)
+    if report.ddl is not None:
+        _listed(f"As {report.ddl[0]} would get it", report.ddl[1], out)
+
+
+def _listed(title: str, statements: Sequence[str], out: Console) -> None:
+    if not statements:
         return
-    out.print("\nStatements", style="bold")
-    for each in report.statements[:STATEMENTS]:
+    out.print(f"\n{title}", style="bold")
+    for each in statements[:STATEMENTS]:
         out.print(indented(each if len(each) <= STATEMENT else f"{each[: STATEMENT - 3]}..."), style="cyan")
-    if len(report.statements) > STATEMENTS:
-        out.print(f"  and {len(report.statements) - STATEMENTS:,} more; --json shows all", style="dim")
+    if len(statements) > STATEMENTS:
+        out.print(f"  and {len(statements) - STATEMENTS:,} more; --json shows all", style="dim")
 
 
-def _left_out(what: str, became: str, table: str, tally: Tally, report: Report, out: Console) -> None:
+def _left_out(
+    what: str, became: str, tables: Sequence[str], tally: Tally, report: Report, out: Console
+) -> None:
     if not tally.count:
         return
     would = "would be " if report.dry_run else ""
-    look = "" if report.dry_run else f"; table {table} tells where each stood and why"
+    tell = f"table {tables[0]} tells" if len(tables) == 1 else f"tables {' and '.join(tables)} tell"
+    look = "" if report.dry_run else f"; {tell} where each stood and why"
     out.print(f"\n{counted(tally.count, what)} {would}{became}{look}", style="bold yellow", soft_wrap=True)
     found = sorted(tally.by_reason.items(), key=lambda item: -item[1])
     reasons = grid("Rows", "Why", right=("Rows",))

@@ -14,6 +14,7 @@ import typer
 from trellis.cli.work import open_pipeline, schema_file
 from trellis.config import Config, find_config
 from trellis.dialects import get_dialect
+from trellis.dialects import names as dialects
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Request
 from trellis.pipelines import Pipeline
@@ -58,6 +59,8 @@ class Store:
             raise UsageError(
                 "which schema? give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
             )
+        if asked.dialect is None:
+            asked = replace(asked, dialect=_dialect_at(asked))
         pipeline = open_pipeline(asked)
         journal = get_dialect(pipeline.dialect).keep.journal()
         rows = pipeline.destination.history(pipeline.dataset, journal)
@@ -211,6 +214,13 @@ def lint(files: Sequence[str]) -> bool:
         said = f"{file}: right, schema {schema.name} with {counted(len(schema.tables), 'table')}"
         console().print(f"{said} and {counted(columns, 'column')}", soft_wrap=True)
     return right
+
+
+def _dialect_at(asked: Config) -> str | None:
+    """The dialect that filled a dataset, told by the record of its loads."""
+    pipeline = open_pipeline(replace(asked, options={}))
+    there = pipeline.destination.catalog(pipeline.dataset)
+    return next((each for each in dialects() if get_dialect(each).keep.journal().versions in there), None)
 
 
 def _none(pipeline: Pipeline, names: Sequence[str]) -> str:

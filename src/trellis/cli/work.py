@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from trellis.cli.console import Tell
-from trellis.config import DEFAULT_TO, Config, read_text
+from trellis.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
+from trellis.dialects import get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
@@ -21,8 +22,6 @@ from trellis.schema.model import Schema
 from trellis.schema.naming import get_naming
 from trellis.schema.validate import DocumentError, name_fault
 from trellis.schema.yaml_text import read
-
-OPTIONS = ("max_nesting", "naming")
 
 
 @dataclass
@@ -41,9 +40,10 @@ class Work:
         _one_of("--strategy", asked.strategy, get_args(Strategy))
         if asked.strategy and asked.mode not in (None, "merge"):
             raise UsageError(f"--strategy says how to merge, but the mode is {asked.mode}; add --mode merge")
+        known = get_dialect(asked.dialect or DEFAULT_DIALECT).keep.options
         for name in asked.options:
-            if name not in OPTIONS:
-                raise UsageError(f"there is no option {name!r}{nearest(name, OPTIONS)}")
+            if name not in known:
+                raise UsageError(f"there is no option {name!r}{nearest(name, known)}")
         options: dict[str, Any] = {
             "table": asked.table,
             "mode": asked.mode,
@@ -65,19 +65,19 @@ class Work:
 def open_pipeline(asked: Config) -> Pipeline:
     """The pipeline that the settings name. Raises UsageError."""
     to = asked.to or DEFAULT_TO
-    naming = asked.options.get("naming")
-    if naming is not None:
-        get_naming(str(naming))
+    settings = {name: value for name, value in asked.options.items() if name != "max_nesting"}
+    if "naming" in settings:
+        get_naming(str(settings["naming"]))
     if asked.name is not None and (fault := name_fault(asked.name)):
         raise UsageError(f"--name: {fault}")
     return Pipeline(
         asked.name or name_of(to),
         to,
         asked.dataset or "",
-        asked.dialect or "dlt",
+        asked.dialect or DEFAULT_DIALECT,
         asked.master,
         asked.remote,
-        naming=None if naming is None else str(naming),
+        settings=settings,
     )
 
 

@@ -23,10 +23,14 @@ __all__ = [
     "Destination",
     "KeyedLoad",
     "Links",
+    "NO_NATIVE",
     "Moved",
     "Parallel",
     "one_by_one",
 ]
+
+
+NO_NATIVE: Mapping[DataType, str] = {}
 
 
 @dataclass(frozen=True)
@@ -104,8 +108,10 @@ class Destination(Protocol):
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
 
-    def migration(self, dataset: str, schema: Schema) -> list[str]:
-        """The statements that bring the real catalog to the schema."""
+    def migration(
+        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+    ) -> list[str]:
+        """The statements that bring the real catalog to the schema; `native` as in `Commit`."""
         ...
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
@@ -118,6 +124,12 @@ class Destination(Protocol):
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         """Rows of a table, for people and tests."""
+        ...
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        """How many rows there are per values of some columns, and the least text in another: one tuple each."""
         ...
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...

@@ -10,7 +10,15 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved, Parallel, one_by_one
+from trellis.destinations.base import (
+    NO_NATIVE,
+    Abilities,
+    CatalogTable,
+    Commit,
+    Moved,
+    Parallel,
+    one_by_one,
+)
 from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.duckdb_load import Load, database_of, table_name
 from trellis.destinations.duckdb_types import duckdb_type
@@ -21,7 +29,7 @@ from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
-from trellis.schema.model import Schema
+from trellis.schema.model import DataType, Schema
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,7 +73,9 @@ class DuckDB:
         with self._open() as db:
             return self._tables(db, dataset)
 
-    def migration(self, dataset: str, schema: Schema) -> list[str]:
+    def migration(
+        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+    ) -> list[str]:
         catalog = self.catalog(dataset)
         refuse_twins(schema.tables.values(), catalog)
         plan = Migration(catalog, duckdb_type, lambda table: f"{quoted(dataset)}.{quoted(table)}")

@@ -11,7 +11,7 @@ what it needs is renamed in a subquery that shows nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import RowKeys, Strategy
@@ -31,6 +31,15 @@ def quoted(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Words:
+    """How a destination calls the relations LEAVING and COMING, and the place of a staged row `s`."""
+
+    leaving: str = LEAVING
+    coming: str = COMING
+    place: str = "row_number() OVER ()"
+
+
+@dataclass(frozen=True)
 class Chain:
     """A root table and its descendants as SQL relations: what is there now, what is staged.
 
@@ -43,6 +52,7 @@ class Chain:
     keys: Callable[[str], RowKeys]
     current: Callable[[str], str]
     staged: Callable[[str], str]
+    words: Words = field(default_factory=Words)
 
     def needs(self, table: str) -> tuple[Column, ...]:
         """The columns of a table that the queries of this chain read."""
@@ -71,19 +81,20 @@ class Chain:
             f"EXISTS (SELECT 1 FROM {self.staged(self.root.name)} s WHERE {_equal(columns)})"
             for columns in self._matching(strategy)
         ]
-        where = " OR ".join(conditions) or "FALSE"
-        return f"SELECT d.{row_id} AS id FROM {self.current(self.root.name)} d WHERE {where}"
+        rows = f"SELECT d.{row_id} AS id FROM {self.current(self.root.name)} d"
+        return " UNION ".join(f"{rows} WHERE {where}" for where in conditions or ["FALSE"])
 
     def coming(self, strategy: Strategy) -> str:
         """A query of the staged root rows that go in: one per primary key, none marked deleted."""
         keys = () if self.root.hints.get("x-stage-data-deduplicated") else self._columns("primary_key")
-        parts = [f"s.{quoted(self.keys(self.root.name).row_id)} AS id", "row_number() OVER () AS place"]
+        parts = [f"s.{quoted(self.keys(self.root.name).row_id)} AS id", f"{self.words.place} AS place"]
         parts += [f"s.{quoted(key)} AS key_{number}" for number, key in enumerate(keys)]
         order, conditions = "place", []
         for name in self._columns("dedup_sort"):
             parts.append(f"s.{quoted(name)} AS sort_by")
-            descending = self.root.columns[name].hint("dedup_sort") == "desc"
-            order = f"sort_by {'DESC' if descending else 'ASC'} NULLS LAST, place"
+            column = self.root.columns[name]
+            sort_by = 'sort_by COLLATE "C"' if column.data_type == "text" else "sort_by"
+            order = f"{sort_by} {'DESC' if column.hint('dedup_sort') == 'desc' else 'ASC'} NULLS LAST, place"
         for name in self._columns("hard_delete"):
             parts.append(f"s.{quoted(name)} AS flag")
             is_bool = self.root.columns[name].data_type == "bool"
@@ -93,9 +104,9 @@ class Chain:
             by = ", ".join(f"key_{number}" for number in range(len(keys)))
             unknown = " OR ".join(f"key_{number} IS NULL" for number in range(len(keys)))
             turn = f"row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS turn"
-            source = f"SELECT *, {turn} FROM ({source})"
+            source = f"SELECT *, {turn} FROM ({source}) AS keyed"
             conditions.insert(0, f"(turn = 1 OR {unknown})")
-        return f"SELECT id, place FROM ({source}) WHERE {' AND '.join(conditions) or 'TRUE'}"
+        return f"SELECT id, place FROM ({source}) AS rows WHERE {' AND '.join(conditions) or 'TRUE'}"
 
     def double_keys(self) -> str:
         """A query of how many primary keys stand twice among the staged rows; NULL is equal to nothing."""
@@ -103,12 +114,13 @@ class Chain:
         by = ", ".join(f"s.{quoted(key)}" for key in columns)
         known = " AND ".join(f"s.{quoted(key)} IS NOT NULL" for key in columns)
         source = f"{self.staged(self.root.name)} s WHERE {known}"
-        return f"SELECT count(*) FROM (SELECT 1 FROM {source} GROUP BY {by} HAVING count(*) > 1)"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {source} GROUP BY {by} HAVING count(*) > 1) AS twice"
 
     def has_double_ids(self, table: str) -> str:
-        """A query of whether the data brought row ids of its own of which some stand twice in the load."""
+        """A query of how many row ids, which the data brought itself, stand twice in the load."""
         row_id = quoted(self.keys(table).row_id)
-        return f"SELECT count(*) <> count(DISTINCT s.{row_id}) FROM {self.staged(table)} s"
+        twice = f"SELECT 1 FROM {self.staged(table)} s GROUP BY s.{row_id} HAVING count(*) > 1"
+        return f"SELECT count(*) FROM ({twice}) AS twice"
 
     def members(self, table: str, source: Callable[[str], str], ids: str) -> str:
         """A condition on the rows of a table: their root row is one of `ids`."""
@@ -117,17 +129,20 @@ class Chain:
 
     def places_leaving(self, table: str) -> str:
         """A query of the places, from 1, of the current rows of a table that leave."""
-        column, owners = self._link(table, self.current, LEAVING)
-        return f"SELECT place FROM ({_placed(self.current(table), link=column)}) WHERE link IN ({owners})"
+        column, owners = self._link(table, self.current, self.words.leaving)
+        placed = _placed(self.current(table), "row_number() OVER ()", link=column)
+        return f"SELECT place FROM ({placed}) AS placed WHERE link IN ({owners})"
 
     def places_coming(self, table: str, once: bool) -> str:
         """A query of the places, from 1, of the staged rows that come; `once`: no nested row id twice."""
         if table == self.root.name:
-            return f"SELECT place FROM {COMING}"
-        column, owners = self._link(table, self.staged, COMING)
-        placed = _placed(self.staged(table), link=column, row_id=self.keys(table).row_id)
-        first = " QUALIFY row_number() OVER (PARTITION BY row_id ORDER BY place) = 1" if once else ""
-        return f"SELECT place FROM ({placed}) WHERE link IN ({owners}){first}"
+            return f"SELECT place FROM {self.words.coming}"
+        column, owners = self._link(table, self.staged, self.words.coming)
+        row_id = self.keys(table).row_id
+        placed = _placed(self.staged(table), self.words.place, link=column, row_id=row_id)
+        first = "min(place) AS place" if once else "place"
+        grouped = " GROUP BY row_id" if once else ""
+        return f"SELECT {first} FROM ({placed}) AS placed WHERE link IN ({owners}){grouped}"
 
     def _link(self, table: str, source: Callable[[str], str], ids: str) -> tuple[str, str]:
         """The column that leads towards the root row, and a query of the values it may have."""
@@ -159,6 +174,6 @@ def _equal(columns: Sequence[str]) -> str:
     return " AND ".join(f"d.{quoted(c)} = s.{quoted(c)}" for c in columns)
 
 
-def _placed(relation: str, **columns: str) -> str:
+def _placed(relation: str, place: str, **columns: str) -> str:
     picked = "".join(f", s.{quoted(column)} AS {name}" for name, column in columns.items())
-    return f"SELECT row_number() OVER () AS place{picked} FROM {relation} s"
+    return f"SELECT {place} AS place{picked} FROM {relation} s"

@@ -1,9 +1,9 @@
-"""From the real catalog to the schema: tables to create, columns to add; nothing else is touched."""
+"""From the real catalog to the schema: tables to create, columns to add or to give another type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from trellis.destinations.base import CatalogTable
 from trellis.destinations.merge import quoted
@@ -12,11 +12,16 @@ from trellis.schema.model import Column, Table
 
 @dataclass(frozen=True)
 class Migration:
-    """`type_of` and `name_of` speak the destination's language."""
+    """`type_of` and `name_of` speak the destination's language; `folded` names that are equal are one to it.
+
+    `retyped` names columns, by table, that are there and get the type that the schema says.
+    """
 
     catalog: Mapping[str, CatalogTable]
     type_of: Callable[[Column], str]
     name_of: Callable[[str], str] = quoted
+    folded: Callable[[str], str] = str.lower
+    retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def statements(self, tables: Iterable[Table]) -> list[str]:
         return [statement for table in tables for statement in self.of_table(table)]
@@ -29,18 +34,25 @@ class Migration:
         if table.name not in self.catalog:
             listed = ", ".join(self._column(c) + (" NOT NULL" if c.required else "") for c in columns)
             return [f"CREATE TABLE {name} ({listed})"]
-        made = []
-        for column in self.missing(table):
+        made, missing = [], self.missing(table)
+        for column in missing:
             made.append(f"ALTER TABLE {name} ADD COLUMN {self._column(column)}")
             if column.required:
                 made.append(f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} SET NOT NULL")
+        for column in columns:
+            if column not in missing and column.name in self.retyped.get(table.name, ()):
+                made.append(f"ALTER TABLE {name} ALTER COLUMN {self._retyped(column)}")
         return made
 
     def missing(self, table: Table) -> list[Column]:
         """Columns of the schema that a real table lacks."""
         real = self.catalog.get(table.name)
-        there = {name.lower() for name in real.columns} if real else set()
-        return [c for c in table.complete_columns if c.name.lower() not in there]
+        there = {self.folded(name) for name in real.columns} if real else set()
+        return [c for c in table.complete_columns if self.folded(c.name) not in there]
 
     def _column(self, column: Column) -> str:
         return f"{quoted(column.name)} {self.type_of(column)}"
+
+    def _retyped(self, column: Column) -> str:
+        name, type_ = quoted(column.name), self.type_of(column)
+        return f"{name} TYPE {type_} USING CAST({name} AS {type_})"

@@ -9,7 +9,15 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from trellis.destinations.base import Abilities, CatalogTable, Commit, Moved, Parallel, one_by_one
+from trellis.destinations.base import (
+    NO_NATIVE,
+    Abilities,
+    CatalogTable,
+    Commit,
+    Moved,
+    Parallel,
+    one_by_one,
+)
 from trellis.destinations.folder import keep_for_good, make_folder, move_file, plainly
 from trellis.destinations.intent import Intents, alone
 from trellis.destinations.manifest import Manifest, Manifests
@@ -29,7 +37,7 @@ from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
-from trellis.schema.model import Schema
+from trellis.schema.model import DataType, Schema
 
 LOCK_WAIT = 600.0
 ATTEMPTS = 20
@@ -80,7 +88,9 @@ class Parquet:
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         return catalog_of(self._place(dataset).manifests.newest())
 
-    def migration(self, dataset: str, schema: Schema) -> list[str]:
+    def migration(
+        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+    ) -> list[str]:
         manifest = self._place(dataset).manifests.newest()
         refuse_twins(schema.tables.values(), catalog_of(manifest))
         for table in schema.tables.values():

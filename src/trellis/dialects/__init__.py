@@ -7,7 +7,10 @@ from importlib import import_module
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
 
-_DIALECTS = {"dlt": ("trellis.dialects.dlt", "Dlt")}
+_DIALECTS = {
+    "dlt": ("trellis.dialects.dlt", "Dlt"),
+    "rudderstack": ("trellis.dialects.rudderstack", "RudderStack"),
+}
 
 
 def names() -> tuple[str, ...]:

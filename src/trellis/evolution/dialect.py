@@ -69,7 +69,7 @@ class ChainLoad:
     strategy: Strategy = "delete-insert"
 
 
-OnMatch = Literal["replace", "keep", "fill", "append"]
+OnMatch = Literal["replace", "keep", "fill", "amend", "append"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class KeyedLoad:
     those with NULL before them, the last in the input). A row that has NULL in a key column equals no other.
     Then, where the table holds the key already: `replace` it, `keep` it, or `fill`: of each column the
     non-NULL value with the greatest `latest` over the row in the table and all rows of the load stays, a row
-    of the load winning a tie. `append` does not look at the table. Without keys all rows are appended.
+    of the load winning a tie. `amend` is `fill` without the keys that the table does not hold. `append` does
+    not look at the table. Without keys all rows are appended.
     """
 
     table: str
@@ -117,7 +118,7 @@ class RowKeys:
 
     `from_columns` names the columns whose raw values the row id is a hash of; empty means the id is
     pseudo-random, derived from the load id and the position of the row. Without `row_id` rows have no id.
-    `loaded_at` names a column that gets the time of the load.
+    `loaded_at` names columns that get the time of the load, cut to its unit.
     """
 
     row_id: str = ""
@@ -125,14 +126,36 @@ class RowKeys:
     root_id: str | None = None
     parent_id: str | None = None
     list_index: str | None = None
-    loaded_at: str | None = None
+    loaded_at: Mapping[str, Literal["s", "ms"]] = field(default_factory=dict)
     from_columns: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The bookkeeping columns in the order in which they are appended to a row."""
-        names = (self.load_id, self.root_id, self.parent_id, self.list_index, self.row_id, self.loaded_at)
+        names = (self.load_id, self.root_id, self.parent_id, self.list_index, self.row_id, *self.loaded_at)
         return tuple(name for name in names if name)
+
+
+@dataclass(frozen=True)
+class RefusedTable:
+    """The table of a dialect that keeps refused values: its name and that of its columns."""
+
+    name: str
+    table: str
+    column: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A value that can go back into its row: the row by its keys, and when it was received."""
+
+    table: str
+    column: str
+    value: Any
+    keys: Mapping[str, Any]
+    latest: tuple[str, Any]
 
 
 class Catalog(Protocol):
@@ -282,7 +305,7 @@ class Keep(Protocol):
         """Whether the quotas leave room for one more table, or for one more column of it."""
         ...
 
-    def overflow(self, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
+    def overflow(self, schema: Schema, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
         """The column, and its value, that takes values (by path) for whose columns there is no room."""
         ...
 
@@ -290,6 +313,14 @@ class Keep(Protocol):
         self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
     ) -> tuple[str, Mapping[str, Any]] | None:
         """The table and row that keep a value which `misfit` refused; None: the engine's discards do."""
+        ...
+
+    def discards(self, schema: Schema) -> RefusedTable | None:
+        """The table that `refused` fills, if there is one."""
+        ...
+
+    def restored(self, schema: Schema, kept: Mapping[str, Any]) -> Restored | None:
+        """What a row of that table says, if the column now takes the value; None if it still does not."""
         ...
 
     def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
@@ -308,8 +339,10 @@ class Keep(Protocol):
         """Its own names of types in a warehouse of this family."""
         ...
 
-    def ddl(self, before: Schema, after: Schema, dataset: str) -> tuple[str, Sequence[str]] | None:
-        """A warehouse that stands for another one here, and the statements that one would get."""
+    def ddl(
+        self, before: Schema, after: Schema, dataset: str, family: str
+    ) -> tuple[str, Sequence[str]] | None:
+        """The warehouse whose rules are followed, and what it would get; None if that is shown already."""
         ...
 
     def journal(self) -> Journal: ...

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -52,8 +52,8 @@ class Keyring:
         made: dict[str, Any] = {}
         if keys.load_id:
             made[keys.load_id] = pa.repeat(pa.scalar(self.load_id, pa.string()), rows)
-        if keys.loaded_at:
-            made[keys.loaded_at] = pa.repeat(pa.scalar(self.now, pa.timestamp("us", "UTC")), rows)
+        for name, unit in keys.loaded_at.items():
+            made[name] = pa.repeat(pa.scalar(_cut(self.now, unit), pa.timestamp("us", "UTC")), rows)
         if not keys.row_id:
             return made
         if keys.from_columns:
@@ -92,11 +92,9 @@ class Keyring:
 
 def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
     """The rows a walk collected. Its parent's batch must have been made before."""
-    table = walk.table
+    table, rows, row_id = walk.table, walk.rows, walk.keys.row_id
     assert table is not None, walk.name
-    rows = walk.rows
-    names = set().union(*rows) if rows else set()
-    own = [row.get(walk.keys.row_id) for row in rows] if walk.keys.row_id in names else None
+    own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
     if walk.parent is None:
         filled = keyring.root(walk.fragments, walk.keys, len(rows), walk.hashed, own)
     else:
@@ -104,12 +102,24 @@ def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
             walk.fragments, walk.parent.fragments, walk.keys, walk.name, walk.parents, walk.indexes, own
         )
     batch = TableBatch(walk.name, len(rows))
-    for column in table.complete_columns:
-        if column.name in filled:
-            batch.columns[column.name] = array_of(table, column, filled[column.name])
-        elif column.name in names:
-            batch.columns[column.name] = array_of(table, column, [row.get(column.name) for row in rows])
+    for name, values in filled.items():
+        if name in table.columns:
+            batch.columns[name] = array_of(table, table.columns[name], values)
+    given = [column for column in table.complete_columns if column.name not in filled]
+    for column, array in zip(given, _arrays(table, given, rows), strict=True):
+        if array.null_count < len(rows):
+            batch.columns[column.name] = array
     return batch
+
+
+def _arrays(table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[pa.Array]:
+    """The values of each column; all at once where Arrow takes every one as it is."""
+    try:
+        together = pa.array(rows, pa.struct([(column.name, arrow_type(column)) for column in columns]))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return [array_of(table, column, [row.get(column.name) for row in rows]) for column in columns]
+    found: list[pa.Array] = together.flatten()
+    return found
 
 
 def array_of(table: Table, column: Column, values: Any) -> pa.Array:
@@ -140,6 +150,10 @@ def _fitted(table: Table, column: Column, wanted: pa.DataType, value: Any) -> An
             f"{column.data_type} stored as {wanted} ({bad}); give the column a wider precision"
         ) from None
     return value
+
+
+def _cut(now: datetime, unit: Literal["s", "ms"]) -> datetime:
+    return now.replace(microsecond=0 if unit == "s" else now.microsecond // 1000 * 1000)
 
 
 def _prefer(own: Sequence[Any] | None, made: Sequence[Any]) -> Sequence[Any]:

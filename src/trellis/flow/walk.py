@@ -121,7 +121,7 @@ class Walker:
                     self._cell(walk, slot, value, out, row)
             if self.over:
                 over, self.over = self.over, {}
-                name, value = self.dialect.keep.overflow(row, over)
+                name, value = self.dialect.keep.overflow(self.plan.schema, row, over)
                 self._cell(walk, slots.get(name) or self._slot(walk, slots, None, name), value, out, row)
         except _Dropped:
             self._forget(fresh)

@@ -31,7 +31,9 @@ from trellis.evolution.dialect import (
     Links,
     Load,
     Mode,
+    RefusedTable,
     Request,
+    Restored,
     RowKeys,
     Strategy,
 )
@@ -129,12 +131,18 @@ class DltKeep:
     def admits(self, schema: Schema, table: str, column: str | None) -> bool:
         return True
 
-    def overflow(self, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
+    def overflow(self, schema: Schema, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
         raise NotImplementedError("there are no quotas")
 
     def refused(
         self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
     ) -> tuple[str, Mapping[str, Any]] | None:
+        return None
+
+    def discards(self, schema: Schema) -> RefusedTable | None:
+        return None
+
+    def restored(self, schema: Schema, kept: Mapping[str, Any]) -> Restored | None:
         return None
 
     def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
@@ -154,7 +162,9 @@ class DltKeep:
     def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
         return {}
 
-    def ddl(self, before: Schema, after: Schema, dataset: str) -> tuple[str, Sequence[str]] | None:
+    def ddl(
+        self, before: Schema, after: Schema, dataset: str, family: str
+    ) -> tuple[str, Sequence[str]] | None:
         return None
 
     def journal(self) -> Journal:

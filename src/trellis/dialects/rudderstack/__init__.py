@@ -1,1 +1,21 @@
-"""Events of RudderStack become the tables of its warehouse schema (spec rudderstack.md)."""
+"""RudderStack's warehouse schema: events become `tracks`, `identifies`, `users`, a table per event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trellis.dialects.rudderstack.keep import RudderKeep
+from trellis.dialects.rudderstack.name import RudderName
+from trellis.dialects.rudderstack.route import RudderRoute
+from trellis.dialects.rudderstack.shape import RudderShape
+from trellis.dialects.rudderstack.type import RudderType
+
+
+@dataclass(frozen=True)
+class RudderStack:
+    name: str = "rudderstack"
+    route: RudderRoute = field(default_factory=RudderRoute)
+    shape: RudderShape = field(default_factory=RudderShape)
+    naming: RudderName = field(default_factory=RudderName)
+    type: RudderType = field(default_factory=RudderType)
+    keep: RudderKeep = field(default_factory=RudderKeep)

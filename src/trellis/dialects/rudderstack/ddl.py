@@ -97,6 +97,7 @@ class _Sql:
 class _Redshift(_Sql):
     add = "ADD COLUMN {}"
     at_once = 1
+    longest = 127
 
     def storage(self, table: str, names: Sequence[str]) -> list[str]:
         clauses = {"id": "DISTSTYLE KEY DISTKEY ({})", "received_at": "SORTKEY ({})"}
@@ -118,8 +119,7 @@ class _Redshift(_Sql):
     def _tagged(self, column: str, what: str, tag: str) -> str:
         """Where it would be too long, only the start of the column's name is in it."""
         end = f"-{what}-{tag}"
-        room = (self.provider.max_name or len(column + end)) - len(end)
-        return self.quoted(column[:room] + end)
+        return self.quoted(column[: self.longest - len(end)] + end)
 
 
 class _Snowflake(_Sql):
@@ -232,10 +232,8 @@ class _Lake(_Doubled):
         return ["STORED AS PARQUET"]
 
     def widen(self, dataset: str, table: str, column: str, tag: str) -> list[str]:
-        name = self.quoted(column)
-        return [
-            f"ALTER TABLE {self.qualified(dataset, table)} CHANGE COLUMN {name} {name} {self.type('text')}"
-        ]
+        alter, name = f"ALTER TABLE {self.qualified(dataset, table)}", self.quoted(column)
+        return [f"{alter} CHANGE COLUMN {name} {name} {self.type('text')}"]
 
 
 def _text(value: str) -> str:

@@ -128,7 +128,7 @@ class Names:
             or (name in _STANDARD and not self.skip_escaping)
             or table in _escaped(self.provider)
         )
-        return f"_{table}" if taken else table
+        return f"_{table}"[: self.provider.max_name] if taken else table
 
 
 def _safe(provider: Provider, name: str, skip_escaping: bool = False) -> str:

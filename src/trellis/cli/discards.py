@@ -1,0 +1,70 @@
+"""`trellis discards`: what did not fit its column, counted; and back into the rows once it does."""
+
+from __future__ import annotations
+
+import typer
+
+from trellis.cli.arguments import At, Dataset, Debug, Json, Name, Table
+
+discards = typer.Typer(
+    name="discards",
+    help="List the values that did not fit their column, and put them back once it is widened.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@discards.command("list")
+def list_kept(
+    at: At = None, dataset: Dataset = None, name: Name = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Count the discards of a dataset: per table, column and reason, with an example."""
+    from dataclasses import asdict
+
+    from trellis.cli.console import console, cut, grid, indented, print_json
+    from trellis.cli.stored import Store
+    from trellis.discards import list_discards
+
+    found = list_discards(Store.open(at, dataset, name).pipeline)
+    if json:
+        print_json({"discards": [asdict(each) for each in found]})
+        return
+    if not found:
+        console().print("no value was discarded")
+        return
+    table = grid("Count", "Table", "Column", "Reason", "Example", "Kept in", right=("Count",))
+    for each in found:
+        example = repr(cut(each.example, 40))
+        table.add_row(f"{each.count:,}", each.table, each.column, each.reason, example, each.kept_in)
+    console().print(indented(table))
+
+
+@discards.command("replay")
+def replay(
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    table: Table = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Put discarded values back into their rows, where the column takes them by now.
+
+    Widen the column first, for example with ALTER TABLE. All values go back in one commit; those that still
+    do not fit stay where they are.
+    """
+    from trellis.cli.console import console, counted, grid, indented, print_json
+    from trellis.cli.stored import Store
+    from trellis.discards import replay_discards
+
+    done = replay_discards(Store.open(at, dataset, name).pipeline, table)
+    if json:
+        print_json(done.to_dict())
+        return
+    out, total = console(), sum(done.restored.values())
+    if total:
+        out.print(f"{counted(total, 'value')} back in their rows", style="bold")
+        found = grid("Count", "Table", "Column", right=("Count",))
+        for (owner, column), count in done.restored.items():
+            found.add_row(f"{count:,}", owner, column)
+        out.print(indented(found))
+    out.print(f"{counted(done.left, 'value')} left in the discards" if done.left else "no discards are left")

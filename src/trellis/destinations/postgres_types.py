@@ -1,0 +1,87 @@
+"""Column -> PostgreSQL type and back (spec dlt.md, section 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from trellis.errors import SchemaError
+from trellis.schema.model import NOTHING, Column, DataType
+
+MAX_DIGITS = 6
+
+
+def _integer(column: Column) -> str:
+    bits = column.precision or 64
+    for width, name in ((16, "smallint"), (32, "integer"), (64, "bigint")):
+        if bits <= width:
+            return name
+    raise SchemaError(f"column {column.name}: an integer of {bits} bits is wider than any type of PostgreSQL")
+
+
+def _digits(column: Column) -> str:
+    if column.precision is not None and column.precision > MAX_DIGITS:
+        raise SchemaError(
+            f"column {column.name}: PostgreSQL keeps {MAX_DIGITS} digits of a second, not {column.precision}; "
+            f"give it precision {MAX_DIGITS}"
+        )
+    return "" if column.precision is None else f"({column.precision})"
+
+
+def _timestamp(column: Column) -> str:
+    return f"timestamp{_digits(column)} {'without' if column.timezone is False else 'with'} time zone"
+
+
+def _decimal(column: Column) -> str:
+    if column.precision is None:
+        return "numeric(38,9)"
+    return f"numeric({column.precision},{column.scale or 0})"
+
+
+_TYPES: Mapping[DataType, Callable[[Column], str]] = {
+    "text": lambda column: f"varchar({column.precision})" if column.precision else "varchar",
+    "double": lambda _: "double precision",
+    "bool": lambda _: "boolean",
+    "bigint": _integer,
+    "timestamp": _timestamp,
+    "date": lambda _: "date",
+    "time": lambda column: f"time{_digits(column)}",
+    "binary": lambda _: "bytea",
+    "json": lambda _: "jsonb",
+    "decimal": _decimal,
+    "wei": lambda _: "numeric(156,78)",
+}
+_READ: Mapping[str, DataType] = {
+    "int2": "bigint",
+    "int4": "bigint",
+    "int8": "bigint",
+    "numeric": "decimal",
+    "float4": "double",
+    "float8": "double",
+    "timestamptz": "timestamp",
+    "timestamp": "timestamp",
+    "date": "date",
+    "time": "time",
+    "text": "text",
+    "varchar": "text",
+    "bpchar": "text",
+    "json": "json",
+    "jsonb": "json",
+    "bytea": "binary",
+    "bool": "bool",
+}
+
+
+def postgres_type(column: Column, native: Mapping[DataType, str] = NOTHING) -> str:
+    """The PostgreSQL type of a complete column; `native` types come first."""
+    if column.data_type is None:
+        raise SchemaError(f"column {column.name} has no type yet")
+    return native.get(column.data_type) or _TYPES[column.data_type](column)
+
+
+def data_type(name: str, bounded: bool = True) -> DataType | None:
+    """What a schema calls a type of `pg_type`; a number without bounds is a double.
+
+    >>> data_type("int4"), data_type("numeric"), data_type("numeric", bounded=False), data_type("uuid")
+    ('bigint', 'decimal', 'double', None)
+    """
+    return "double" if name == "numeric" and not bounded else _READ.get(name)

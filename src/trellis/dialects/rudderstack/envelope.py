@@ -1,0 +1,102 @@
+"""The id and the times of an event (spec rudderstack.md, sections 3.7 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID, uuid5
+
+from trellis.dialects.rudderstack.times import Parse, in_utc, parse
+from trellis.dialects.rudderstack.values import Cell, SpaceText, blank, scalar
+from trellis.evolution.dialect import Lost
+
+_AUTO: Final = UUID("5f0c6a3e-2f0b-4c55-9d1e-6f3b7a1c8e42")
+
+
+class Read(NamedTuple):
+    """What every event has; times are UTC."""
+
+    id: Cell
+    sent: datetime
+    timestamp: datetime
+    received: datetime
+    original: datetime
+
+
+class Envelope:
+    """Reads the ids and times of events that came in at `now`.
+
+    `early` counts the events that were sent before they happened, by the client's own clock.
+
+    >>> from trellis.dialects.rudderstack.times import UTC
+    >>> envelope = Envelope(datetime(2024, 2, 29, tzinfo=UTC))
+    >>> read = envelope.read({"originalTimestamp": "2024-02-28"}, "events.jsonl:1", "tracks", [])
+    >>> read.id, read.timestamp.day, read.sent.day
+    ('auto-b8c3364c-f945-5e10-a33f-cbb3397cc989', 28, 29)
+    """
+
+    def __init__(self, now: datetime, parse: Parse = parse) -> None:
+        self.now = in_utc(now) or now
+        self._seed = now.isoformat()
+        self.early = 0
+        self.parse = parse
+
+    def read(self, event: Mapping[str, Any], position: str, table: str, lost: list[Lost]) -> Read:
+        """An event without an id gets one from `now` and its position. Adds to `lost` what is no time."""
+        parse, get = self.parse, event.get
+        message = get("messageId")
+        if message.__class__ is not str or not message or message[4:5] == "-" or message.isspace():
+            message = self._message(message, position, table, lost)
+        said = get("receivedAt")
+        received = parse(said) if said.__class__ is str else None
+        if received is None:
+            received = self._other("receivedAt", said, table, lost) or self.now
+        said = get("sentAt")
+        sent = parse(said) if said.__class__ is str else None
+        if sent is None:
+            sent = self._other("sentAt", said, table, lost)
+        said = get("originalTimestamp")
+        original = parse(said) if said.__class__ is str else None
+        if original is None:
+            original = self._other("originalTimestamp", said, table, lost)
+        if sent is None:
+            sent = received
+        elif original is not None and sent < original:
+            self.early += 1
+        if original is None:
+            original = received
+        said = get("timestamp")
+        timestamp = parse(said) if said.__class__ is str else None
+        if timestamp is None:
+            timestamp = self._other("timestamp", said, table, lost)
+            if timestamp is None:
+                timestamp = _corrected(received, sent, original)
+        return Read(message, sent, timestamp, received, original)
+
+    def _message(self, said: Any, position: str, table: str, lost: list[Lost]) -> Cell:
+        found = scalar(said, self.parse)
+        if found is not None and found.__class__ is not SpaceText:
+            return found
+        if found is None and said and not blank(said):
+            lost.append(Lost(table, "", "messageId", said, "not plain: an id is text or a number"))
+        return f"auto-{uuid5(_AUTO, f'{self._seed} {position}')}"
+
+    def _other(self, key: str, said: Any, table: str, lost: list[Lost]) -> datetime | None:
+        """A time that is not given as an accepted text."""
+        found = scalar(said, self.parse)
+        if found.__class__ is datetime:
+            return found
+        if said and not blank(said):
+            lost.append(
+                Lost(table, "", key, said, f"not a timestamp: {key} is written as 2024-02-29T10:00:00Z")
+            )
+        return None
+
+
+def _corrected(received: datetime, sent: datetime, original: datetime) -> datetime:
+    """When it happened by the server's clock, from how long before sending it happened."""
+    try:
+        return received - (sent - original)
+    except OverflowError:  # outside the years 1 to 9999
+        return received

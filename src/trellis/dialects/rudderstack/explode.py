@@ -1,0 +1,76 @@
+"""An event becomes flat rows of its tables (spec rudderstack.md, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from trellis.dialects.rudderstack.calls import CALLS, Call
+from trellis.dialects.rudderstack.envelope import Envelope
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.times import parse, parse_strict
+from trellis.dialects.rudderstack.values import scalar_text
+from trellis.evolution.dialect import Lost, Rejected, Routed
+
+MEMORY: Final = 64
+"""Sets of options of single events that are remembered."""
+
+
+def exploder(options: Options, now: datetime, closed: Collection[str] = ()) -> Exploder:
+    """What spreads the events of a load over tables; `closed` are event tables that there is no room for."""
+    return Exploder(options, now, closed)
+
+
+class Exploder:
+    """Called with an event and its position in the input as text. Raises Rejected.
+
+    `envelope.early` counts the events that were sent before they happened.
+
+    >>> from trellis.dialects.rudderstack.times import UTC
+    >>> explode = exploder(Options(), datetime(2024, 2, 29, tzinfo=UTC))
+    >>> routed = explode({"type": "track", "event": "Big Sale", "properties": {"percentOff": 5}}, "1")
+    >>> [(table, list(row)[-3:]) for table, row in routed.rows]
+    [('tracks', ['original_timestamp', 'event', 'event_text']),
+     ('big_sale', ['event', 'event_text', 'percent_off'])]
+    """
+
+    def __init__(self, options: Options, now: datetime, closed: Collection[str] = ()) -> None:
+        self.options = options
+        self.envelope = Envelope(now, parse_strict if options.strict_timestamps else parse)
+        self._closed = frozenset(closed)
+        self._calls = self._made(options)
+        self._others: dict[Options, Mapping[str, Call]] = {}
+
+    def __call__(self, event: Mapping[str, Any], position: str) -> Routed:
+        calls = self._calls
+        if event.get("integrations"):
+            options = self.options.for_event(event)
+            if options is not self.options:
+                calls = self._others.get(options) or self._remembered(options)
+        context = event.get("context")
+        if context is None:
+            context = {}
+        elif context.__class__ is not dict:
+            raise Rejected("context is not a map")
+        said = event.get("type")
+        call = calls.get(said) if said.__class__ is str else None
+        if call is None:
+            kind = scalar_text(said).lower()
+            call = calls.get(kind)
+            if call is None:
+                raise Rejected(f'Unknown event type: "{kind}"')
+        lost: list[Lost] = []
+        rows = call(event, context, position, lost)
+        if not rows:
+            lost = [Lost("", "", "", event, f"no table: {call.nothing}")]
+        return Routed(rows, lost)
+
+    def _remembered(self, options: Options) -> Mapping[str, Call]:
+        if len(self._others) >= MEMORY:
+            self._others.clear()
+        made = self._others[options] = self._made(options)
+        return made
+
+    def _made(self, options: Options) -> Mapping[str, Call]:
+        return {kind: made(kind, options, self.envelope, self._closed) for kind, made in CALLS.items()}

@@ -1,0 +1,252 @@
+"""What can be chosen: per destination, and by an event for itself (spec rudderstack.md, section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from trellis.dialects.rudderstack.warehouses import Provider, provider_of
+from trellis.errors import UsageError, nearest
+
+Read = Callable[[str, Any], Any]
+
+EVERY_WAREHOUSE: Final = "DATA_WAREHOUSE"
+"""The name in `integrations` that stands for all destinations with JSON paths."""
+
+
+def _flag(word: str, value: Any) -> bool:
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    if isinstance(value, bool):
+        return value
+    raise UsageError(f"option {word} takes true or false, not {value!r}")
+
+
+def _text(word: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    raise UsageError(f"option {word} takes text, not {value!r}")
+
+
+def _name(word: str, value: Any) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise UsageError(f"option {word} takes a name, not {value!r}")
+
+
+def _names(word: str, value: Any) -> tuple[str, ...]:
+    said = value.split(",") if isinstance(value, str) else value
+    if not isinstance(said, (list, tuple)) or not all(isinstance(each, str) for each in said):
+        raise UsageError(
+            f"option {word} takes names with commas between them, or a list of names, not {value!r}"
+        )
+    return tuple(dict.fromkeys(each.strip() for each in said if each.strip()))
+
+
+def _count(least: int) -> Read:
+    def read(word: str, value: Any) -> int:
+        if isinstance(value, str) and value.strip().isdecimal() and value.isascii():
+            value = int(value.strip()[:18])
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise UsageError(f"option {word} takes a whole number of {least} or more, not {value!r}")
+        return value
+
+    return read
+
+
+def _one_of(*choices: str) -> Read:
+    shown = " or ".join(choice or '""' for choice in choices)
+
+    def read(word: str, value: Any) -> str:
+        said = str(value).strip() if isinstance(value, (str, int)) else value
+        if said not in choices:
+            raise UsageError(f"option {word} takes {shown}, not {value!r}")
+        return str(said)
+
+    return read
+
+
+def _provider(word: str, value: Any) -> str:
+    try:
+        return provider_of(_text(word, value)).name
+    except UsageError as unknown:
+        raise UsageError(f"option {word}: {unknown}") from None
+
+
+def _option(read: Read, default: Any = "", word: str = "") -> Any:
+    return field(default=default, metadata={"word": word, "read": read})
+
+
+def _word(option: Field[Any]) -> str:
+    return option.metadata["word"] or option.name
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a destination, each under the word that RudderStack has for it, or its own name.
+
+    >>> Options.of({"provider": "RS", "skipUsersTable": "true", "json_paths": "a.b, c"}).to_document()
+    {'provider': 'RS', 'skipUsersTable': True, 'jsonPaths': ['a.b', 'c']}
+    """
+
+    provider: str = _option(_provider, "POSTGRES")
+
+    # Rows and columns
+    skip_users_table: bool = _option(_flag, False, word="skipUsersTable")
+    skip_tracks_table: bool = _option(_flag, False, word="skipTracksTable")
+    json_paths: tuple[str, ...] = _option(_names, (), word="jsonPaths")
+    allow_users_context_traits: bool = _option(_flag, False, word="allowUsersContextTraits")
+    store_full_event: bool = _option(_flag, False, word="storeFullEvent")
+    populate_src_dest_info: bool = _option(_flag, True)
+    identity_resolution: bool = _option(_flag, False)
+    strict_timestamps: bool = _option(_flag, False)
+    max_columns: int = _option(_count(1), 1600)
+
+    # Names
+    legacy: bool = _option(_flag, False)
+    """The defaults of destinations from before the naming changed: digits stand alone, traits of the context
+    are traits of the user."""
+    underscore_divide_numbers: bool = _option(_flag, False, word="underscoreDivideNumbers")
+    use_blendo_casing: bool = _option(_flag, False, word="useBlendoCasing")
+    skip_reserved_keywords_escaping: bool = _option(_flag, False, word="skipReservedKeywordsEscaping")
+    naming_version: str = _option(_one_of("1"), "1")
+    namespace: str = _option(_text)
+    custom_dataset_prefix: str = _option(_text, word="customDatasetPrefix")
+    database: str = _option(_text)
+    skip_namespace_snake_casing: bool = _option(_flag, False, word="skipNamespaceSnakeCasing")
+    namespace_split_digits: bool = _option(_flag, False)
+
+    # Where events come from and go to
+    source_id: str = _option(_text)
+    source_type: str = _option(_text)
+    source_name: str = _option(_text)
+    source_category: str = _option(_text)
+    destination_id: str = _option(_text)
+    destination_type: str = _option(_text)
+
+    # Loading
+    prefer_append: bool | None = _option(_flag, None, word="preferAppend")
+    users_anonymous_id: str = _option(_one_of("", "latest"))
+    users_merge: str = _option(_one_of("latest", "latest_row"), "latest")
+    discard_truncated: bool = _option(_flag, False)
+    widen: str = _option(_one_of("", "int_to_float"))
+
+    # Bounds
+    events: tuple[str, ...] = _option(_names, ())
+    properties: tuple[str, ...] = _option(_names, ())
+    max_events: int | None = _option(_count(0), None)
+    max_properties: int | None = _option(_count(0), None)
+    overflow: str = _option(_name, "rudder_overflow")
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any], base: Options | None = None) -> Options:
+        """The options with these words said, over those of `base`; None is not said. Raises UsageError."""
+        base = cls() if base is None else base
+        made = _read(said)
+        legacy = made.get("legacy", base.legacy)
+        if legacy != base.legacy:
+            made = {**dict.fromkeys(_LEGACY, legacy), **made}
+        return replace(base, **made)
+
+    def to_document(self) -> dict[str, Any]:
+        """What differs from the defaults, as JSON has it."""
+        return {
+            _word(each): list(value) if isinstance(value, tuple) else value
+            for each in fields(self)
+            if (value := getattr(self, each.name)) != each.default
+        }
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Options:
+        """
+        >>> Options.of_document({"legacy": True, "events": ["Add to Cart"]}).events
+        ('Add to Cart',)
+        """
+        return cls(**_read(document))
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """All words, as RudderStack spells them."""
+        return WORDS
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the overflow column may be needed."""
+        return bool(self.events or self.properties) or (self.max_events, self.max_properties) != (None, None)
+
+    @property
+    def warehouse(self) -> Provider:
+        return provider_of(self.provider)
+
+    def for_event(self, event: Mapping[str, Any]) -> Options:
+        """These options with what `integrations` of the event says for this destination.
+
+        What is no flag, or no list of paths, counts as not said. A skip stays one.
+
+        >>> options = Options(skip_users_table=True)
+        >>> said = {"skipUsersTable": False, "skipTracksTable": True}
+        >>> options.for_event({"integrations": {"POSTGRES": {"options": said}}}).to_document()
+        {'skipUsersTable': True, 'skipTracksTable': True}
+        """
+        integrations = event.get("integrations")
+        if not isinstance(integrations, dict):
+            return self
+        own = _options_in(integrations, self.provider)
+        every = _options_in(integrations, EVERY_WAREHOUSE)
+        if not own and not every:
+            return self
+        paths = (*_paths_in(own), *_paths_in(every)) if self.warehouse.json_paths else ()
+        return _changed(self, tuple(_flag_in(own, word) for word in _EVENT_FLAGS), paths)
+
+
+_FIELDS: Final = {name: each for each in fields(Options) for name in (_word(each), each.name)}
+WORDS: Final = tuple(_word(each) for each in fields(Options))
+_LEGACY: Final = ("underscore_divide_numbers", "allow_users_context_traits")
+_EVENT_FLAGS: Final = ("skipUsersTable", "skipTracksTable", "skipReservedKeywordsEscaping", "useBlendoCasing")
+
+
+def _read(said: Mapping[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for word, value in said.items():
+        known = _FIELDS.get(word)
+        if known is None:
+            raise UsageError(f"dialect rudderstack has no option {word!r}{nearest(str(word), WORDS)}")
+        if known.name in made:
+            raise UsageError(f"option {word} is given twice, as {_word(known)} and {known.name}; keep one")
+        if value is not None:
+            made[known.name] = known.metadata["read"](word, value)
+    return made
+
+
+def _options_in(integrations: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    said = integrations.get(name)
+    options = said.get("options") if isinstance(said, dict) else None
+    return options if isinstance(options, dict) else {}
+
+
+def _flag_in(options: Mapping[str, Any], word: str) -> bool | None:
+    value = options.get(word)
+    return value if isinstance(value, bool) else None
+
+
+def _paths_in(options: Mapping[str, Any]) -> tuple[str, ...]:
+    paths = options.get("jsonPaths")
+    return tuple(each for each in paths if isinstance(each, str)) if isinstance(paths, list) else ()
+
+
+@lru_cache(256)
+def _changed(options: Options, flags: tuple[bool | None, ...], json_paths: tuple[str, ...]) -> Options:
+    users, tracks, escaping, blendo = flags
+    made = replace(
+        options,
+        skip_users_table=options.skip_users_table or users is True,
+        skip_tracks_table=options.skip_tracks_table or tracks is True,
+        skip_reserved_keywords_escaping=options.skip_reserved_keywords_escaping
+        if escaping is None
+        else escaping,
+        use_blendo_casing=options.use_blendo_casing if blendo is None else blendo,
+        json_paths=tuple(dict.fromkeys((*options.json_paths, *json_paths))),
+    )
+    return options if made == options else made

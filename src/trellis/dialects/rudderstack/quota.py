@@ -1,0 +1,39 @@
+"""How many event tables there may be, and how many properties in a table."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from trellis.dialects.rudderstack.named import Named
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.standard import DEFAULT, EXTRACT, FULL_EVENT, OWN
+from trellis.schema.model import Schema
+from trellis.schema.system import is_system
+
+
+def room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
+    """Whether there may be one more table, or one more column of it.
+
+    Standard tables, standard columns, columns of the context and the overflow column do not count.
+    """
+    named = Named.of(options)
+    if column is None:
+        if options.max_events is None or table in named.standard_tables:
+            return True
+        events = sum(not is_system(name) and name not in named.standard_tables for name in schema.tables)
+        return events < options.max_events
+    if options.max_properties is None or not _is_property(column, options):
+        return True
+    known = schema.tables[table].columns
+    return sum(_is_property(name, options) for name in known) < options.max_properties
+
+
+def _is_property(column: str, options: Options) -> bool:
+    return not column.lower().startswith("context_") and column not in _others(options)
+
+
+@lru_cache(maxsize=64)
+def _others(options: Options) -> frozenset[str]:
+    named = Named.of(options)
+    standard = {*DEFAULT, *EXTRACT, FULL_EVENT, *(each for own in OWN.values() for each in own)}
+    return frozenset((*named.columns(*standard), *named.load_times, named.column(options.overflow)))

@@ -1,0 +1,61 @@
+"""What a batch schema gets beside what its events show (spec rudderstack.md, sections 7.3, 7.4, 7.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from trellis.dialects.rudderstack.named import Named
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.standard import USERS
+from trellis.dialects.rudderstack.system import IDENTIFIES
+from trellis.errors import SchemaError
+from trellis.schema.model import Schema, Table
+
+
+def settled(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
+    """The schema with the tables that are always there, and users and identifies brought together.
+
+    Raises SchemaError where a table has more columns than the warehouse takes.
+    """
+    named = Named.of(options)
+    tables = [named.discards_table()]
+    if options.identity_resolution and options.warehouse.identities:
+        tables += [named.rules_table(), named.mappings_table()]
+    for table in tables:
+        after = _with(after, table)
+    users, identifies = named.table(USERS), named.table(IDENTIFIES)
+    if users in touched and identifies in touched:
+        own = {*named.columns("user_id", "anonymous_id", "channel")}
+        if options.users_anonymous_id:
+            own -= {*named.columns("anonymous_id", "channel")}
+        there = before.tables[users] if users in before.tables else Table(users)
+        after = _with(after, _without(there, own), into=identifies)
+        after = _with(after, _without(after.tables[identifies], own), into=users)
+    limit = options.warehouse.max_columns
+    if options.warehouse.beyond_columns == "fail" and limit is not None:
+        _refuse_beyond(limit, after, touched)
+    return after
+
+
+def _with(schema: Schema, said: Table, into: str = "") -> Schema:
+    """The schema with the columns of a table, in it or in another, as far as they are missing."""
+    known = schema.tables.get(into or said.name)
+    if known is None:
+        return schema.with_tables(said)
+    missing = [column for name, column in said.columns.items() if name not in known.columns]
+    return schema.with_tables(known.with_columns(*missing)) if missing else schema
+
+
+def _without(table: Table, names: Collection[str]) -> Table:
+    return replace(table, columns={n: column for n, column in table.columns.items() if n not in names})
+
+
+def _refuse_beyond(limit: int, schema: Schema, touched: Collection[str]) -> None:
+    for name in touched:
+        count = len(schema.tables[name].columns)
+        if count > limit:
+            raise SchemaError(
+                f"table {name}: staging file schema limit exceeded: {count} columns, and the warehouse takes "
+                f"{limit}; set a quota with --option max_properties=NUMBER, or name the properties to keep"
+            )

@@ -1,0 +1,251 @@
+"""A first value types its column; what cannot be cast to it is refused (spec rudderstack.md, 5 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.system import LONG, NATIVE, options_of
+from trellis.dialects.rudderstack.times import to_text
+from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text
+from trellis.dialects.rudderstack.warehouses import Provider
+from trellis.evolution.dialect import Cut, Refusal
+from trellis.evolution.kinds import Kind
+from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT
+from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.schema.naming import Naming
+
+Coerce = Callable[[Any], Any]
+
+
+def _kind(own: DataType, *others: DataType, detected: DataType | None = None) -> Kind:
+    return Kind(own, detected, frozenset((own, *others)))
+
+
+INT: Final = _kind("bigint", "double", "decimal", "text", "json")
+BIG: Final = Kind("bigint", None, frozenset({"double", "decimal", "text", "json"}))
+"""An integer of more than 64 bits is an int, but no column of integers holds it."""
+FLOAT: Final = _kind("double", "decimal", "text", "json")
+BOOLEAN: Final = _kind("bool", "text", "json")
+DATETIME: Final = _kind("timestamp", "date", "text", "json")
+STRING: Final = _kind("text", "json")
+TEXT: Final = _kind("text", "json", detected="text")
+"""A string beyond what the warehouse calls a string."""
+JSON: Final = _kind("json", "text")
+
+_NEUTRAL: Mapping[DataType, str] = {
+    "bigint": "int",
+    "double": "float",
+    "decimal": "float",
+    "bool": "boolean",
+    "timestamp": "datetime",
+    "date": "date",
+    "text": "string",
+    "json": "json",
+}
+_DIRECT: Mapping[DataType, type] = {
+    "bigint": int,
+    "double": float,
+    "bool": bool,
+    "timestamp": datetime,
+    "text": str,
+    "json": JsonText,
+}
+
+
+class RudderType:
+    def classifier(self, schema: Schema, fresh: bool) -> Callable[[Any], Kind]:
+        beyond = options_of(schema).warehouse.text_beyond
+
+        def of(value: Any) -> Kind:
+            kind = _KINDS[value.__class__]
+            if kind is STRING and beyond is not None and units(value) > beyond:
+                return TEXT
+            return BIG if kind is INT and not BIGINT_MIN <= value <= BIGINT_MAX else kind
+
+        return of
+
+    def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
+        return kind.type
+
+    def coerces(self, schema: Schema) -> bool:
+        return True
+
+    def direct(self, schema: Schema, column: Column) -> type | None:
+        if column.data_type is None or NATIVE in column.hints:
+            return None
+        if column.data_type == "text" and _looks_at_text(column, options_of(schema).warehouse):
+            return None
+        return _DIRECT.get(column.data_type)
+
+    def coercer(self, schema: Schema, column: Column) -> Coerce:
+        if column.data_type is None or NATIVE in column.hints:
+            return _nothing
+        if column.data_type == "text":
+            return _into_text(column, options_of(schema).warehouse)
+        return _INTO.get(column.data_type, _nothing)
+
+    def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
+        made = Column(name, data_type, nullable=True)
+        return made.with_hints(**{LONG: True}) if kind == TEXT else made
+
+    def misfit(
+        self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind
+    ) -> Column | Cut | Refusal:
+        options = options_of(schema)
+        known = table.columns.get(column)
+        if known is None or known.data_type is None:
+            return Refusal("value out of range for int")
+        if NATIVE not in known.hints:
+            match known.data_type, kind.type:
+                case "bigint", "bigint":
+                    return Refusal("value out of range for int")
+                case "bigint", "double":
+                    return _fraction(known, options)
+                case (("double" | "decimal"), "bigint"):
+                    return Cut("rounded: no float is this integer", float)
+                case "text", "text":
+                    limit = options.warehouse.max_string
+                    if limit is not None:
+                        return Cut(f"cut to {limit} characters", lambda value: str(value)[:limit])
+                    return known.with_hints(**{LONG: True})
+                case _:
+                    pass
+        return Refusal(_incompatible(known, kind))
+
+
+def _fraction(column: Column, options: Options) -> Column | Cut | Refusal:
+    """What becomes of a number with a fraction in a column of integers."""
+    if options.widen == "int_to_float":
+        return replace(column, data_type="double")
+    if options.discard_truncated:
+        return Refusal(_incompatible(column, FLOAT))
+    return Cut("truncated to an integer", _truncated)
+
+
+def _truncated(value: float) -> int | None:
+    whole = int(value)
+    return whole if BIGINT_MIN <= whole <= BIGINT_MAX else None
+
+
+def _incompatible(column: Column, kind: Kind) -> str:
+    """The reason in RudderStack's words."""
+    assert column.data_type is not None
+    has = column.hints.get(NATIVE) or ("text" if LONG in column.hints else _NEUTRAL[column.data_type])
+    came = "text" if kind.detected == "text" else _NEUTRAL[kind.type]
+    return f"incompatible schema conversion from {has} to {came}"
+
+
+def units(text: str) -> int:
+    """The length in UTF-16 units.
+
+    >>> units("né"), units("\\N{GRINNING FACE}")
+    (2, 2)
+    """
+    return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def printed(value: Any) -> str:
+    """A value as text: numbers without an exponent, times in ISO 8601.
+
+    >>> printed(1234567.5), printed(1e21), printed(False), printed(JsonText("[1]"))
+    ('1234567.5', '1000000000000000000000', 'false', '[1]')
+    """
+    if isinstance(value, str):
+        return str(value)
+    if value.__class__ is bool:
+        return "true" if value else "false"
+    if value.__class__ is datetime:
+        return to_text(value)
+    if value.__class__ is float:
+        return format(Decimal(repr(value)), "f")
+    return str(value)
+
+
+_KINDS: Mapping[type, Kind] = {
+    int: INT,
+    float: FLOAT,
+    bool: BOOLEAN,
+    datetime: DATETIME,
+    str: STRING,
+    SpaceText: STRING,
+    ArrayText: STRING,
+    JsonText: JSON,
+    LongText: TEXT,
+}
+
+
+def _looks_at_text(column: Column, provider: Provider) -> bool:
+    short = provider.text_beyond is not None and LONG not in column.hints
+    return short or provider.max_string is not None
+
+
+def _into_text(column: Column, provider: Provider) -> Coerce:
+    limit = provider.max_string if LONG in column.hints else provider.text_beyond or provider.max_string
+    measure = units if provider.text_beyond is not None else len
+    blank_is_null = provider.blank_is_null
+
+    def into(value: Any) -> Any:
+        if blank_is_null and value.__class__ is SpaceText:
+            return None
+        text = printed(value)
+        return MISFIT if limit is not None and measure(text) > limit else text
+
+    return into
+
+
+def _into_integer(value: Any) -> Any:
+    return value if value.__class__ is int and BIGINT_MIN <= value <= BIGINT_MAX else MISFIT
+
+
+def _into_double(value: Any) -> Any:
+    if value.__class__ is float:
+        return value
+    if value.__class__ is not int:
+        return MISFIT
+    try:
+        made = float(value)
+    except OverflowError:
+        return MISFIT
+    return made if int(made) == value else MISFIT
+
+
+def _into_decimal(value: Any) -> Any:
+    if value.__class__ is float:
+        return Decimal(repr(value))
+    return Decimal(value) if value.__class__ is int else MISFIT
+
+
+def _into_date(value: Any) -> date | Any:
+    return value.date() if value.__class__ is datetime else MISFIT
+
+
+def _into_json(value: Any) -> str:
+    if isinstance(value, (JsonText, ArrayText)):
+        return str(value)
+    if value.__class__ is datetime:
+        return json_text(to_text(value))
+    return printed(value) if value.__class__ is float else json_text(value)
+
+
+def _only(wanted: type) -> Coerce:
+    return lambda value: value if value.__class__ is wanted else MISFIT
+
+
+def _nothing(value: Any) -> Any:
+    return MISFIT
+
+
+_INTO: Mapping[DataType, Coerce] = {
+    "bigint": _into_integer,
+    "double": _into_double,
+    "decimal": _into_decimal,
+    "bool": _only(bool),
+    "timestamp": _only(datetime),
+    "date": _into_date,
+    "json": _into_json,
+}

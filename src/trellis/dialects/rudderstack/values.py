@@ -1,0 +1,262 @@
+"""What a value of an event becomes in a cell (spec rudderstack.md, sections 3.4, 3.5 and 5).
+
+A cell is an int, a float, a bool, a datetime (UTC, milliseconds) or text; the class of the text says where
+it comes from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from math import isfinite
+from typing import Any, Final, Literal
+
+import orjson
+
+from trellis.dialects.rudderstack.times import Parse, in_utc, to_text
+from trellis.dialects.rudderstack.warehouses import Neutral, Provider
+
+Cell = int | float | bool | datetime | str
+LAST_PLAIN: Final = 1e21
+"""From here on numbers without fraction are written with an exponent."""
+
+
+class ArrayText(str):
+    """JSON text of an array, or of an object kept whole: a string that a JSON column takes as JSON."""
+
+    __slots__ = ()
+
+
+class JsonText(str):
+    """JSON text of a value that is to be a JSON column."""
+
+    __slots__ = ()
+
+
+class SpaceText(str):
+    """Text of nothing but white space, which some warehouses load as NULL."""
+
+    __slots__ = ()
+
+
+class LongText(str):
+    """Text that is of type text however short it is."""
+
+    __slots__ = ()
+
+
+def neutral(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
+    """The neutral type of a cell; `array` is a string that a JSON column takes as JSON.
+
+    >>> from trellis.dialects.rudderstack.warehouses import provider_of
+    >>> redshift = provider_of("RS")
+    >>> neutral(5, redshift), neutral("5", redshift), neutral("5" * 513, redshift)
+    ('int', 'string', 'text')
+    """
+    found = _NEUTRAL[cell.__class__]
+    if provider.text_beyond is None or found not in ("string", "array"):
+        return found
+    return "text" if _units(str(cell)) > provider.text_beyond else found
+
+
+_NEUTRAL: Final[Mapping[type, Neutral | Literal["array"]]] = {
+    int: "int",
+    float: "float",
+    bool: "boolean",
+    datetime: "datetime",
+    str: "string",
+    SpaceText: "string",
+    ArrayText: "array",
+    JsonText: "json",
+    LongText: "text",
+}
+
+
+def _units(text: str) -> int:
+    """The length in UTF-16."""
+    return len(text) if text.isascii() else len(text) + sum(c > "\uffff" for c in text)
+
+
+def blank(value: Any) -> bool:
+    """Whether a value gives no cell.
+
+    >>> [blank(value) for value in (None, "", [], [""], [[]])]
+    [True, True, True, True, True]
+    >>> [blank(value) for value in ({}, [None], 0, False, "  ")]
+    [False, False, False, False, False]
+    """
+    if value is None:
+        return True
+    while value.__class__ is list:
+        if len(value) != 1:
+            return not value
+        value = value[0]
+        if value is None:
+            return False
+    return value.__class__ is str and not value
+
+
+def plain(value: Any) -> Any:
+    """A Python value as one that JSON has, or as a datetime.
+
+    >>> plain(Decimal("5.00")), plain(("a", 1)), plain(date(2024, 2, 29))
+    (5, ['a', 1], datetime.datetime(2024, 2, 29, 0, 0, tzinfo=datetime.timezone.utc))
+    """
+    if value is None:
+        return None
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if isinstance(value, date):
+        return in_utc(value) or str(value)
+    if isinstance(value, Decimal):
+        return _number(value)
+    for kind in (str, bool, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return str(value)
+
+
+def scalar(value: Any, parse: Parse) -> Cell | None:
+    """The cell of a value that is neither blank nor an array or object; of those it is None.
+
+    >>> from trellis.dialects.rudderstack.times import parse
+    >>> scalar(5.0, parse), scalar("5", parse), scalar("", parse), scalar({"a": 1}, parse)
+    (5, '5', None, None)
+    """
+    kind = value.__class__
+    if kind not in _JSON:
+        value = plain(value)
+        kind = value.__class__
+    if kind is str:
+        if not value:
+            return None
+        return SpaceText(value) if value.isspace() else parse(value) or value
+    if kind is float:
+        return int(value) if value.is_integer() else value
+    return None if kind is dict or kind is list else value
+
+
+def scalar_text(value: Any) -> str:
+    """A value that is neither an array nor an object as text; "" where it is one, or blank.
+
+    >>> scalar_text(77), scalar_text(77.0), scalar_text(True), scalar_text(["a"])
+    ('77', '77', 'true', '')
+    """
+    if value.__class__ is str:
+        return str(value)
+    value = plain(value)
+    if value.__class__ is datetime:
+        return to_text(value)
+    return "" if value is None or value.__class__ in (dict, list) else json_text(value)
+
+
+def json_text(value: Any) -> str:
+    """Compact JSON, keys in the order of their bytes, numbers without fraction as integers.
+
+    >>> json_text({"b": [5.0, 1.5, None], "a": "<é>"})
+    '{"a":"<é>","b":[5,1.5,null]}'
+    """
+    try:
+        text = orjson.dumps(value, _json_of, _SORTED)
+    except TypeError:  # an integer beyond 64 bits, more than 254 levels, a key that is no text
+        return _written(value)
+    if (b".0" in text or b"e+" in text) and _has_whole_float(value):
+        return _written(value)
+    return text.decode()
+
+
+_SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
+_JSON: Final = frozenset((str, int, float, bool, dict, list, type(None)))
+
+
+def _json_of(value: Any) -> Any:
+    made = plain(value)
+    return to_text(made) if made.__class__ is datetime else made
+
+
+def _number(value: Decimal) -> int | float:
+    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+
+
+def _has_whole_float(value: Any) -> bool:
+    todo = [value]
+    for each in todo:
+        kind = each.__class__
+        if kind is float:
+            if each.is_integer():
+                return True
+        elif kind is list:
+            todo += each
+        elif kind is dict:
+            todo += each.values()
+        elif kind not in _JSON:
+            todo.append(_json_of(each))
+    return False
+
+
+class _Mark(str):
+    """Text that is JSON already."""
+
+    __slots__ = ()
+
+
+def _written(value: Any) -> str:
+    """`json_text` of any depth and any integers."""
+    out: list[str] = []
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        kind = each.__class__
+        if kind is _Mark:
+            out.append(each)
+        elif kind is dict:
+            out.append("{")
+            todo.append(_Mark("}"))
+            keyed = sorted(((str(key), item) for key, item in each.items()), reverse=True, key=_key)
+            for number, (key, item) in enumerate(keyed, 1):
+                todo += (item, _Mark(f"{'' if number == len(keyed) else ','}{_quoted(key)}:"))
+        elif kind is list:
+            out.append("[")
+            todo.append(_Mark("]"))
+            for number, item in enumerate(reversed(each), 1):
+                todo += (item,) if number == len(each) else (item, _Mark(","))
+        elif kind is str:
+            out.append(_quoted(each))
+        elif kind is int or kind is float:
+            out.append(_digits(each))
+        elif kind is bool or each is None:
+            out.append(orjson.dumps(each).decode())
+        else:
+            todo.append(_json_of(each))
+    return "".join(out)
+
+
+def _key(item: tuple[str, Any]) -> str:
+    return item[0]
+
+
+def _digits(number: float) -> str:
+    if isinstance(number, float):
+        if not isfinite(number):
+            return "null"
+        if not number.is_integer() or abs(number) >= LAST_PLAIN:
+            return repr(number)
+        number = int(number)
+    try:
+        return str(number)
+    except ValueError:  # more digits than Python likes to print
+        return f"{Decimal(number):f}"
+
+
+def _quoted(text: str) -> str:
+    try:
+        return orjson.dumps(text).decode()
+    except TypeError:  # half of a surrogate pair
+        return json.dumps(text)
