@@ -176,7 +176,9 @@ class Attempt:
             seen = Observations()
             for outcome in waiting:
                 seen.merge(outcome.observed)
-            state = evolve(state, seen, self.dialect, naming)
+            known, state = state, evolve(state, seen, self.dialect, naming)
+            if retyped(known.schema, state.schema):  # what is staged has the old types
+                self.outcomes, pending, done = [], None, 0
         raise SchemaError(f"the schema of table {self.options.table} did not settle in {ROUNDS} rounds")
 
     def _report(

@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
+from destinations.postgres_server import Server, database, postgres, private_postgres
 from trellis.pipelines import Pipeline, pipeline
+
+__all__ = ["database", "postgres", "private_postgres"]
 
 Rows = list[dict[str, Any]]
 
 
-@pytest.fixture(params=["duckdb", "parquet"])
+@pytest.fixture(params=["duckdb", "parquet", "postgres"])
 def destination_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        server: Server = request.getfixturevalue("postgres")
+        return server.url(request.getfixturevalue("database"))
     return {"duckdb": f"duckdb:{tmp_path}/shop.duckdb", "parquet": f"parquet:{tmp_path}/lake"}[request.param]
 
 

@@ -48,7 +48,12 @@ class Server:
     def url(self, database: str, **parts: str) -> str:
         """`parts` replace the user, password, host or port of the URL."""
         split = urlsplit(self.admin)
-        told = {"user": split.username, "password": split.password, "host": split.hostname, "port": split.port}
+        told = {
+            "user": split.username,
+            "password": split.password,
+            "host": split.hostname,
+            "port": split.port,
+        }
         told.update(parts)
         login = ":".join(quote(str(told[part]), safe="") for part in ("user", "password") if told[part])
         where = ":".join(str(told[part]) for part in ("host", "port") if told[part])

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import NamedTuple
 
 from trellis.destinations.base import Destination
+from trellis.destinations.postgres_url import redacted
 from trellis.errors import UsageError, nearest
 
-_SCHEMES: Mapping[str, tuple[str, str]] = {
-    "duckdb": ("trellis.destinations.duckdb", "DuckDB"),
-    "parquet": ("trellis.destinations.parquet", "Parquet"),
+
+class _Scheme(NamedTuple):
+    """Where a destination is found; it is made from what follows the scheme, or from the `whole` URL."""
+
+    module: str
+    name: str
+    form: str
+    whole: bool = False
+
+
+_POSTGRES = _Scheme(
+    "trellis.destinations.postgres", "Postgres", "postgresql://USER@HOST/DATABASE", whole=True
+)
+_SCHEMES: Mapping[str, _Scheme] = {
+    "duckdb": _Scheme("trellis.destinations.duckdb", "DuckDB", "duckdb:PATH"),
+    "parquet": _Scheme("trellis.destinations.parquet", "Parquet", "parquet:PATH"),
+    "postgresql": _POSTGRES,
+    "postgres": _POSTGRES,
 }
 
 
@@ -18,12 +35,13 @@ def open_destination(url: str) -> Destination:
     """The destination of a URL such as `duckdb:shop.duckdb`. Raises UsageError."""
     scheme, colon, rest = url.partition(":")
     if not colon or scheme not in _SCHEMES:
-        known = ", ".join(f"{name}:PATH" for name in _SCHEMES)
+        known = ", ".join(dict.fromkeys(each.form for each in _SCHEMES.values()))
         hint = nearest(scheme, _SCHEMES) if colon else f"; write one of {known}"
-        raise UsageError(f"{url!r} names no destination{hint}")
+        raise UsageError(f"{redacted(url)!r} names no destination{hint}")
+    found = _SCHEMES[scheme]
     path = rest.removeprefix("//")
-    if not path:
-        raise UsageError(f"{url!r} has no path; write {scheme}:PATH")
-    module, name = _SCHEMES[scheme]
-    made: Destination = getattr(import_module(module), name)(path)
+    if not path and not found.whole:
+        raise UsageError(f"{url!r} has no path; write {found.form}")
+    make = getattr(import_module(found.module), found.name)
+    made: Destination = make(url if found.whole else path)
     return made

@@ -16,6 +16,7 @@ from trellis.flow.stage import StagedFile
 from trellis.schema.model import DataType, Schema, Table
 
 __all__ = [
+    "NO_NATIVE",
     "Abilities",
     "CatalogTable",
     "ChainLoad",
@@ -23,7 +24,6 @@ __all__ = [
     "Destination",
     "KeyedLoad",
     "Links",
-    "NO_NATIVE",
     "Moved",
     "Parallel",
     "one_by_one",

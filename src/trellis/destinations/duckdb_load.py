@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from trellis.destinations.base import CatalogTable, ChainLoad, Commit
+from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links
 from trellis.destinations.duckdb_errors import one_line, refusal
+from trellis.destinations.duckdb_links import find_changes
 from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.keyed import Keyed
 from trellis.destinations.merge import COMING, LEAVING, Chain, quoted
-from trellis.destinations.migration import Migration
-from trellis.destinations.refusal import double_keys, refuse_required, refuse_twins
+from trellis.destinations.migration import Migration, refuse_views
+from trellis.destinations.placed import Placed
+from trellis.destinations.refusal import double_keys, refuse_required, refuse_twins, type_clash
 from trellis.destinations.scan import relation
 from trellis.errors import DestinationError
 from trellis.flow.stage import StagedFile
-from trellis.schema.model import Table
+from trellis.schema.model import Column, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,6 +52,7 @@ class Load:
     def run(self) -> None:
         commit = self.commit
         tables = [*commit.schema.tables.values(), *commit.extra_tables]
+        refuse_views(tables, self.catalog)
         for chain in commit.chains:
             if chain.mode == "replace":
                 self._empty(chain)
@@ -59,6 +63,11 @@ class Load:
             else:
                 for table in commit.schema.chain(chain.root):
                     self._insert(table)
+        for load in commit.keyed:
+            if self._files(load.table):
+                self._key(load)
+        if commit.links and self._files(commit.links.rules):
+            self._link(commit.links)
         for table in commit.extra_tables:
             self._insert(table)
         for name, rows in commit.records.items():
@@ -74,7 +83,7 @@ class Load:
 
     def _migrate(self, tables: Sequence[Table]) -> None:
         refuse_twins(tables, self.catalog)
-        plan = Migration(self.catalog, duckdb_type, self._name)
+        plan = Migration(self.catalog, self._type, self._name, retyped=self._retyped())
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"
@@ -82,6 +91,26 @@ class Load:
                 refuse_required(table, missing)
             for statement in plan.of_table(table):
                 self._run(statement, table)
+
+    def _retyped(self) -> dict[str, list[str]]:
+        """Columns that get another type, by table. Raises SchemaError where they hold what does not fit."""
+        found: dict[str, list[str]] = {}
+        for name, columns in self.commit.retyped.items():
+            table, real = self.commit.schema.tables[name], self.catalog.get(name, CatalogTable(name))
+            for column in columns:
+                wanted, there = self._type(table.columns[column]), real.columns.get(column)
+                if there is None or there == wanted:
+                    continue
+                misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {wanted}) IS NULL"
+                query = f"SELECT {quoted(column)} FROM {self._name(name)} WHERE {misfit} LIMIT 1"
+                unfit = self.db.execute(query).fetchone()
+                if unfit:
+                    raise type_clash(name, column, there, wanted, unfit[0])
+                found.setdefault(name, []).append(column)
+        return found
+
+    def _type(self, column: Column) -> str:
+        return duckdb_type(column, self.commit.native)
 
     def _merge(self, load: ChainLoad) -> None:
         schema = self.commit.schema
@@ -108,6 +137,33 @@ class Load:
                 self._insert(table, chain.members(table.name, self._staged, COMING))
         for kept in (LEAVING, COMING):
             self.db.execute(f"DROP TABLE {kept}")
+
+    def _key(self, load: KeyedLoad) -> None:
+        table = self.commit.schema.tables[load.table]
+        staged = self._placed(table)
+        columns = [column.name for column in staged.columns]
+        there = [column.name for column in table.complete_columns]
+        relation = staged.relation(self._real_types(table, columns))
+        keyed = Keyed(load, self._name(table.name), relation, columns, there, staged.place)
+        for statement in keyed.statements(self._count):
+            self._run(statement, table)
+
+    def _real_types(self, table: Table, columns: Sequence[str]) -> dict[str, str]:
+        """The types that columns of a table have by now."""
+        rows = self.db.execute(f"DESCRIBE {self._name(table.name)}").fetchall()
+        real = {str(row[0]).lower(): str(row[1]) for row in rows}
+        return {name: real[name.lower()] for name in columns}
+
+    def _placed(self, table: Table) -> Placed:
+        files, there = self._files(table.name), self._staged_columns(table.name)
+        columns = [column for column in table.complete_columns if column.name in there]
+        return Placed([file.path for file in files], [file.rows for file in files], columns, there)
+
+    def _link(self, links: Links) -> None:
+        rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
+        linking = find_changes(self.db, self.commit, self._placed(rules), self._name(links.mappings))
+        for statement in linking.statements():
+            self._run(statement, mappings)
 
     def _insert(self, table: Table, where: str = "TRUE") -> None:
         if self._files(table.name):

@@ -1,11 +1,12 @@
-"""Column -> DuckDB type (spec dlt.md, section 16)."""
+"""Column -> DuckDB type and back (spec dlt.md, section 16)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import NOTHING, Column, DataType
 
 
 def _integer(column: Column) -> str:
@@ -44,8 +45,33 @@ _TYPES: Mapping[DataType, Callable[[Column], str]] = {
 }
 
 
-def duckdb_type(column: Column) -> str:
-    """The DuckDB type of a complete column."""
+_READ: Mapping[str, DataType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "bigint"),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "bigint"),
+    **dict.fromkeys(("DOUBLE", "FLOAT"), "double"),
+    **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMP"), "timestamp"),
+    **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "timestamp"),
+    "VARCHAR": "text",
+    "DECIMAL": "decimal",
+    "BOOLEAN": "bool",
+    "DATE": "date",
+    "TIME": "time",
+    "BLOB": "binary",
+    "JSON": "json",
+}
+
+
+def duckdb_type(column: Column, native: Mapping[DataType, str] = NOTHING) -> str:
+    """The DuckDB type of a complete column; `native` types come first."""
     if column.data_type is None:
         raise SchemaError(f"column {column.name} has no type yet")
-    return _TYPES[column.data_type](column)
+    return native.get(column.data_type) or _TYPES[column.data_type](column)
+
+
+def data_type(name: str) -> DataType | None:
+    """What a schema calls a type of DuckDB.
+
+    >>> data_type("INTEGER"), data_type("DECIMAL(18,3)"), data_type("DECIMAL(18,3)[]"), data_type("UUID")
+    ('bigint', 'decimal', None, None)
+    """
+    return _READ.get(re.sub(r"^DECIMAL\(\d+,\d+\)$", "DECIMAL", name))

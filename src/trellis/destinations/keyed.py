@@ -8,9 +8,9 @@ what `statements` gives, one after the other, in its one transaction:
         cursor.execute(statement)
 
 Every statement may use what those before it made; the last ones drop the temporary tables. A destination
-that writes whole files asks for the parts: after `prepare`, the staged rows for which `comes` holds go in;
-where the load replaces or fills, the rows of the table for which `leaves` holds go out; where it fills, the
-rows of `filled` go in too.
+that writes whole files executes `prepare` and asks for the parts: the staged rows for which `comes` holds go
+in; where the load replaces or fills, the rows of the table for which `leaves` holds go out; where it fills,
+what `changed` and `added` give goes in too.
 
 Users name their columns as they like, so a query here never adds a column beside those of a table:
 what it needs is renamed in a subquery that shows nothing else.
@@ -18,11 +18,13 @@ what it needs is renamed in a subquery that shows nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trellis.destinations.merge import quoted
 from trellis.evolution.dialect import KeyedLoad
+
+Count = Callable[[str], int]
 
 
 @dataclass(frozen=True)
@@ -69,38 +71,53 @@ class Keyed:
 
     @property
     def fills(self) -> bool:
-        return self.merges and self.load.on_match == "fill"
+        return self.merges and self.load.on_match in ("fill", "amend")
 
-    def statements(self, count: Callable[[str], int] | None = None) -> Iterator[str]:
+    @property
+    def replaces(self) -> bool:
+        return self.merges and self.load.on_match == "replace"
+
+    def statements(self, count: Count | None = None) -> Iterator[str]:
         """What is to be executed, in order, each before the next one is asked for.
 
         `count` executes a query of one number; it is needed where not all can be filled at once.
         """
-        yield from self.prepare()
+        yield from self.prepare(count)
         into, table = ", ".join(map(quoted, self.columns)), self.table
-        if self.fills:
-            yield from self._fill(count)
-        elif self.merges and self.load.on_match == "replace":
+        values = [quoted(name) for name in self.columns if name not in self.load.keys]
+        if self.replaces:
             yield f"DELETE FROM {table} AS c WHERE {self.leaves()}"
+        if self.fills and values:
+            set_ = ", ".join(f"{name} = f.{name}" for name in values)
+            yield f"UPDATE {table} AS c SET {set_} FROM {self._filled} f WHERE {self._equal('c', 'f')}"
+        if self.fills:
+            yield f"INSERT INTO {table} ({into}) {self.added(self.columns)}"
         yield f"INSERT INTO {table} ({into}) SELECT {into} FROM {self.staged} s WHERE {self.comes()}"
         yield from self.clear()
 
-    def prepare(self) -> Iterator[str]:
-        """Statements that make the temporary tables which `comes` and `filled` read."""
+    def prepare(self, count: Count | None = None) -> Iterator[str]:
+        """Statements that make the temporary tables which the other queries read."""
         if self.fills:
             yield f"CREATE TEMP TABLE {self._turns} AS {self._every_turn()}"
+            passes = self._passes(count)
+            yield f"CREATE TEMP TABLE {self._filled} AS {self._newest(0, passes)}"
+            for number in range(1, passes):
+                yield f"INSERT INTO {self._filled} {self._newest(number, passes)}"
         elif self.merges:
             yield f"CREATE TEMP TABLE {self._older} AS {self._not_newest()}"
 
     def clear(self) -> Iterator[str]:
         """Statements that drop the temporary tables."""
         if self.fills:
+            yield f"DROP TABLE {self._filled}"
             yield f"DROP TABLE {self._turns}"
         elif self.merges:
             yield f"DROP TABLE {self._older}"
 
     def comes(self) -> str:
         """A condition on a staged row `s`: it goes in as it is."""
+        if self.load.on_match == "amend":
+            return "FALSE"
         if not self.merges:
             return "TRUE"
         made = self._turns if self.fills else self._older
@@ -113,45 +130,41 @@ class Keyed:
         """A condition on a row `c` of the table: a staged row has its key."""
         return f"EXISTS (SELECT 1 FROM {self.staged} s WHERE {self._equal('c', 's')})"
 
-    def filled(self, columns: Sequence[str], number: int = 0, passes: int = 1) -> str:
-        """A query of these columns of the rows whose keys stand more than once, a part of them.
+    def changed(self, columns: Iterable[str]) -> str:
+        """A query of these columns of the rows that leave, as they are when filled."""
+        picked = ", ".join(f"{'f' if name in self.columns else 'c'}.{quoted(name)}" for name in columns)
+        return f"SELECT {picked} FROM {self.table} c JOIN {self._filled} f ON {self._equal('c', 'f')}"
 
-        A column that staged rows lack is taken from the table.
-        """
-        values = [name for name in columns if name not in self.load.keys]
-        keys = {name: f"key_{at}" for at, name in enumerate(self.load.keys)}
-        newest = {name: self.speaks.newest.format(value=f"value_{at}") for at, name in enumerate(values)}
-        shown = ", ".join(f"{(keys | newest)[name]} AS {quoted(name)}" for name in columns)
-        part = f" AND t.number % {passes} = {number}" if passes > 1 else ""
-        return (
-            f"SELECT {shown} FROM ("
-            f"SELECT {self._values(values, 's', self.columns)} FROM {self.staged} s "
-            f"JOIN {self._turns} t ON t.place = s.{quoted(self.place)}{part} UNION ALL "
-            f"SELECT {self._values(values, 'c', self.there)} FROM {self.table} c "
-            f"JOIN {self._turns} t ON t.place IS NULL AND {self._equal_key('c')}{part}"
-            f") every_row GROUP BY {', '.join(keys.values())}"
+    def added(self, columns: Iterable[str]) -> str:
+        """A query of these columns of filled rows that the table does not hold."""
+        picked = (
+            f"f.{quoted(name)}" if name in self.columns else f"NULL AS {quoted(name)}" for name in columns
         )
+        known = f"SELECT 1 FROM {self._turns} t WHERE t.place IS NULL AND {self._equal_key('f')}"
+        return f"SELECT {', '.join(picked)} FROM {self._filled} f WHERE NOT EXISTS ({known})"
 
-    def passes(self, columns: Sequence[str], count: Callable[[str], int] | None) -> int:
-        """In how many parts these columns are to be filled."""
+    def _passes(self, count: Count | None) -> int:
+        """In how many parts the rows are filled."""
         if count is None or self.speaks.cells is None:
             return 1
         keys = count(f"SELECT count(DISTINCT number) FROM {self._turns}")
-        return max(1, -(-keys * len(columns) // self.speaks.cells))
+        return max(1, -(-keys * len(self.columns) // self.speaks.cells))
 
-    def _fill(self, count: Callable[[str], int] | None) -> Iterator[str]:
-        filled, table = f"{self.speaks.temp}keyed_filled", self.table
-        into, passes = ", ".join(map(quoted, self.columns)), self.passes(self.columns, count)
-        yield f"CREATE TEMP TABLE {filled} AS {self.filled(self.columns, 0, passes)}"
-        for number in range(1, passes):
-            yield f"INSERT INTO {filled} {self.filled(self.columns, number, passes)}"
-        changed = [quoted(name) for name in self.columns if name not in self.load.keys]
-        if changed:
-            set_ = ", ".join(f"{name} = f.{name}" for name in changed)
-            yield f"UPDATE {table} AS c SET {set_} FROM {filled} f WHERE {self._equal('c', 'f')}"
-        known = f"SELECT 1 FROM {self._turns} t WHERE t.place IS NULL AND {self._equal_key('f')}"
-        yield f"INSERT INTO {table} ({into}) SELECT {into} FROM {filled} f WHERE NOT EXISTS ({known})"
-        yield f"DROP TABLE {filled}"
+    def _newest(self, number: int, passes: int) -> str:
+        """A query of the filled rows, or of a part of them: the columns that staged rows have."""
+        values = [name for name in self.columns if name not in self.load.keys]
+        keys = {name: f"key_{at}" for at, name in enumerate(self.load.keys)}
+        newest = {name: self.speaks.newest.format(value=f"value_{at}") for at, name in enumerate(values)}
+        shown = ", ".join(f"{(keys | newest)[name]} AS {quoted(name)}" for name in self.columns)
+        part = f" AND t.number % {passes} = {number}" if passes > 1 else ""
+        return (
+            f"SELECT {shown} FROM ("
+            f"SELECT {self._values(values, 's')} FROM {self.staged} s "
+            f"JOIN {self._turns} t ON t.place = s.{quoted(self.place)}{part} UNION ALL "
+            f"SELECT {self._values(values, 'c')} FROM {self.table} c "
+            f"JOIN {self._turns} t ON t.place IS NULL AND {self._equal_key('c')}{part}"
+            f") every_row GROUP BY {self._keys}"
+        )
 
     def _not_newest(self) -> str:
         """A query of the places of staged rows that yield to another one of their key."""
@@ -167,15 +180,18 @@ class Keyed:
         That one has no place. `turn` grows with the right to be believed, `number` is one for a key.
         """
         latest = "latest NULLS FIRST, " if self._staged_latest or self._table_latest else ""
-        by = f"PARTITION BY {self._keys}"
+        by, several = f"PARTITION BY {self._keys}", "times > 1"
+        if self.load.on_match == "amend":
+            several = "times > places"
         keys = ", ".join(f"c.{quoted(key)}" for key in self.load.keys)
         newest = f"max(c.{quoted(self._table_latest)})" if self._table_latest else "NULL"
         of_table = f"SELECT NULL, {keys}, {newest} FROM {self.table} c WHERE {self.leaves()} GROUP BY {keys}"
         return (
             f"SELECT place, turn, number, {self._keys} FROM (SELECT place, {self._keys}, "
             f"row_number() OVER ({by} ORDER BY {latest}place NULLS FIRST) AS turn, "
-            f"count(*) OVER ({by}) AS times, max(place) OVER ({by}) AS number "
-            f"FROM ({self._of_staged()} UNION ALL {of_table}) keyed) ranked WHERE times > 1"
+            f"count(*) OVER ({by}) AS times, count(place) OVER ({by}) AS places, "
+            f"max(place) OVER ({by}) AS number "
+            f"FROM ({self._of_staged()} UNION ALL {of_table}) keyed) ranked WHERE {several}"
         )
 
     def _of_staged(self) -> str:
@@ -186,13 +202,9 @@ class Keyed:
         place = f"s.{quoted(self.place)} AS place"
         return f"SELECT {place}, {keys}, {latest} AS latest FROM {self.staged} s WHERE {known}"
 
-    def _values(self, names: Sequence[str], row: str, there: Collection[str]) -> str:
-        values = (
-            f"{row}.{quoted(name)} AS value_{at}" if name in there else f"NULL AS value_{at}"
-            for at, name in enumerate(names)
-        )
-        keys = (f"t.key_{at}" for at in range(len(self.load.keys)))
-        return ", ".join(["t.turn", *keys, *values])
+    def _values(self, names: Sequence[str], row: str) -> str:
+        values = (f"{row}.{quoted(name)} AS value_{at}" for at, name in enumerate(names))
+        return ", ".join(["t.turn", *(f"t.key_{at}" for at in range(len(self.load.keys))), *values])
 
     @property
     def _staged_latest(self) -> str:
@@ -215,6 +227,10 @@ class Keyed:
     @property
     def _older(self) -> str:
         return f"{self.speaks.temp}keyed_older"
+
+    @property
+    def _filled(self) -> str:
+        return f"{self.speaks.temp}keyed_filled"
 
     @property
     def _turns(self) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from trellis.destinations.base import CatalogTable
+from trellis.destinations.base import CatalogTable, Commit
 from trellis.destinations.merge import quoted
+from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
 
 
@@ -39,9 +40,9 @@ class Migration:
             made.append(f"ALTER TABLE {name} ADD COLUMN {self._column(column)}")
             if column.required:
                 made.append(f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} SET NOT NULL")
-        for column in columns:
-            if column not in missing and column.name in self.retyped.get(table.name, ()):
-                made.append(f"ALTER TABLE {name} ALTER COLUMN {self._retyped(column)}")
+        retyped = self.retyped.get(table.name, ())
+        there = (c for c in columns if c.name in retyped and c not in missing)
+        made.extend(f"ALTER TABLE {name} ALTER COLUMN {self._retyped(c)}" for c in there)
         return made
 
     def missing(self, table: Table) -> list[Column]:
@@ -56,3 +57,27 @@ class Migration:
     def _retyped(self, column: Column) -> str:
         name, type_ = quoted(column.name), self.type_of(column)
         return f"{name} TYPE {type_} USING CAST({name} AS {type_})"
+
+
+def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -> None:
+    """Raises SchemaError where a table that gets rows or columns is a view."""
+    for table in tables:
+        if table.name in catalog and catalog[table.name].is_view:
+            raise SchemaError(
+                f"table {table.name}: it is a view in the destination, and a load needs a table; rename the "
+                "one or the other; nothing was loaded"
+            )
+
+
+def has_moved(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:
+    """Whether a table of the load does not look any more as it did when the load was planned."""
+    if commit.catalog is None:
+        return False
+    chained = (table.name for chain in commit.chains for table in commit.schema.chain(chain.root))
+    linked = [commit.links.mappings] if commit.links else []
+    touched = {*commit.files, *chained, *(load.table for load in commit.keyed), *linked}
+    return any(_look(commit.catalog.get(name)) != _look(now.get(name)) for name in touched)
+
+
+def _look(table: CatalogTable | None) -> object:
+    return None if table is None else (dict(table.columns), table.is_view)

@@ -71,13 +71,18 @@ def write_records(table: Table, records: Sequence[Mapping[str, Any]], target: st
     _write(made, target)
 
 
-def write_empty(columns: Mapping[str, str], known: Iterable[str], table: Table, target: str) -> None:
-    """Write a file without rows. Columns that only other files know take their type from those."""
+def schema_of(columns: Iterable[str], known: Iterable[str], table: Table) -> pa.Schema:
+    """These columns of a table. Those that only other files know take their type from those."""
     types: dict[str, pa.DataType] = {}
     for path in known:
         types.update((field.name, field.type) for field in pq.read_schema(path))
     types.update((field.name, field.type) for field in arrow_schema(table))
-    _write(pa.schema([(name, types[name]) for name in columns]).empty_table(), target)
+    return pa.schema([(name, types[name]) for name in columns])
+
+
+def write_empty(schema: pa.Schema, target: str) -> None:
+    """Write a file without rows."""
+    _write(schema.empty_table(), target)
 
 
 def read_rows(paths: Sequence[str], columns: Iterable[str], limit: int | None = None) -> list[dict[str, Any]]:

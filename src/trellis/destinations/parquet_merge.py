@@ -1,43 +1,27 @@
-"""A merge into Parquet files: DuckDB finds the places of rows that leave and come, Arrow copies the others.
+"""Merges into Parquet files: the rows that leave and come are found out of core, by their keys.
 
-Only key columns are read to find them, out of core; only files with rows that leave are written anew.
+Only files with rows that leave are written anew.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
-from trellis.destinations.base import ChainLoad, Commit
-from trellis.destinations.duckdb_errors import one_line
-from trellis.destinations.manifest import LiveFile, LiveTable
+from trellis.destinations.base import ChainLoad, Commit, KeyedLoad
+from trellis.destinations.keyed import Keyed
+from trellis.destinations.manifest import LiveTable
 from trellis.destinations.merge import COMING, LEAVING, Chain
-from trellis.destinations.parquet_files import Mask, columns_of, write_filtered
+from trellis.destinations.parquet_files import columns_of, schema_of
+from trellis.destinations.placed import Placed
 from trellis.destinations.refusal import double_keys
 from trellis.destinations.scan import relation
-from trellis.errors import DestinationError, SchemaError
+from trellis.destinations.sieve import Merged, Sieve, sieve
+from trellis.errors import SchemaError
 from trellis.flow.arrow_types import arrow_type
-from trellis.flow.stage import folder_name
+from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, Table
-
-if TYPE_CHECKING:
-    import duckdb
-
-MEMORY = "2GB"
-
-
-@dataclass(frozen=True)
-class Merged:
-    """A table after the merge: the files that stay as they are, and new ones outside of the tables."""
-
-    kept: tuple[LiveFile, ...]
-    made: tuple[str, ...]
 
 
 @dataclass
@@ -61,54 +45,22 @@ class Merge:
         if not self._paths_staged(self.load.root):
             return {t.name: Merged(self._live(t.name).files, ()) for t in tables}
         for table in tables:
-            _refuse_inexact(table.name, chain.needs(table.name))
-        with self._database() as self.db:
+            _refuse_inexact(table.name, {c.name: str(arrow_type(c)) for c in chain.needs(table.name)})
+        with sieve(self.root, self.scratch) as found:
             if self.load.strategy == "upsert":
-                twice = self._count(chain.double_keys())
+                twice = found.count(chain.double_keys())
                 if twice:
                     raise double_keys(chain.root.name, twice)
-            self.db.execute(f"CREATE TEMP TABLE {LEAVING} AS {chain.leaving(self.load.strategy)}")
-            self.db.execute(f"CREATE TEMP TABLE {COMING} AS {chain.coming(self.load.strategy)}")
-            return {table.name: self._table(table) for table in tables}
+            found.db.execute(f"CREATE TEMP TABLE {LEAVING} AS {chain.leaving(self.load.strategy)}")
+            found.db.execute(f"CREATE TEMP TABLE {COMING} AS {chain.coming(self.load.strategy)}")
+            return {table.name: self._table(found, table) for table in tables}
 
-    def _table(self, table: Table) -> Merged:
-        kept, made = [], []
-        live, staged = self._live(table.name).files, self.commit.files.get(table.name, ())
-        leaving = self.chain.places_leaving(table.name)
-        for file, hit in zip(live, self._masks(leaving, [f.rows for f in live]), strict=True):
-            if not hit.any():
-                kept.append(file)
-            elif not hit.all():
-                made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
-        once = bool(staged) and bool(self._count(self.chain.has_double_ids(table.name)))
+    def _table(self, found: Sieve, table: Table) -> Merged:
+        staged = self.commit.files.get(table.name, ())
+        stays = found.without(table.name, self._live(table.name).files, self.chain.places_leaving(table.name))
+        once = bool(staged) and bool(found.count(self.chain.has_double_ids(table.name)))
         coming = self.chain.places_coming(table.name, once) if staged else ""
-        for source, hit in zip(staged, self._masks(coming, [f.rows for f in staged]), strict=True):
-            if hit.all():
-                made.append(source.path)
-            elif hit.any():
-                made.append(self._filtered(table, source.path, hit))
-        return Merged(tuple(kept), tuple(made))
-
-    def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
-        """For each of some files one after the other: which of its rows a query of places names."""
-        if not sizes:
-            return
-        self.db.execute(f"CREATE OR REPLACE TEMP TABLE places AS SELECT place FROM ({places}) ORDER BY place")
-        first = 1
-        for size in sizes:
-            mask = np.zeros(size, dtype=np.bool_)
-            query = "SELECT place FROM places WHERE place >= ? AND place < ?"
-            found = self.db.execute(query, [first, first + size]).fetchnumpy()["place"]
-            mask[np.asarray(found, dtype=np.int64) - first] = True
-            first += size
-            yield mask
-
-    def _filtered(self, table: Table, source: str, kept: Mask) -> str:
-        folder = os.path.join(self.scratch, folder_name(table.name))
-        os.makedirs(folder, exist_ok=True)
-        target = os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
-        write_filtered(source, kept, target)
-        return target
+        return Merged(stays.kept, (*stays.made, *found.of(table.name, staged, coming)))
 
     def _live(self, table: str) -> LiveTable:
         return self.live.get(table, LiveTable())
@@ -126,33 +78,60 @@ class Merge:
         there = {name for path in paths for name in columns_of(path)}
         return relation(paths, needed, there)
 
-    def _count(self, query: str) -> int:
-        found = self.db.execute(query).fetchone()
-        return int(found[0]) if found else 0
 
-    @contextmanager
-    def _database(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        import duckdb
+@dataclass
+class KeyedMerge:
+    """One table without descendants. `columns` are those it has after the load, with their types."""
 
-        spill = os.path.join(self.scratch, "spill")
-        try:
-            with duckdb.connect(":memory:") as db:
-                db.execute("SET TimeZone = 'UTC'")
-                db.execute("SET enable_progress_bar = false")
-                db.execute(f"SET memory_limit = '{MEMORY}'")
-                db.execute("SET temp_directory = ?", [spill])
-                yield db
-        except duckdb.Error as bad:
-            raise DestinationError(f"{self.root}: DuckDB could not merge ({one_line(bad)})") from bad
+    root: str
+    commit: Commit
+    load: KeyedLoad
+    live: LiveTable
+    columns: Mapping[str, str]
+    scratch: str
+
+    def run(self) -> Merged:
+        table, load, live = self.commit.schema.tables[self.load.table], self.load, self.live.files
+        files = self.commit.files.get(load.table, ())
+        paths = [os.path.join(self.root, file.path) for file in live]
+        staged, current = self._staged(table, files), self._current(table, paths)
+        names = [column.name for column in staged.columns]
+        keyed = Keyed(load, current.relation(), staged.relation(), names, self.columns, staged.place)
+        if not keyed.merges:
+            return Merged(live, () if load.on_match == "amend" else tuple(file.path for file in files))
+        compared = {*self.columns} if keyed.fills else {*load.keys, load.latest}
+        _refuse_inexact(table.name, {n: type_ for n, type_ in self.columns.items() if n in compared})
+        with sieve(self.root, self.scratch) as found:
+            for statement in keyed.prepare(found.count):
+                found.db.execute(statement)
+            stays = Merged(live, ())
+            if keyed.fills or keyed.replaces:
+                leaving = f"SELECT c.{current.place} AS place FROM {keyed.table} c WHERE {keyed.leaves()}"
+                stays = found.without(table.name, live, leaving)
+            coming = f"SELECT s.{staged.place} AS place FROM {keyed.staged} s WHERE {keyed.comes()}"
+            made = [*stays.made, *found.of(table.name, files, coming)]
+            if keyed.fills:
+                filled = (keyed.changed(self.columns), keyed.added(self.columns))
+                made += found.written(table.name, filled, schema_of(self.columns, paths, table))
+            return Merged(stays.kept, tuple(made))
+
+    def _staged(self, table: Table, files: Sequence[StagedFile]) -> Placed:
+        there = {name for file in files for name in columns_of(file.path)}
+        columns = [column for column in table.complete_columns if column.name in there]
+        return Placed([file.path for file in files], [file.rows for file in files], columns, there)
+
+    def _current(self, table: Table, paths: Sequence[str]) -> Placed:
+        """All columns that the table has after the load; the files know the types of those it does not know."""
+        known = {column.name: column for column in table.complete_columns}
+        columns = [known.get(name) or Column(name) for name in self.columns]
+        return Placed(paths, [file.rows for file in self.live.files], columns, self.live.columns)
 
 
-def _refuse_inexact(table: str, columns: Sequence[Column]) -> None:
-    """DuckDB cannot tell apart all values of these types, so they are no keys."""
-    for column in columns:
-        type_ = arrow_type(column)
-        nanoseconds = pa.types.is_timestamp(type_) and type_.unit == "ns" and type_.tz
-        if nanoseconds or pa.types.is_decimal256(type_):
+def _refuse_inexact(table: str, types: Mapping[str, str]) -> None:
+    """DuckDB cannot tell apart all values of these types."""
+    for name, type_ in types.items():
+        if type_.startswith(("timestamp[ns, tz=", "decimal256")):
             raise SchemaError(
-                f"table {table}, column {column.name}: a column of type {type_} cannot be a key of a merge; "
-                "give it a smaller precision"
+                f"table {table}, column {name}: a column of type {type_} cannot be a key of a merge, nor "
+                "be filled; give it a smaller precision"
             )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +24,6 @@ from trellis.destinations.postgres_text import blocks
 from trellis.errors import DestinationError, TrellisError
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Table
-
-if TYPE_CHECKING:
-    import psycopg
 
 ITEM_BYTES = 32 << 20
 BATCH_ROWS = 16 << 10
@@ -76,18 +73,19 @@ class Copied:
     lost: str | None = None
 
 
-def pieces_of(table: Table, files: Sequence[StagedFile], target: str) -> Iterator[tuple[Piece, int]]:
+def pieces_of(
+    table: Table, files: Sequence[StagedFile], target: str, json_columns: frozenset[str]
+) -> Iterator[tuple[Piece, int]]:
     """The pieces of the files of a table, in the order of the input, and how many bytes each has."""
-    complete = {column.name: column.data_type for column in table.complete_columns}
+    complete = {column.name for column in table.complete_columns}
     for number, file in enumerate(files):
         with _reading(file.path):
             metadata = pq.read_metadata(file.path)
         columns = tuple(name for name in metadata.schema.to_arrow_schema().names if name in complete)
-        as_json = frozenset(name for name in columns if complete[name] == "json")
         first = number << FILE_BITS
         for group in range(metadata.num_row_groups):
             rows = metadata.row_group(group).num_rows
-            piece = Piece(table.name, target, file.path, group, columns, as_json, first, rows)
+            piece = Piece(table.name, target, file.path, group, columns, json_columns, first, rows)
             yield piece, metadata.row_group(group).total_byte_size
             first += rows
 
@@ -184,6 +182,6 @@ def _reading(path: str) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as bad:
         raise DestinationError(
-            f"{path}: this staged file cannot be read ({one_line(bad)}); if the load runs on several machines, "
-            "set TRELLIS_STAGING to a folder that all of them share; nothing was loaded"
+            f"{path}: this staged file cannot be read ({one_line(bad)}); if the load runs on several "
+            "machines, set TRELLIS_STAGING to a folder that all of them share; nothing was loaded"
         ) from bad

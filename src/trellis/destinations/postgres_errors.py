@@ -11,8 +11,6 @@ from trellis.destinations.refusal import null_in
 from trellis.errors import DestinationError, SchemaError, TrellisError
 
 if TYPE_CHECKING:
-    import psycopg
-
     from trellis.destinations.postgres_session import Refused, Session
 
 IS_STARTING = (
@@ -31,8 +29,7 @@ _CANNOT_CONNECT: tuple[tuple[str, str], ...] = (
     ("could not translate host name", "the host is not known; correct its name"),
     (
         "password authentication failed",
-        "the server does not take this user or password; correct them in the URL (@ is written %40, / is %2F), "
-        "or leave the password out and put it into PGPASSWORD or ~/.pgpass",
+        "the server does not take this user or password; correct them in the URL (%40 for @, %2F for /)",
     ),
     (
         "no password supplied",
@@ -169,8 +166,8 @@ def _unsupported(refused: Refused, session: Session) -> TrellisError:
     if view is None:
         return _other(refused, session)
     return SchemaError(
-        f"table {refused.aim.table}: view {view[1]} depends on a column that must get another type ({detail}); "
-        "drop the view, load, and create it again; nothing was loaded"
+        f"table {refused.aim.table}: view {view[1]} depends on a column that must get another type "
+        f"({detail}); drop the view, load, and create it again; nothing was loaded"
     )
 
 

@@ -146,10 +146,9 @@ def _prepare(db: psycopg.Connection[Any]) -> None:
 
     recent = db.info.server_version >= 140000
     endless = "SET idle_session_timeout = 0;" if recent else ""
-    waits = (
-        f"SELECT set_config('lock_timeout', '{LOCK_WAIT}s', false) WHERE current_setting('lock_timeout') = '0'"
-    )
-    db.execute(f"{_SETTINGS} {endless} {waits}".encode())
+    waits = f"SELECT set_config('lock_timeout', '{LOCK_WAIT}s', false)"
+    unsaid = "current_setting('lock_timeout') = '0'"
+    db.execute(f"{_SETTINGS} {endless} {waits} WHERE {unsaid}".encode())
     if recent:
         try:
             # what a killed load was doing shall end soon, and its locks with it

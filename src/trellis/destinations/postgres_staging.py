@@ -7,15 +7,16 @@ free belong to nobody any more.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from trellis.destinations.base import Parallel
 from trellis.destinations.merge import quoted
 from trellis.destinations.postgres_catalog import has_schema
-from trellis.destinations.postgres_copy import Copied, Item, copy_item, packed, pieces_of
+from trellis.destinations.postgres_copy import Item, Piece, copy_item, packed, pieces_of
 from trellis.destinations.postgres_errors import lock_held
 from trellis.destinations.postgres_names import digest, free_name, lock_number, name_of, staging_schema
 from trellis.destinations.postgres_session import Aim, Lost, Refused, Session
@@ -27,7 +28,8 @@ LOAD_WAIT = "600s"
 _DROP_WAIT = "1s"
 _MANY = 100
 _WORTH_STATISTICS = 5000
-_OURS = "^[0-9a-f]{16}_[0-9a-f]{8}_"
+_OURS = re.compile(r"[0-9a-f]{16}_[0-9a-f]{8}_")
+_JSON = ("json", "jsonb")
 
 Staged = Sequence[tuple[Table, Sequence[StagedFile]]]
 
@@ -72,12 +74,16 @@ class Staging:
         """The quoted name of a table here, for the time of this load."""
         return name_of(self.schema, self.prefix + what)
 
+    def columns(self, table: str) -> set[str]:
+        """The columns that staged files of a table have."""
+        pieces = (piece for item in self.items for piece in item.pieces)
+        return {name for piece in pieces if piece.table == table for name in piece.columns}
+
     def __enter__(self) -> Staging:
         wait_for(self.session, self.owner, f"load {self.load_id}", "pg_advisory_lock")
         self._make_schema()
         self._sweep()
-        with self._aimed():
-            self._make_tables()
+        self._make_tables()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -102,7 +108,9 @@ class Staging:
 
     def check(self) -> None:
         """Raises Lost if rows are missing: a crash of the server empties these tables."""
-        found = self.session.run(f"SELECT count(*), coalesce(sum(rows), 0) FROM {self.name('items')}").fetchone()
+        found = self.session.run(
+            f"SELECT count(*), coalesce(sum(rows), 0) FROM {self.name('items')}"
+        ).fetchone()
         if found != (len(self.items), sum(item.rows for item in self.items)):
             raise Lost("the server lost the rows that were staged")
 
@@ -121,4 +129,54 @@ class Staging:
 
     def _make_tables(self) -> None:
         needs = f"GRANT USAGE, CREATE ON SCHEMA {quoted(self.schema)} TO {{user}}"
-        pieces: list[Iterator[...]] = []
+        with self.session.transaction():
+            for number, (table, _) in enumerate(self.staged):
+                self.relations[table.name] = relation = self.name(str(number))
+                columns = [f"{quoted(c.name)} {self.type_of(c)}" for c in table.complete_columns]
+                listed = ", ".join([*columns, f"{quoted(self.place)} bigint NOT NULL"])
+                aim = Aim(table.name, relation, needs)
+                self.session.run(f"CREATE UNLOGGED TABLE {relation} ({listed})", aim=aim)
+            ledger = f"CREATE UNLOGGED TABLE {self.name('items')} (item bigint PRIMARY KEY, rows bigint)"
+            self.session.run(ledger, aim=Aim(needs=needs))
+        parameters = self.session.parameters
+        self.items = [
+            Item(
+                number, parameters, self.session.shown, self.schema, f"{self.prefix}items", self.place, pieces
+            )
+            for number, pieces in enumerate(packed(self._pieces()))
+        ]
+
+    def _pieces(self) -> Iterator[tuple[Piece, int]]:
+        for number, (table, files) in enumerate(self.staged):
+            as_json = frozenset(c.name for c in table.complete_columns if self.type_of(c) in _JSON)
+            yield from pieces_of(table, files, f"{self.prefix}{number}", as_json)
+
+    def _sweep(self) -> None:
+        """Drop the tables of dead loads, and those of earlier attempts at this one."""
+        found: dict[str, list[str]] = {}
+        for name in self._tables_there(""):
+            if _OURS.match(name):
+                found.setdefault(name[:16], []).append(name)
+        for owner, names in found.items():
+            if owner == self.owner:
+                self._drop(names)
+            elif self.session.value("SELECT pg_try_advisory_lock($1::bigint)", [lock_number(owner)]):
+                self._drop(names)
+                self.session.run("SELECT pg_advisory_unlock($1::bigint)", [lock_number(owner)])
+
+    def _tables_there(self, prefix: str) -> list[str]:
+        query = (
+            "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = $1 AND c.relkind = 'r' AND starts_with(c.relname::text, $2::text)"
+        )
+        return [name for (name,) in self.session.run(query, [self.schema, prefix])]
+
+    def _drop(self, names: Sequence[str]) -> None:
+        """Drop tables; what cannot be dropped now is left to a later load."""
+        before = self.session.value("SELECT current_setting('lock_timeout')")
+        self.session.run(f"SET lock_timeout = '{_DROP_WAIT}'")
+        for start in range(0, len(names), _MANY):
+            listed = ", ".join(name_of(self.schema, name) for name in names[start : start + _MANY])
+            with suppress(Refused):
+                self.session.run(f"DROP TABLE IF EXISTS {listed}")
+        self.session.run("SELECT set_config('lock_timeout', $1, false)", [before])

@@ -127,4 +127,6 @@ def _date(days: int) -> str:
     number = day - (153 * month + 2) // 5 + 1
     month += 3 if month < 10 else -9
     year += era * 400 + (month <= 2)
-    return f"{year:04d}-{month:02d}-{number:02d}" if year > 0 else f"{1 - year:04d}-{month:02d}-{number:02d} BC"
+    return (
+        f"{year:04d}-{month:02d}-{number:02d}" if year > 0 else f"{1 - year:04d}-{month:02d}-{number:02d} BC"
+    )

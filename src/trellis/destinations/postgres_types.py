@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from trellis.destinations.base import NO_NATIVE
 from trellis.errors import SchemaError
-from trellis.schema.model import NOTHING, Column, DataType
+from trellis.schema.model import Column, DataType
 
 MAX_DIGITS = 6
 
@@ -21,8 +22,8 @@ def _integer(column: Column) -> str:
 def _digits(column: Column) -> str:
     if column.precision is not None and column.precision > MAX_DIGITS:
         raise SchemaError(
-            f"column {column.name}: PostgreSQL keeps {MAX_DIGITS} digits of a second, not {column.precision}; "
-            f"give it precision {MAX_DIGITS}"
+            f"column {column.name}: PostgreSQL keeps {MAX_DIGITS} digits of a second, not "
+            f"{column.precision}; give it precision {MAX_DIGITS}"
         )
     return "" if column.precision is None else f"({column.precision})"
 
@@ -71,7 +72,7 @@ _READ: Mapping[str, DataType] = {
 }
 
 
-def postgres_type(column: Column, native: Mapping[DataType, str] = NOTHING) -> str:
+def postgres_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
     """The PostgreSQL type of a complete column; `native` types come first."""
     if column.data_type is None:
         raise SchemaError(f"column {column.name} has no type yet")

@@ -244,8 +244,11 @@ class Type(Protocol):
         """What makes a value one of the column, or MISFIT."""
         ...
 
-    def direct(self, schema: Schema, column: Column) -> type | None:
-        """The class whose values are those of the column as they are."""
+    def direct(self, schema: Schema, column: Column) -> tuple[type, ...]:
+        """The classes whose values go into the column as they are, the most frequent first.
+
+        Integers are given only if they have at most 15 digits.
+        """
         ...
 
     def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:

@@ -8,18 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
-from trellis.evolution.dialect import Rejected
-from trellis.evolution.observe import Observations
+from trellis.evolution.observe import Observations, Position
 from trellis.flow.batches import Keyring, TableBatch, batch_of_rows
 from trellis.flow.blocks import Block, Split
 from trellis.flow.columnar import Layout, NotClean, layout_of
-from trellis.flow.lines import BadLine, duplicates, may_repeat, record
+from trellis.flow.lines import BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.slots import TableWalk
 from trellis.flow.tabular import RowBatch, rows_of
-from trellis.flow.text import to_json
 from trellis.flow.walk import Walker
 
 _DEEP = 12_000
@@ -28,7 +24,10 @@ _QUOTE = rb"\u0022"
 
 @dataclass
 class Conformed:
-    """One block's outcome. With `observed`, the schema has no place for some of it: nothing else counts."""
+    """One block's outcome. With `observed`, the schema has no place for some of it.
+
+    Then the lines numbered in `waiting` do not count yet; if it is None, nothing of the block does.
+    """
 
     counts: Counts = field(default_factory=Counts)
     batches: list[TableBatch] = field(default_factory=list)
@@ -36,6 +35,7 @@ class Conformed:
     rejects: list[Reject] = field(default_factory=list)
     refusals: Counter[str] = field(default_factory=Counter)
     observed: Observations | None = None
+    waiting: tuple[int, ...] | None = None
 
 
 class Conformer:
@@ -48,8 +48,8 @@ class Conformer:
         self.layout: Layout | None = None
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
 
-    def block(self, split: Split, block: Block) -> Conformed:
-        """Conform the lines of a block. Raises ContractError."""
+    def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
+        """Conform the lines of a block, or `only` those of these numbers. Raises ContractError."""
         seed = self._seed(split.file, split.number, block.offset)
         if self.layout is not None:
             try:
@@ -60,11 +60,11 @@ class Conformer:
             except NotClean:
                 self.layout = None
         made = self._exact_lines(split, block, seed)
-        if self.fast and made.observed is None and not self.walker.route:
+        if self.fast and made.observed is None:
             self.layout = layout_of(self.walker.root(self.plan.table))
         return made
 
-    def batch(self, split: Split, rows: RowBatch) -> Conformed:
+    def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform rows that have types already."""
         return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path)
 
@@ -72,50 +72,36 @@ class Conformer:
         """Conform records that are Python values already. `first` counts the records before them."""
         self.walker.start()
         self.walker.file = name
-        counts, rejects = Counts(), []
+        counts = Counts()
         for at, item in enumerate(items, first):
-            try:
-                self._record(item, (file, number, at), counts)
-            except Rejected as bad:
-                counts.rejected += 1
-                rejects.append(Reject(at, to_json(item).encode(), str(bad)))
-        return self._finish(counts, rejects, self._seed(file, number, first))
+            self._record(item, (file, number, at), counts)
+        return self._finish(counts, [], self._seed(file, number, first))
 
     def _exact_lines(self, split: Split, block: Block, seed: bytes) -> Conformed:
         walker = self.walker
         walker.start()
         walker.file = split.path
         counts, rejects = Counts(), []
+        wary = has_long_number(block.data)
         for at, line in enumerate(block.lines, block.line):
             if not line or line.isspace():
                 continue
             try:
-                item = record(line)
+                item = record(line, wary)
             except BadLine as bad:
                 counts.read += 1
                 counts.rejected += 1
                 rejects.append(Reject(at, line, str(bad)))
                 continue
             before = walker.keys
-            try:
-                loaded = self._record(item, (split.file, split.number, at), counts)
-            except Rejected as bad:
-                counts.rejected += 1
-                rejects.append(Reject(at, line, str(bad)))
-                continue
-            if loaded and walker.route is None:
+            if self._record(item, (split.file, split.number, at), counts):
                 self._doubled(line, walker.keys - before, at)
-            elif loaded:
-                self._doubled(line, _keys_of(item, line), at)
         return self._finish(counts, rejects, seed)
 
-    def _record(self, item: Any, position: tuple[int, int, int], counts: Counts) -> bool:
+    def _record(self, item: Any, position: Position, counts: Counts) -> bool:
         walker = self.walker
+        loaded = walker.record(walker.root(self.plan.table), item, position)
         counts.read += 1
-        if walker.route is None:
-            loaded = walker.record(walker.root(self.plan.table), item, position)
-        else:
-            loaded = walker.routed(walker.route, item, position)
         counts.loaded += loaded
         counts.dropped += not loaded
         return loaded
@@ -132,6 +118,10 @@ class Conformer:
         walker = self.walker
         if walker.observed:
             return Conformed(observed=walker.observed)
+        return self._made(counts, rejects, seed)
+
+    def _made(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
+        walker = self.walker
         keyring = self._keyring(seed)
         batches = [
             batch_of_rows(walk, keyring) for walk in _parents_first(walker.tables.values()) if walk.rows
@@ -143,11 +133,6 @@ class Conformer:
 
     def _seed(self, *place: int) -> bytes:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
-
-
-def _keys_of(item: Any, line: bytes) -> int:
-    """How many keys a record holds, counted as `may_repeat` counts those of its line."""
-    return -1 if _QUOTE in line else orjson.dumps(item).count(b'":')
 
 
 def _parents_first(walks: Iterable[TableWalk]) -> list[TableWalk]:

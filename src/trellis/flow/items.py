@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from trellis.errors import TrellisError
 from trellis.flow.blocks import Split
-from trellis.flow.conform import Conformer
+from trellis.flow.conform_spread import conformer_of
 from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.stage import Stage
 from trellis.flow.tabular import rows_of
@@ -53,7 +53,7 @@ def run_items(plan: Plan, chunks: Chunks, wanted: set[int] | None, progress: Pro
     outcome = Outcome("items")
     try:
         with Stage(plan.staging, f"items-{os.urandom(4).hex()}") as stage:
-            conformer, first = Conformer(plan), 0
+            conformer, first = conformer_of(plan), 0
             for number, chunk in enumerate(chunks()):
                 if wanted is None or number in wanted:
                     made = conformer.items(chunk, 0, 0, first, WHERE.path)

@@ -16,7 +16,9 @@ from typing import Any
 import orjson
 
 MAX_DEPTH = 1000
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+_DIGITS = bytes(48 if 48 <= byte < 58 else 0 for byte in range(256))
+LONG, SAFE = 19, 16
+"""Digits from which on an integer may not fit 64 bits, or a double."""
 _SPACED_COLON = re.compile(rb'"[ \t\r]+:')
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -25,10 +27,15 @@ class BadLine(Exception):
     """Why a line is not a record."""
 
 
-def parse(line: bytes) -> Any:
+def has_long_number(text: bytes, digits: int = LONG) -> bool:
+    """Whether there are so many digits in a row."""
+    return b"0" * digits in text.translate(_DIGITS)
+
+
+def parse(line: bytes, wary: bool = True) -> Any:
     """The JSON value of a line. Integers of any length are exact; a number beyond the range of a
-    double stays as its text. Raises BadLine."""
-    if not _LONG_NUMBER.search(line):
+    double stays as its text. `wary`: the line may have a long number. Raises BadLine."""
+    if not wary or not has_long_number(line):
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError:
@@ -36,9 +43,9 @@ def parse(line: bytes) -> Any:
     return _exact(line)
 
 
-def record(line: bytes) -> dict[str, Any]:
-    """The JSON object of a line. Raises BadLine."""
-    value = parse(line)
+def record(line: bytes, wary: bool = True) -> dict[str, Any]:
+    """The JSON object of a line; `wary` as for `parse`. Raises BadLine."""
+    value = parse(line, wary)
     if value.__class__ is not dict:
         raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
     return value
@@ -54,6 +61,13 @@ def may_repeat(text: Sequence[bytes], keys: int) -> bool:
         return True
     spaced = any(mark in part for part in text for mark in (b'" ', b'"\t', b'"\r'))
     return spaced and any(map(_SPACED_COLON.search, text))
+
+
+def line_may_repeat(line: bytes, keys: int) -> bool:
+    """`may_repeat` for one line."""
+    if line.count(b'":') != keys:
+        return True
+    return (b'" ' in line or b'"\t' in line or b'"\r' in line) and bool(_SPACED_COLON.search(line))
 
 
 def duplicates(line: bytes) -> list[tuple[str, Any]]:

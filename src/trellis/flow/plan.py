@@ -38,10 +38,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class BlockRef:
-    """A block that has to be read again, once the schema has room for what it holds."""
+    """A block, or some of its lines, to be read again once the schema has room for what is in them."""
 
     split: Split
     offset: int
+    lines: tuple[int, ...] | None = None
 
 
 @dataclass

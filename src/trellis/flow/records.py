@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import SPLIT, Split
-from trellis.flow.conform import Conformer
+from trellis.flow.conform_spread import conformer_of
 from trellis.flow.items import Chunks, run_items
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan
@@ -77,7 +77,7 @@ class FileRecords:
 
     def peek(self, plan: Plan) -> Observations:
         for split in self.splits:
-            for part in read_parts(Conformer(plan, fast=False), split):
+            for part in read_parts(conformer_of(plan, fast=False), split):
                 return part.conform().observed or Observations()
         return Observations()
 
@@ -85,11 +85,11 @@ class FileRecords:
         if pending is None:
             tasks = [Task(f"{number:06d}", split) for number, split in enumerate(self.splits)]
         else:
-            waiting: dict[Split, list[int]] = {}
+            waiting: dict[Split, dict[int, tuple[int, ...] | None]] = {}
             for ref in pending:
-                waiting.setdefault(ref.split, []).append(ref.offset)
+                waiting.setdefault(ref.split, {})[ref.offset] = ref.lines
             tasks = [
-                Task(f"{number:06d}-again", split, tuple(waiting[split]))
+                Task(f"{number:06d}-again", split, waiting[split])
                 for number, split in enumerate(self.splits)
                 if split in waiting
             ]
@@ -114,7 +114,7 @@ class ItemRecords:
 
     def peek(self, plan: Plan) -> Observations:
         for chunk in self.chunks():
-            return Conformer(plan).items(chunk, 0, 0, 0, "records").observed or Observations()
+            return conformer_of(plan).items(chunk, 0, 0, 0, "records").observed or Observations()
         return Observations()
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:

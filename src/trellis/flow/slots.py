@@ -18,8 +18,8 @@ class Slot:
     """What is known of one raw key at one place: where its values go, and what they have been."""
 
     __slots__ = (
-        "budget", "child", "classes", "coerce", "column", "direct", "excluded", "fragments", "inner", "name",
-        "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants", "whole",
+        "budget", "child", "classes", "coerce", "column", "direct", "directs", "excluded", "fragments",
+        "inner", "name", "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants", "whole",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
@@ -29,6 +29,7 @@ class Slot:
         self.budget = budget
         self.column: Column | None = None
         self.direct: type | None = None
+        self.directs: tuple[type, ...] = ()
         self.coerce: Coerce | None = None
         self.required = False
         self.reserved = False
@@ -69,6 +70,7 @@ class TableWalk:
             if c.required and c.name not in self.keys.columns
         )
         self.shapes: set[str] = set()
+        self.pairs: set[tuple[str, type]] = set()
         self.rows: list[Row] = []
         self.parents: list[int] = []
         self.indexes: list[int] = []

@@ -13,6 +13,7 @@ from trellis.errors import TrellisError
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Layout, Split, read_blocks
 from trellis.flow.conform import Conformed, Conformer
+from trellis.flow.conform_spread import conformer_of
 from trellis.flow.lost import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.flow.plan import BlockRef, Counts, Plan
 from trellis.flow.stage import Stage, StagedFile
@@ -23,11 +24,11 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Task:
-    """`blocks` names the blocks to do; None means all of the split."""
+    """`blocks` names the blocks to do, and the lines of them if not all; None means all of the split."""
 
     name: str
     split: Split
-    blocks: tuple[int, ...] | None = None
+    blocks: Mapping[int, tuple[int, ...] | None] | None = None
 
 
 @dataclass
@@ -72,14 +73,14 @@ def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
 
 
 def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Progress) -> None:
-    conformer = Conformer(plan)
+    conformer = conformer_of(plan)
     for part in read_parts(conformer, task.split):
         if task.blocks is None or part.offset in task.blocks:
-            made = part.conform()
+            made = part.conform(only=task.blocks[part.offset] if task.blocks else None)
             if made.observed is not None:
                 outcome.observed.merge(made.observed)
-                outcome.pending.append(BlockRef(task.split, part.offset))
-            else:
+                outcome.pending.append(BlockRef(task.split, part.offset, made.waiting))
+            if made.observed is None or made.waiting is not None:
                 keep(plan, made, task.split.path, stage, outcome)
             progress(part.size)
         outcome.lines = part.lines
@@ -97,7 +98,7 @@ class Part(NamedTuple):
     offset: int
     size: int
     lines: int
-    conform: Callable[[], Conformed]
+    conform: Callable[..., Conformed]
 
 
 def _text_parts(conformer: Conformer, split: Split) -> Iterator[Part]:

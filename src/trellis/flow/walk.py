@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from trellis.errors import ContractError
-from trellis.evolution.dialect import Cut, Refusal, Router
+from trellis.evolution.dialect import Cut, Refusal
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind, type_of
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
@@ -28,7 +28,7 @@ HIGH: Final = (1 << 63) - 1
 _SEQUENCES = (list, tuple)
 
 
-class _Dropped(Exception):
+class Dropped(Exception):
     """A contract drops the row at hand."""
 
 
@@ -39,8 +39,6 @@ class Walker:
         self.plan = plan
         self.dialect = plan.dialect
         self.naming = plan.naming
-        closed = {name for name, verdict in plan.refusals.tables.items() if verdict == "overflow"}
-        self.route = self.dialect.route.router(plan.schema, plan.now, closed)
         self.detect = self.dialect.type.classifier(plan.schema, fresh=True)
         self.classify = self.dialect.type.classifier(plan.schema, fresh=False)
         self.tables: dict[tuple[str, ...], TableWalk] = {}
@@ -58,9 +56,7 @@ class Walker:
         self.observed = Observations()
         self.fresh: list[CellKey] = []
         self.discards: list[Discard] = []
-        self.refused: list[tuple[TableWalk, Row, Slot, Any, str]] = []
         self.refusals: Counter[str] = Counter()
-        self.over: dict[str, Any] = {}
         self.dropped = 0
         self.keys = 0
 
@@ -80,66 +76,6 @@ class Walker:
             for slot in walk.by_name.values()
             if slot.saw_null and slot.column is None and not slot.saw_inner and slot.child is None
         }
-
-    def routed(self, route: Router, item: Mapping[str, Any], position: Position) -> bool:
-        """Spread one record over the tables it tells. False where none takes it. Raises Rejected."""
-        found = route(item, "/".join(map(str, position)))
-        self.where = position
-        self.line = position[-1]
-        self.sequence = 0
-        for lost in found.lost:
-            text = lost.value if isinstance(lost.value, str) else to_json(lost.value)
-            self.discards.append(Discard(lost.table, lost.column, lost.path, text, self.line, lost.reason))
-        placed = False
-        for table, row in found.rows:
-            walk = self.tables.get((table,)) or self.root(table)
-            if walk.verdict is not None:
-                self._discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
-            elif self._flat(walk, row):
-                placed = True
-        if self.refused:
-            self._keep_refused()
-        self.dropped += not placed
-        return placed
-
-    def _flat(self, walk: TableWalk, row: Mapping[str, Any]) -> bool:
-        """Append a row whose values have the names of their columns already."""
-        sequence, fresh = self.sequence, len(self.fresh)
-        self.sequence += 1
-        self.ordinal = 0
-        self.row_sequence = sequence
-        if not walk.known:
-            self.observed.saw_table(walk.name, None, (*self.where, sequence))
-        out: Row = {}
-        slots = walk.slots
-        try:
-            for name, value in row.items():
-                slot = slots.get(name) or self._slot(walk, slots, None, name)
-                if value.__class__ is slot.direct and (value.__class__ is not int or LOW <= value <= HIGH):
-                    out[name] = value
-                else:
-                    self._cell(walk, slot, value, out, row)
-            if self.over:
-                over, self.over = self.over, {}
-                name, value = self.dialect.keep.overflow(self.plan.schema, row, over)
-                self._cell(walk, slots.get(name) or self._slot(walk, slots, None, name), value, out, row)
-        except _Dropped:
-            self._forget(fresh)
-            self.over = {}
-            return False
-        walk.rows.append(out)
-        return True
-
-    def _keep_refused(self) -> None:
-        """Keep the values that had no place in the tables of the dialect that are for them."""
-        waiting, self.refused = self.refused, []
-        for walk, row, slot, value, reason in waiting:
-            kept = self.dialect.keep.refused(self.plan.schema, walk.name, row, slot.name, value, reason)
-            if kept is None:
-                self._discard(walk, slot.name, slot.path, value, reason)
-            else:
-                self.refusals[reason] += 1
-                self._flat(self.root(kept[0]), kept[1])
 
     def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
         """Discard a value that another value under the same key of the same object replaced."""
@@ -227,7 +163,7 @@ class Walker:
                             lists[fragments] = (slot, value)
                     else:
                         self._cell(walk, slot, value, out, item)
-        except _Dropped:
+        except Dropped:
             self._forget(fresh)
             return False
         news = len(self.fresh) > fresh
@@ -318,7 +254,7 @@ class Walker:
                 self._discard(walk, slot.name, slot.path, value, reason)
                 out[slot.name] = into(value)
             case Refusal(reason):
-                self.refused.append((walk, out, slot, value, reason))
+                self._misfit(walk, slot, value, reason, out)
             case (name, coerce):
                 fitted = coerce(value)
                 if fitted is MISFIT:
@@ -365,13 +301,14 @@ class Walker:
     def _refuse(
         self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
     ) -> None:
-        if verdict == "overflow":
-            self.over[slot.path] = value
-            return
         drops = verdict == "discard_row"
         self._discard(walk, slot.name, slot.path, value, reason, to_json(item) if drops else None)
         if drops:
-            raise _Dropped
+            raise Dropped
+
+    def _misfit(self, walk: TableWalk, slot: Slot, value: Any, reason: str, out: Row) -> None:
+        """A value that its column does not take, and no other does."""
+        self._discard(walk, slot.name, slot.path, value, reason)
 
     def _collision(self, walk: TableWalk, slot: Slot, value: Any) -> None:
         self._discard(
@@ -442,7 +379,8 @@ class Walker:
             if slot.column.data_type is None:
                 slot.column = None
             elif not slot.reserved and not slot.excluded:
-                slot.direct = self.dialect.type.direct(self.plan.schema, slot.column)
+                slot.directs = self.dialect.type.direct(self.plan.schema, slot.column)
+                slot.direct = slot.directs[0] if slot.directs else None
                 slot.coerce = self.dialect.type.coercer(self.plan.schema, slot.column)
         twin = walk.by_name.setdefault(name, slot)
         if twin is not slot:

@@ -1,12 +1,14 @@
 """Made-up records for tests, benchmarks and first steps: the same seed gives the same bytes, everywhere.
 
-| profile  | what a record is                                                                       |
-|----------|----------------------------------------------------------------------------------------|
-| `shop`   | an event of a shop: optional and late keys, ~1 % type conflicts, nested lists, Unicode |
-| `github` | an event like GitHub's: deep, a payload per type, many optional keys                   |
-| `wide`   | one flat record of `columns` columns, each absent now and then                         |
-| `flat`   | twelve columns that never drift: for benchmarks                                        |
-| `nasty`  | all that goes wrong in real files; a third of the lines are no JSON objects at all     |
+| profile      | what a record is                                                                       |
+|--------------|----------------------------------------------------------------------------------------|
+| `shop`       | an event of a shop: optional and late keys, ~1 % type conflicts, nested lists, Unicode |
+| `events`     | an event as RudderStack's SDKs and its server send it, of six types; ~1 kB             |
+| `events-500` | the same with 500 names of track events instead of nine                                |
+| `github`     | an event like GitHub's: deep, a payload per type, many optional keys                   |
+| `wide`       | one flat record of `columns` columns, each absent now and then                         |
+| `flat`       | twelve columns that never drift: for benchmarks                                        |
+| `nasty`      | all that goes wrong in real files; a third of the lines are no JSON objects at all     |
 
 >>> next(generate(1, profile="wide", columns=3))
 b'{"c000_int":868,"c001_text":"value 5","c002_double":26.75}'
@@ -23,13 +25,22 @@ from pathlib import Path
 from random import Random
 
 from trellis.errors import UsageError, nearest
+from trellis.generate.events import events, many_events
 from trellis.generate.flat import flat, wide
 from trellis.generate.github import github
 from trellis.generate.nasty import nasty
 from trellis.generate.shop import shop
 
 Profile = Callable[[int, Random, int], Iterator[bytes]]  # rows, chance, columns
-PROFILES: dict[str, Profile] = {"shop": shop, "github": github, "wide": wide, "flat": flat, "nasty": nasty}
+PROFILES: dict[str, Profile] = {
+    "shop": shop,
+    "events": events,
+    "events-500": many_events,
+    "github": github,
+    "wide": wide,
+    "flat": flat,
+    "nasty": nasty,
+}
 
 BATCH = 2_000  # lines to one write and one call of `progress`
 

@@ -16,7 +16,12 @@ from trellis.schema.rules import hints_for, preferred_type
 DECIMAL: Final = (38, 9)
 WEI: Final = (38, 0)
 
-_DIRECT: Mapping[DataType, type] = {"text": str, "bigint": int, "double": float, "bool": bool}
+_DIRECT: Mapping[DataType, tuple[type, ...]] = {
+    "text": (str,),
+    "bigint": (int,),
+    "double": (float,),
+    "bool": (bool,),
+}
 
 
 class DltType:
@@ -38,10 +43,10 @@ class DltType:
         kind_of = self.classifier(schema, fresh=True)
         return lambda value: into(value) if column.data_type in kind_of(value).fits else MISFIT
 
-    def direct(self, schema: Schema, column: Column) -> type | None:
+    def direct(self, schema: Schema, column: Column) -> tuple[type, ...]:
         if column.data_type is None or (column.data_type == "bigint" and (column.precision or 64) != 64):
-            return None
-        return _DIRECT.get(column.data_type)
+            return ()
+        return _DIRECT.get(column.data_type, ())
 
     def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
         hints = dict(hints_for(schema.settings, name))

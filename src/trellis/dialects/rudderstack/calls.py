@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.envelope import Envelope
-from trellis.dialects.rudderstack.flatten import Path, Row, Shape, Tree, same, spread
+from trellis.dialects.rudderstack.flatten import Node, Path, Row, Shape, Tree, json_paths, same, spread
 from trellis.dialects.rudderstack.names import Names
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.standard import (
@@ -27,12 +27,15 @@ from trellis.dialects.rudderstack.standard import (
 )
 from trellis.dialects.rudderstack.values import (
     ArrayText,
+    Cell,
     JsonText,
     LongText,
     blank,
     json_text,
+    plain,
     scalar,
     scalar_text,
+    spelled,
 )
 from trellis.evolution.dialect import Lost, Rejected
 
@@ -45,9 +48,16 @@ WITH_RECORDS: Final = ("cloud", "singer-protocol")
 Event = Mapping[str, Any]
 Rows = list[tuple[str, Mapping[str, Any]]]
 Pair = tuple[str, Any]
+Part = tuple[dict[str, Any], Node]
 
 _CONTEXT: Path = ("context",)
 _CONTEXT_TRAITS: Path = ("context", "traits")
+_NO_RECORD = "recordId cannot be empty for cloud sources events"
+_NO_EVENT = "cannot create event table with empty event name, event name is missing in the payload"
+_NO_TABLE = "Table name cannot be empty."
+_ONE_IDENTIFIER = "either or both identifiers missing in mergeProperties"
+_NO_IDENTIFIER = "mergeProperties contains null values for expected inputs"
+_NOT_PLAIN = "not plain: a standard column takes no array and no object"
 _ECHOES = ("category", "event", "name")
 """Fields at the top that SDKs send beside a property of the same value."""
 
@@ -87,18 +97,20 @@ class Call:
             reserved.add(self.full_event)
         if options.bounded:
             reserved.add(self.overflow)
-        json = frozenset(_json_paths(options.json_paths, kind) if provider.json_paths else ())
+        json = json_paths(options.json_paths, kind) if provider.json_paths else frozenset()
         json_class = JsonText if provider.json_type == "json" else ArrayText
         depth = CLOUD_DEPTH if options.source_category == "cloud" else None
         allowed = {names.column(each.replace(".", "_")) for each in options.properties} or None
-        self.sections = [
-            path for path in SECTIONS[kind] if path != _CONTEXT_TRAITS or options.allow_users_context_traits
-        ]
-        self.context_tree = Tree(Shape(names, reserved, json, json_class, depth), [(_CONTEXT, "context_")])
-        self.user_tree = Tree(
-            Shape(names, reserved, json, json_class, depth, allowed, "context"),
-            [(path, "") for path in self.sections],
+        from_traits = options.allow_users_context_traits
+        sections = [(path, "") for path in SECTIONS[kind] if path != _CONTEXT_TRAITS or from_traits]
+        self.context_tree = Tree(
+            Shape(names, reserved, {("context", "ip")}, json, json_class, depth), [(_CONTEXT, "context_")]
         )
+        self.user_tree = Tree(
+            Shape(names, reserved, (), json, json_class, depth, allowed, "context"),
+            sections,
+        )
+        self.sections = tuple(self.user_tree.roots.values())
         self.added = _added(options) if options.populate_src_dest_info else {}
 
     def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
@@ -111,32 +123,41 @@ class Call:
             self.default
         )
         get = event.get
-        passed, request = context.get("ip"), get("request_ip")
-        first = request if passed is None or blank(passed) else passed
         message, sent_at, timestamp, received_at, original_timestamp = self.envelope.read(
             event, position, table, lost
         )
         row: Row = {id_: message}
-        for column, key in ((anonymous, "anonymousId"), (user, "userId")):
-            value = get(key)
-            if value.__class__ is str and value[4:5] != "-" and value and not value.isspace():
-                row[column] = value
-            elif value is not None:
-                self.single(row, column, value, key, table, lost)
+        value = get("anonymousId")
+        if value.__class__ is str and value > "!" and value[4:5] != "-":
+            row[anonymous] = value
+        elif value is not None:
+            self.single(row, anonymous, value, "anonymousId", table, lost)
+        value = get("userId")
+        if value.__class__ is str and value > "!" and value[4:5] != "-":
+            row[user] = value
+        elif value is not None:
+            self.single(row, user, value, "userId", table, lost)
         row[sent] = sent_at
         row[stamp] = timestamp
         row[received] = received_at
         row[original] = original_timestamp
-        for column, value, key in (
-            (channel, get("channel"), "channel"),
-            (ip, first, ""),
-            (request_ip, request, "request_ip"),
-            (passed_ip, passed, ""),
-        ):
-            if value.__class__ is str and value[4:5] != "-" and value and not value.isspace():
-                row[column] = value
-            elif value is not None:
-                self.single(row, column, value, key, table, lost)
+        value = get("channel")
+        if value.__class__ is str and value > "!" and value[4:5] != "-":
+            row[channel] = value
+        elif value is not None:
+            self.single(row, channel, value, "channel", table, lost)
+        passed, request = context.get("ip"), get("request_ip")
+        if passed.__class__ is str and passed > "!" and passed[4:5] != "-":
+            row[ip] = passed
+            if request == passed:
+                row[request_ip] = passed
+            else:
+                self.single(row, request_ip, request, "request_ip", table, lost)
+            row[passed_ip] = passed
+        elif passed is not None or request is not None:
+            self.single(row, ip, request if blank(passed) else passed, "", table, lost)
+            self.single(row, request_ip, request, "request_ip", table, lost)
+            self.single(row, passed_ip, passed, "", table, lost)
         return row
 
     def single(self, row: Row, column: str, value: Any, key: str, table: str, lost: list[Lost]) -> None:
@@ -145,17 +166,18 @@ class Call:
         if cell is not None:
             row[column] = cell
         elif key and value and not blank(value):
-            lost.append(
-                Lost(table, column, key, value, "not plain: a standard column takes no array and no object")
-            )
+            lost.append(Lost(table, column, key, value, _NOT_PLAIN))
 
     def add_context(self, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
         tree = self.context_tree
         traits = context.get("traits")
         if traits.__class__ is dict and ("0" in traits or "1" in traits):
-            text = _spelled(traits)
+            text = spelled(traits)
             if text is not None and _CONTEXT_TRAITS not in tree.shape.json:
                 context = {**context, "traits": text}
+        if context.get("ip").__class__ is list and self.kind != "extract" and not blank(context["ip"]):
+            context = dict(context)
+            lost.append(Lost(table, self.default[8], "context.ip", context.pop("ip"), _NOT_PLAIN))
         if self.added:
             context = {**context, **self.added}
         if context:
@@ -163,42 +185,38 @@ class Call:
 
     def add_properties(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
         """Flatten what the user says beyond the context."""
-        tree = self.user_tree
         parts = self.parts(event, context, table, lost)
         if parts:
             over: dict[str, Any] = {}
-            spread(
-                [(item, tree.roots[path]) for path, item in parts], tree, row, table, self.parse, lost, over
-            )
+            spread(parts, self.user_tree, row, table, self.parse, lost, over)
             if over:
                 row[self.overflow] = JsonText(json_text(over))
 
-    def parts(
-        self, event: Event, context: Event, table: str, lost: list[Lost]
-    ) -> list[tuple[Path, dict[str, Any]]]:
-        """The objects of the user that are not empty, with their paths."""
+    def parts(self, event: Event, context: Event, table: str, lost: list[Lost]) -> list[Part]:
+        """The objects of the user that are not empty, with the nodes of their keys."""
         found = []
-        for path in self.sections:
+        for node in self.sections:
+            path = node.path
             item = event.get(path[0]) if len(path) == 1 else context.get(path[1])
+            if item is not None and item.__class__ is not dict:
+                item = plain(item)
             if item.__class__ is dict:
                 if item and not self.is_text(path, item, table, lost):
-                    found.append((path, item))
+                    found.append((item, node))
             elif item is not None and path != _CONTEXT_TRAITS and not blank(item):
-                lost.append(
-                    Lost(table, "", path[0], item, f"not an object: {path[0]} must be one to become columns")
-                )
+                reason = f"not an object: {path[0]} must be one to become columns"
+                lost.append(Lost(table, "", path[0], item, reason))
         return found
 
     def is_text(self, path: Path, item: dict[str, Any], table: str, lost: list[Lost]) -> bool:
         """Whether a section is text that came as an object of its characters; such is no section."""
         if path != _CONTEXT_TRAITS and (self.kind != "group" or path != ("traits",)):
             return False
-        if ("0" not in item and "1" not in item) or _spelled(item) is None:
+        if ("0" not in item and "1" not in item) or spelled(item) is None:
             return False
         if path != _CONTEXT_TRAITS:
-            lost.append(
-                Lost(table, "", path[0], item, f"not an object: {path[0]} is text, a character to a key")
-            )
+            reason = f"not an object: {path[0]} is text, a character to a key"
+            lost.append(Lost(table, "", path[0], item, reason))
         return True
 
     def finish(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
@@ -254,19 +272,20 @@ class Track(Call):
         self.allowed = frozenset(map(self.names.event, options.events))
         self.has_records = options.source_category in WITH_RECORDS
         self.skips = options.skip_tracks_table
-        self.events: dict[str, tuple[str, str, str]] = {}
+        self.events: dict[str, tuple[str, str, str, Cell | None]] = {}
 
     def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
         name = event.get("event")
         if name.__class__ is str:
-            found = self.events.get(name) or self.named(name)
+            column, table, refused, text = self.events.get(name) or self.named(name)
         else:
-            found = "", "", ""
-        column, table, refused = found
+            column, table, refused, text = "", "", "", None
         first = table if self.skips and table else self.table
         row = self.base(event, context, position, first, lost)
         row[self.event] = column
-        if name is not None:
+        if text is not None:
+            row[self.event_text] = text
+        elif name is not None:
             self.single(row, self.event_text, name, "event", first, lost)
         record = _record_of(event, context) if self.has_records else None
         if record is not None:
@@ -289,8 +308,8 @@ class Track(Call):
             self.add_identities(rows, event)
         return rows
 
-    def named(self, name: str) -> tuple[str, str, str]:
-        """What column `event` holds, the event's table, and why it may not have it."""
+    def named(self, name: str) -> tuple[str, str, str, Cell | None]:
+        """What column `event` holds, the event's table, why it may not have it, what `event_text` holds."""
         if len(self.events) >= MEMORY:
             self.events.clear()
         column, table = self.names.event(name), self.names.table(name)
@@ -299,7 +318,7 @@ class Track(Call):
             refused = "not allowed: the event is not among the events of the option events"
         elif table in self.closed:
             refused = "not allowed: there are as many event tables as the option max_events admits"
-        found = self.events[name] = column, table, refused
+        found = self.events[name] = column, table, refused, scalar(name, self.parse)
         return found
 
     def without_table(self, event: Event, context: Event, row: Row, refused: str, lost: list[Lost]) -> None:
@@ -307,19 +326,19 @@ class Track(Call):
         parts = self.parts(event, context, self.table, lost)
         if refused and not self.skips:
             over: dict[str, Any] = {}
-            for path, item in parts:
+            for item, node in parts:
                 for key, value in item.items():
                     if blank(value):
                         continue
                     if key in over and over[key] != value:
-                        reason = f"collision: {path[0]}.{key} takes its place"
+                        reason = f"collision: {node.path[0]}.{key} takes its place"
                         lost.append(Lost(self.table, "", f"properties.{key}", over[key], reason))
                     over[key] = value
             if over:
                 row[self.overflow] = JsonText(json_text(over))
             return
         reason = refused or "no event table: nothing is left of the event's name"
-        lost.extend(Lost(self.table, "", path[0], item, reason) for path, item in parts)
+        lost.extend(Lost(self.table, "", node.path[0], item, reason) for item, node in parts)
 
 
 class Identify(Call):
@@ -394,7 +413,7 @@ class Extract(Call):
             raise Rejected(_NO_EVENT)
         table = self.names.table(name) if name.__class__ is str else ""
         if not table:
-            self.names.standard_table("")
+            raise Rejected(_NO_TABLE)
         record = scalar(event.get("recordId"), self.parse)
         if record is None:
             raise Rejected(_NO_RECORD)
@@ -436,12 +455,6 @@ CALLS: Final[Mapping[str, type[Call]]] = {
 }
 
 
-_NO_RECORD = "recordId cannot be empty for cloud sources events"
-_NO_EVENT = "cannot create event table with empty event name, event name is missing in the payload"
-_ONE_IDENTIFIER = "either or both identifiers missing in mergeProperties"
-_NO_IDENTIFIER = "mergeProperties contains null values for expected inputs"
-
-
 def _is_identifier(said: Any) -> bool:
     return said.__class__ is dict and all(scalar_text(said.get(key)) for key in ("type", "value"))
 
@@ -466,39 +479,3 @@ def _added(options: Options) -> dict[str, str]:
         "destinationType": options.destination_type,
     }
     return {key: value for key, value in said.items() if value}
-
-
-def _json_paths(said: Sequence[str], kind: str) -> set[Path]:
-    """The paths of an event of this type; those that name no type are of the properties of track events.
-
-    >>> sorted(_json_paths(("a.b", "track.context.c", "page.properties.d"), "track"))
-    [('context', 'c'), ('properties', 'a', 'b'), ('userProperties', 'a', 'b')]
-    """
-    found: set[Path] = set()
-    for path in said:
-        first, *rest = keys = path.split(".")
-        if first in CALLS and rest:
-            if first == kind:
-                found.add(tuple(rest))
-        elif kind == "track":
-            found |= {("properties", *keys), ("userProperties", *keys)}
-    return found
-
-
-def _spelled(item: Mapping[str, Any]) -> str | None:
-    """The text whose characters an object has under 0, 1, 2 ... or 1, 2, 3 ..., or None where it is no such.
-
-    >>> _spelled({"0": "j", "1": "o", "2": "e"}), _spelled({"0": "joe"})
-    ('joe', None)
-    """
-    letters: dict[int, str] = {}
-    for key, letter in item.items():
-        if not (key.__class__ is str and key.isdecimal() and key.isascii() and len(key) < 10):
-            return None
-        if letter.__class__ is not str or len(letter) != 1:
-            return None
-        letters[int(key)] = letter
-    first = min(letters, default=-1)
-    if first not in (0, 1) or sorted(letters) != list(range(first, first + len(item))):
-        return None
-    return "".join(letters[number] for number in sorted(letters))

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from trellis.dialects.rudderstack.calls import CALLS, Call
 from trellis.dialects.rudderstack.envelope import Envelope
-from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options
 from trellis.dialects.rudderstack.times import parse, parse_strict
-from trellis.dialects.rudderstack.values import scalar_text
+from trellis.dialects.rudderstack.values import plain, scalar_text
 from trellis.evolution.dialect import Lost, Rejected, Routed
 
 MEMORY: Final = 64
@@ -37,6 +37,7 @@ class Exploder:
 
     def __init__(self, options: Options, now: datetime, closed: Collection[str] = ()) -> None:
         self.options = options
+        self._name = options.provider
         self.envelope = Envelope(now, parse_strict if options.strict_timestamps else parse)
         self._closed = frozenset(closed)
         self._calls = self._made(options)
@@ -44,7 +45,8 @@ class Exploder:
 
     def __call__(self, event: Mapping[str, Any], position: str) -> Routed:
         calls = self._calls
-        if event.get("integrations"):
+        asked = event.get("integrations")
+        if asked.__class__ is dict and (self._name in asked or EVERY_WAREHOUSE in asked):
             options = self.options.for_event(event)
             if options is not self.options:
                 calls = self._others.get(options) or self._remembered(options)
@@ -52,7 +54,9 @@ class Exploder:
         if context is None:
             context = {}
         elif context.__class__ is not dict:
-            raise Rejected("context is not a map")
+            context = plain(context)
+            if context.__class__ is not dict:
+                raise Rejected("context is not a map")
         said = event.get("type")
         call = calls.get(said) if said.__class__ is str else None
         if call is None:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.names import Names
+from trellis.dialects.rudderstack.standard import SECTIONS
 from trellis.dialects.rudderstack.times import Parse
 from trellis.dialects.rudderstack.values import (
     ArrayText,
@@ -35,14 +36,15 @@ Row = dict[str, Cell]
 class Shape:
     """What decides over the keys of one type of event.
 
-    Columns in `reserved` take no value of the user's. `json` are the paths of values that become one JSON
-    value each. Objects `depth` keys deep are not flattened. Where `allowed` is given, a key whose column, or
-    that of a key around it, is not among them is refused. Columns that begin with `yields`, whatever the
-    case, may be in the row already, and stay as they are.
+    Columns in `reserved` take no value of the user's; those of the paths in `held` hold it already. `json`
+    are the paths of values that become one JSON value each. Objects `depth` keys deep are not flattened.
+    Where `allowed` is given, a key is refused unless its column, or that of a key around it, is among them.
+    Columns that begin with `yields`, whatever the case, may be in the row already, and stay as they are.
     """
 
     names: Names
     reserved: Collection[str] = ()
+    held: Collection[Path] = ()
     json: Collection[Path] = ()
     json_class: type[str] = JsonText
     depth: int | None = None
@@ -67,6 +69,13 @@ class Odd:
         self.why = ""
         self.refused = self.whole = False
 
+    @property
+    def rival(self) -> bool:
+        return not (self.why or self.refused)
+
+
+_PENDING: Final = SpaceText()
+"""Holds the place of a cell that is settled later, so that columns come in the order of their keys."""
 
 Found = list[tuple[Odd, Any, Any]]
 """Odd keys of a record: the key, its value as a cell, and as it came."""
@@ -93,15 +102,15 @@ class Node:
         name = shape.names.column(self.prefix + text)
         odd = Odd(name, (*self.path, text), (*self.inside, text), self.rank)
         odd.refused = shape.allowed is not None and not _allowed(shape, odd.inside)
-        odd.whole = odd.path in shape.json
+        odd.whole = odd.path in shape.json and odd.path not in shape.held
         tree.learned += len(odd.path)
         tree.news = True
         if not name:
             odd.why = "no name: the key has no letter and no digit"
-        elif name in shape.reserved:
+        elif name in shape.reserved and odd.path not in shape.held:
             odd.why = f"reserved: RudderStack sets {name} itself"
         yields = shape.yields is not None and name.lower().startswith(shape.yields)
-        own = not (odd.why or odd.refused) and tree.owns(name, self, key, odd)
+        own = odd.rival and tree.owns(name, self, key, odd)
         if own and not odd.whole and not yields:
             self.columns[key] = name
             return name
@@ -194,6 +203,23 @@ def spread(
         _settle(odd, tree.shape, row, table, lost, over)
 
 
+def json_paths(said: Sequence[str], kind: str) -> frozenset[Path]:
+    """The paths of an event of this type; those that name no type are of the properties of track events.
+
+    >>> sorted(json_paths(("a.b", "track.context.c", "page.properties.d"), "track"))
+    [('context', 'c'), ('properties', 'a', 'b'), ('userProperties', 'a', 'b')]
+    """
+    found: set[Path] = set()
+    for path in said:
+        first, *rest = keys = path.split(".")
+        if first in SECTIONS and rest:
+            if first == kind:
+                found.add(tuple(rest))
+        elif kind == "track":
+            found |= {("properties", *keys), ("userProperties", *keys)}
+    return frozenset(found)
+
+
 def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: Found) -> None:
     """Of one object: its own keys, then those of the objects in it, level by level."""
     todo = [(item, root)]
@@ -209,8 +235,6 @@ def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: F
                         value = parse(value) or value
                     elif value.isspace():
                         value = SpaceText(value)
-            elif value is None:
-                continue
             elif kind is dict:
                 try:
                     below = node.inner[key]
@@ -222,18 +246,21 @@ def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: F
                 if not value and (*node.path, key) not in node.tree.shape.json:
                     continue
                 value = ArrayText(json_text(value))
-            elif kind is list:
-                if len(value) < 2 and blank(value):
-                    continue
-                value = ArrayText(json_text(value))
-            elif kind is float:
-                if value.is_integer():
-                    value = int(value)
             elif kind is not int and kind is not bool:
-                value = plain(value)
-                if value.__class__ is not datetime:
-                    todo.append(({key: value}, node))
+                if value is None:
                     continue
+                if kind is float:
+                    if value.is_integer():
+                        value = int(value)
+                elif kind is list:
+                    if len(value) < 2 and blank(value):
+                        continue
+                    value = ArrayText(json_text(value))
+                else:
+                    value = plain(value)
+                    if value.__class__ is not datetime:
+                        todo.append(({key: value}, node))
+                        continue
             try:
                 column = columns[key]
             except KeyError:
@@ -241,7 +268,10 @@ def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: F
             if column is not None:
                 row[column] = value
             else:
-                odd.append((node.odd[key], value, item[key]))
+                found = node.odd[key]
+                if found.rival:
+                    row.setdefault(found.column, _PENDING)
+                odd.append((found, value, item[key]))
 
 
 def _settle(odd: Found, shape: Shape, row: Row, table: str, lost: list[Lost], over: dict[str, Any]) -> None:
@@ -257,31 +287,28 @@ def _settle(odd: Found, shape: Shape, row: Row, table: str, lost: list[Lost], ov
             rivals.append((key, value, raw))
     if len(rivals) > 1:
         rivals.sort(key=_rank)
-    winners: dict[str, tuple[Odd, Any, Any]] = {}
-    for rival in rivals:
-        key, value, raw = rival
+    winners: dict[str, tuple[Odd, Any]] = {}
+    for key, value, raw in rivals:
+        column = key.column
         if key.whole:
             value = shape.json_class(value if value.__class__ is ArrayText else json_text(raw))
-        before = winners.get(key.column)
-        if before is not None:
-            _collide(before, key.path, row[key.column], value, table, lost)
-        elif key.column in row:
-            _collide(rival, (key.column,), value, row[key.column], table, lost)
+        if column in winners:
+            loser, said = winners[column]
+            _collide(loser, said, row[column], ".".join(key.path), value, table, lost)
+        elif row[column] is not _PENDING:
+            _collide(key, raw, value, "the context", row[column], table, lost)
             continue
-        row[key.column] = value
-        winners[key.column] = rival
+        row[column] = value
+        winners[column] = key, raw
 
 
 def _rank(rival: tuple[Odd, Any, Any]) -> tuple[int, Path]:
     return rival[0].rank
 
 
-def _collide(
-    loser: tuple[Odd, Any, Any], winner: Path, value: Cell, wins: Cell, table: str, lost: list[Lost]
-) -> None:
-    key, _, raw = loser
+def _collide(key: Odd, raw: Any, value: Cell, winner: str, wins: Cell, table: str, lost: list[Lost]) -> None:
     if not same(value, wins):
-        reason = f"collision: {'.'.join(winner)} has the same column"
+        reason = f"collision: {winner} has the same column"
         lost.append(Lost(table, key.column, ".".join(key.path), raw, reason))
 
 
@@ -290,29 +317,24 @@ def same(one: Cell, other: Cell) -> bool:
     return one.__class__ is other.__class__ and one == other
 
 
+class _Place(dict[str, Any]):
+    """An object of the overflow, made of what was refused in it."""
+
+
 def _overflow(key: Odd, raw: Any, over: dict[str, Any], table: str, lost: list[Lost]) -> None:
-    """Keep a value below the keys it had."""
+    """Keep a value below the keys it had; it takes the place of an earlier section's."""
+    reason = f"collision: {'.'.join(key.path)} takes its place"
     place = over
-    for name in key.inside[:-1]:
+    for depth, name in enumerate(key.inside[:-1], 1):
         inner = place.get(name)
-        if inner.__class__ is not dict:
+        if not isinstance(inner, _Place):
             if inner is not None:
-                lost.append(
-                    Lost(table, key.column, name, inner, f"collision: {'.'.join(key.path)} takes its place")
-                )
-            inner = place[name] = {}
+                lost.append(Lost(table, "", ".".join(key.inside[:depth]), inner, reason))
+            inner = place[name] = _Place()
         place = inner
     name = key.inside[-1]
     if name in place and place[name] != raw:
-        lost.append(
-            Lost(
-                table,
-                key.column,
-                ".".join(key.inside),
-                place[name],
-                f"collision: {'.'.join(key.path)} takes its place",
-            )
-        )
+        lost.append(Lost(table, "", ".".join(key.inside), place[name], reason))
     place[name] = raw
 
 

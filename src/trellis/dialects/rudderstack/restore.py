@@ -40,10 +40,7 @@ def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> Restored 
         value = _READ[came](printed)
     except (KeyError, ValueError):
         return None
-    rules = RudderType()
-    fitted = (
-        value if value.__class__ is rules.direct(schema, column) else rules.coercer(schema, column)(value)
-    )
+    fitted = RudderType().coercer(schema, column)(value)
     if value is None or fitted is MISFIT:
         return None
     received_at = named.column("received_at")

@@ -28,7 +28,14 @@ _strict = re.compile(
     rf"|T{_HOUR}(?::{_MINUTE}){{2}}\.\d{{3}}(?:Z|[+-]{_HOUR}:?{_MINUTE}))?",
     re.ASCII,
 ).fullmatch
-_READS_Z = sys.version_info >= (3, 11)
+
+
+def _without_zone(text: str) -> datetime:
+    return datetime.fromisoformat(text[:23]).replace(tzinfo=UTC)
+
+
+# Of `2024-02-29T00:00:00.000Z`; raises ValueError.
+_of_iso = datetime.fromisoformat if sys.version_info >= (3, 11) else _without_zone
 
 
 def parse(text: str) -> datetime | None:
@@ -40,21 +47,14 @@ def parse(text: str) -> datetime | None:
     '2023-03-02T10:00:00.000Z'
     >>> parse("29 Feb 2024")
     """
-    if text[4:5] != "-":
-        return None
-    if (
-        len(text) == 24
-        and text[23] == "Z"
-        and text[10] == "T"
-        and text[19] == "."
-        and text[7] == "-"
-        and text[11:13] != "24"
-    ):
+    if text[4:20:3] == "--T::." and len(text) == 24 and text[23] == "Z" and text[11:13] != "24":
         try:
             return _of_iso(text)
         except ValueError:
             pass
-    found = _accepted(text) if len(text) <= LONGEST else None
+    if text[4:5] != "-" or len(text) > LONGEST:
+        return None
+    found = _accepted(text)
     return None if found is None else _assembled(found)
 
 
@@ -84,13 +84,6 @@ def to_text(moment: datetime) -> str:
     '2024-02-29T00:00:00.000Z'
     """
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
-
-
-def _of_iso(text: str) -> datetime:
-    """Of `2024-02-29T00:00:00.000Z`. Raises ValueError."""
-    if _READS_Z:
-        return datetime.fromisoformat(text)
-    return datetime.fromisoformat(text[:23]).replace(tzinfo=UTC)
 
 
 def _assembled(found: re.Match[str]) -> datetime | None:

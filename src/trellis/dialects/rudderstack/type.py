@@ -47,13 +47,12 @@ _NEUTRAL: Mapping[DataType, str] = {
     "text": "string",
     "json": "json",
 }
-_DIRECT: Mapping[DataType, type] = {
-    "bigint": int,
-    "double": float,
-    "bool": bool,
-    "timestamp": datetime,
-    "text": str,
-    "json": JsonText,
+_DIRECT: Mapping[DataType, tuple[type, ...]] = {
+    "bigint": (int,),
+    "double": (float, int),
+    "bool": (bool,),
+    "timestamp": (datetime,),
+    "json": (JsonText, ArrayText),
 }
 
 
@@ -75,12 +74,15 @@ class RudderType:
     def coerces(self, schema: Schema) -> bool:
         return True
 
-    def direct(self, schema: Schema, column: Column) -> type | None:
+    def direct(self, schema: Schema, column: Column) -> tuple[type, ...]:
         if column.data_type is None or NATIVE in column.hints:
-            return None
-        if column.data_type == "text" and _looks_at_text(column, options_of(schema).warehouse):
-            return None
-        return _DIRECT.get(column.data_type)
+            return ()
+        if column.data_type != "text":
+            return _DIRECT.get(column.data_type, ())
+        warehouse = options_of(schema).warehouse
+        if warehouse.max_string is not None or (warehouse.text_beyond and LONG not in column.hints):
+            return ()
+        return (str, ArrayText) if warehouse.blank_is_null else (str, ArrayText, SpaceText)
 
     def coercer(self, schema: Schema, column: Column) -> Coerce:
         if column.data_type is None or NATIVE in column.hints:
@@ -177,11 +179,6 @@ _KINDS: Mapping[type, Kind] = {
     JsonText: JSON,
     LongText: TEXT,
 }
-
-
-def _looks_at_text(column: Column, provider: Provider) -> bool:
-    short = provider.text_beyond is not None and LONG not in column.hints
-    return short or provider.max_string is not None
 
 
 def _into_text(column: Column, provider: Provider) -> Coerce:

@@ -123,6 +123,25 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+def spelled(item: Mapping[str, Any]) -> str | None:
+    """The text whose characters an object has under 0, 1, 2 ... or 1, 2, 3 ..., or None where it is no such.
+
+    >>> spelled({"0": "j", "1": "o", "2": "e"}), spelled({"0": "joe"})
+    ('joe', None)
+    """
+    letters: dict[int, str] = {}
+    for key, letter in item.items():
+        if not (key.__class__ is str and key.isdecimal() and key.isascii() and len(key) < 10):
+            return None
+        if letter.__class__ is not str or len(letter) != 1:
+            return None
+        letters[int(key)] = letter
+    first = min(letters, default=-1)
+    if first not in (0, 1) or sorted(letters) != list(range(first, first + len(item))):
+        return None
+    return "".join(letters[number] for number in sorted(letters))
+
+
 def scalar(value: Any, parse: Parse) -> Cell | None:
     """The cell of a value that is neither blank nor an array or object; of those it is None.
 

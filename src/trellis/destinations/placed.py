@@ -1,0 +1,57 @@
+"""Parquet files, one after the other, as a relation of DuckDB in which every row has its place, from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from trellis.destinations.merge import quoted
+from trellis.destinations.scan import relation
+from trellis.schema.model import NOTHING, Column
+
+_FILE, _ROW = "file_index", "file_row_number"
+"""What DuckDB calls the places it knows by itself, as long as no column is called like that."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """These columns of files of these `sizes`, in rows; those that are not `there` are NULL."""
+
+    paths: Sequence[str]
+    sizes: Sequence[int]
+    columns: Sequence[Column]
+    there: Collection[str]
+
+    @property
+    def place(self) -> str:
+        """The name of the place: one that no column has.
+
+        >>> Placed([], [], [Column("Place")], ["Place"]).place
+        'place_'
+        """
+        name = "place"
+        while name in self._taken:
+            name += "_"
+        return name
+
+    def relation(self, types: Mapping[str, str] = NOTHING) -> str:
+        """What stands in a FROM clause: the columns, those in `types` cast to them, and the place."""
+        picked = ", ".join(_cast(column.name, types.get(column.name)) for column in self.columns)
+        if not self.paths or {_FILE, _ROW} & self._taken:
+            source = relation(self.paths, self.columns, self.there)
+            return f"(SELECT {picked}, row_number() OVER () AS {self.place} FROM {source})"
+        source = relation(
+            self.paths, [*self.columns, Column(_FILE), Column(_ROW)], {*self.there, _FILE, _ROW}
+        )
+        before = [0, *accumulate(self.sizes)][:-1]
+        place = f"{before}[CAST({_FILE} AS BIGINT) + 1] + {_ROW} + 1 AS {self.place}"
+        return f"(SELECT {picked}, {place} FROM {source})"
+
+    @property
+    def _taken(self) -> set[str]:
+        return {name.lower() for name in (*self.there, *(column.name for column in self.columns))}
+
+
+def _cast(name: str, type_: str | None) -> str:
+    return f"CAST({quoted(name)} AS {type_}) AS {quoted(name)}" if type_ else quoted(name)

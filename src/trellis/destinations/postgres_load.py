@@ -1,0 +1,282 @@
+"""One load in one transaction of PostgreSQL: migrate, move the staged rows in, record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Moved, Parallel
+from trellis.destinations.keyed import POSTGRES, Keyed
+from trellis.destinations.merge import Chain, Words, quoted
+from trellis.destinations.migration import Migration
+from trellis.destinations.postgres_casts import Casts
+from trellis.destinations.postgres_catalog import has_schema, read_catalog
+from trellis.destinations.postgres_errors import explained
+from trellis.destinations.postgres_journal import has_load, newest
+from trellis.destinations.postgres_names import digest, name_of, refuse_names
+from trellis.destinations.postgres_session import Aim, Refused, Session
+from trellis.destinations.postgres_staging import Staging, wait_for
+from trellis.destinations.postgres_types import postgres_type
+from trellis.destinations.refusal import double_keys, refuse_required
+from trellis.errors import SchemaError, TrellisError
+from trellis.flow.stage import StagedFile
+from trellis.schema.model import Column, Table
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Cursor = psycopg.Cursor[tuple[Any, ...]]
+
+LEAVING, COMING = "pg_temp.leaving", "pg_temp.coming"
+TURNS = 5
+"""How often a transaction is begun that the server ends for the sake of another one."""
+_YIELDED = ("40P01", "40001")
+
+
+def deliver(session: Session, commit: Commit, parallel: Parallel) -> None:
+    """Stage and commit, unless the load is there. Raises Moved, Lost, TrellisError."""
+    tables = tables_of(commit)
+    refuse_names(commit.dataset, tables)
+    if is_there(session, commit):
+        return
+    staged = [(table, commit.files[table.name]) for table in tables if commit.files.get(table.name)]
+    with ExitStack() as held:
+        staging = Staging(session, commit.dataset, commit.load_id, staged, lambda c: type_of(commit, c))
+        if staged:
+            held.enter_context(staging)
+            staging.fill(parallel)
+            staging.know(_compared(commit))
+        for turn in range(1, TURNS + 1):
+            load = Load(session, commit, staging)
+            try:
+                with session.transaction():
+                    load.run()
+                return
+            except Refused as refused:
+                if refused.code not in _YIELDED or turn == TURNS:
+                    raise load.fault(refused) from refused
+
+
+def tables_of(commit: Commit) -> list[Table]:
+    known = (*commit.schema.tables.values(), *commit.extra_tables)
+    return [table for table in known if table.complete_columns]
+
+
+def type_of(commit: Commit, column: Column) -> str:
+    return postgres_type(column, commit.native)
+
+
+def is_there(session: Session, commit: Commit) -> bool:
+    """Whether the load is in the dataset. Raises Moved where that is not any more what it was planned on."""
+    if has_load(session, commit.dataset, commit.load_id, commit.journal):
+        return True
+    stored = newest(session, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+    if stored != commit.base_hash:
+        raise Moved
+    if commit.catalog is not None:
+        now = read_catalog(session, commit.dataset).tables
+        if any(commit.catalog.get(table) != now.get(table) for table in _touched(commit)):
+            raise Moved
+    return False
+
+
+def _touched(commit: Commit) -> set[str]:
+    chains = (table.name for chain in commit.chains for table in commit.schema.chain(chain.root))
+    return {*commit.files, *chains, *(load.table for load in commit.keyed)}
+
+
+def _compared(commit: Commit) -> set[str]:
+    """Tables whose staged rows are compared with others."""
+    merged = (chain.root for chain in commit.chains if chain.mode == "merge")
+    chains = (table.name for root in merged for table in commit.schema.chain(root))
+    return {*chains, *(load.table for load in commit.keyed if load.keys)}
+
+
+@dataclass
+class Load:
+    """The transaction of a load, which is open when it runs."""
+
+    session: Session
+    commit: Commit
+    staging: Staging
+    casts: dict[str, Casts] = field(default_factory=dict)
+
+    def run(self) -> None:
+        commit = self.commit
+        what = f"dataset {commit.dataset}"
+        wait_for(self.session, digest("dataset", commit.dataset), what, "pg_advisory_xact_lock")
+        if is_there(self.session, commit):
+            return
+        if self.staging.staged:
+            self.staging.check()
+        self.catalog = read_catalog(self.session, commit.dataset)
+        self._make_dataset()
+        for chain in commit.chains:
+            if chain.mode == "replace":
+                self._empty(chain)
+        for table in tables_of(commit):
+            self._migrate(table)
+        for chain in commit.chains:
+            if chain.mode == "merge":
+                self._merge(chain)
+            else:
+                for table in commit.schema.chain(chain.root):
+                    self._insert(table)
+        for load in commit.keyed:
+            self._keyed(load)
+        for table in commit.extra_tables:
+            self._insert(table)
+        for name, rows in commit.records.items():
+            for row in rows:
+                self._record(name, row)
+
+    def fault(self, refused: Refused) -> TrellisError:
+        """The error for a refused statement. The transaction is over, the staged rows are still there."""
+        casts = self.casts.get(refused.aim.table)
+        found = None if casts is None else casts.misfit(self.session, refused)
+        return found or explained(refused, self.session)
+
+    def _make_dataset(self) -> None:
+        dataset = self.commit.dataset
+        if not has_schema(self.session, dataset):
+            database = quoted(self.session.db.info.dbname)
+            aim = Aim(needs=f"GRANT CREATE ON DATABASE {database} TO {{user}}")
+            self.session.run(f"CREATE SCHEMA {quoted(dataset)}", aim=aim)
+
+    def _empty(self, chain: ChainLoad) -> None:
+        for table in self.commit.schema.chain(chain.root):
+            if table.name in self.catalog.tables:
+                self._run(f"DELETE FROM {self._name(table.name)}", table)
+
+    def _migrate(self, table: Table) -> None:
+        commit, known = self.commit, self.catalog.tables
+        plan = Migration(known, lambda c: type_of(commit, c), self._name, str, commit.retyped)
+        if table.name in known:
+            if known[table.name].is_view:
+                raise SchemaError(
+                    f"table {table.name}: it is a view in the destination, and a load needs a table; rename "
+                    "the one or the other; nothing was loaded"
+                )
+            missing = plan.missing(table)
+            rows = f"SELECT EXISTS (SELECT 1 FROM {self._name(table.name)})"
+            if any(c.required for c in missing) and self._run(rows, table).fetchone() == (True,):
+                refuse_required(table, missing)
+            owner = f"ALTER TABLE {self._name(table.name)} OWNER TO {{user}}"
+        else:
+            owner = f"GRANT USAGE, CREATE ON SCHEMA {quoted(commit.dataset)} TO {{user}}"
+        for statement in plan.of_table(table):
+            self._run(statement, table, owner)
+        self.casts[table.name] = casts = self._casts(table)
+        casts.check(self.session, self._aim(table.name))
+
+    def _casts(self, table: Table) -> Casts:
+        """How the staged columns of a table become its real ones."""
+        commit = self.commit
+        real = self.catalog.tables.get(table.name, CatalogTable(table.name))
+        retyped = commit.retyped.get(table.name, ())
+        return Casts(
+            table,
+            self.staging.relations.get(table.name, ""),
+            self.staging.place,
+            {c.name: type_of(commit, c) for c in table.complete_columns},
+            {name: type_ for name, type_ in real.columns.items() if name not in retyped},
+            real.types,
+            self.catalog.computed.get(table.name, frozenset()),
+        )
+
+    def _merge(self, load: ChainLoad) -> None:
+        schema, strategy = self.commit.schema, load.strategy
+        tables = [table for table in schema.chain(load.root) if table.complete_columns]
+        root, keys = schema.tables[load.root], self.commit.keys.__getitem__
+        words = Words(LEAVING, COMING, f"s.{quoted(self.staging.place)}")
+        chain = Chain(schema, root, keys, self._name, self._staged, words)
+        chain.check(strategy)
+        if not self._files(root.name):
+            return
+        if strategy == "upsert":
+            twice = self._count(chain.double_keys(), root)
+            if twice:
+                raise double_keys(root.name, twice)
+        self._run(f"CREATE TEMP TABLE {LEAVING} ON COMMIT DROP AS {chain.leaving(strategy)}", root)
+        self._run(f"CREATE TEMP TABLE {COMING} ON COMMIT DROP AS {chain.coming(strategy)}", root)
+        for table in reversed(tables):
+            where = chain.members(table.name, self._name, LEAVING)
+            self._run(f"DELETE FROM {self._name(table.name)} WHERE {where}", table)
+        for table in tables:
+            if not self._files(table.name):
+                continue
+            if self._count(chain.has_double_ids(table.name), table):
+                places = chain.places_coming(table.name, once=True)
+                self._insert(table, f"{quoted(self.staging.place)} IN ({places})")
+            else:
+                self._insert(table, chain.members(table.name, self._staged, COMING))
+        for kept in (LEAVING, COMING):
+            self._run(f"DROP TABLE {kept}", root)
+
+    def _keyed(self, load: KeyedLoad) -> None:
+        table = self.commit.schema.tables[load.table]
+        if not self._files(table.name):
+            return
+        real = self.catalog.tables.get(table.name, CatalogTable(table.name)).columns
+        computed = self.catalog.computed.get(table.name, frozenset())
+        there = {*real, *(column.name for column in table.complete_columns)} - computed
+        keyed = Keyed(
+            load,
+            self._name(table.name),
+            self._staged(table.name),
+            self._columns(table),
+            there,
+            self.staging.place,
+            POSTGRES,
+        )
+        for statement in keyed.statements(lambda query: self._count(query, table)):
+            self._run(statement, table)
+
+    def _insert(self, table: Table, where: str = "TRUE") -> None:
+        if self._files(table.name):
+            into = ", ".join(map(quoted, self._columns(table)))
+            source = f"{self._staged(table.name)} AS s"
+            self._run(
+                f"INSERT INTO {self._name(table.name)} ({into}) SELECT {into} FROM {source} WHERE {where}",
+                table,
+            )
+
+    def _record(self, name: str, row: Mapping[str, Any]) -> None:
+        columns = ", ".join(map(quoted, row))
+        marks = ", ".join(f"${number}" for number in range(1, len(row) + 1))
+        values = [_storable(value) for value in row.values()]
+        into = f"INSERT INTO {self._name(name)} ({columns}) VALUES ({marks})"
+        self.session.run(into, values, self._aim(name))
+
+    def _files(self, table: str) -> Sequence[StagedFile]:
+        return self.commit.files.get(table, ())
+
+    def _columns(self, table: Table) -> list[str]:
+        """The columns that staged files have and the table takes; the others get their defaults."""
+        there = self.staging.columns(table.name) - self.catalog.computed.get(table.name, frozenset())
+        return [column.name for column in table.complete_columns if column.name in there]
+
+    def _staged(self, table: str) -> str:
+        return self.casts[table].relation
+
+    def _name(self, table: str) -> str:
+        return name_of(self.commit.dataset, table)
+
+    def _count(self, query: str, table: Table) -> int:
+        found = self._run(query, table).fetchone()
+        return int(found[0]) if found else 0
+
+    def _run(self, statement: str, table: Table, needs: str = "") -> Cursor:
+        return self.session.run(statement, aim=self._aim(table.name, needs))
+
+    def _aim(self, table: str, needs: str = "") -> Aim:
+        relation = self._name(table)
+        return Aim(
+            table, relation, needs or f"GRANT SELECT, INSERT, UPDATE, DELETE ON {relation} TO {{user}}"
+        )
+
+
+def _storable(value: Any) -> Any:
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value

@@ -1,0 +1,64 @@
+"""Rows of a table for people and tests: JSON as text, dates that Python has no value for as text too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from trellis.destinations.merge import quoted
+from trellis.destinations.postgres_names import name_of
+from trellis.destinations.postgres_session import Aim, Session
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+def rows_of(session: Session, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+    _read_all(session.db)
+    limited = "" if limit is None else f" LIMIT {int(limit)}"
+    found = session.run(f"SELECT * FROM {name_of(dataset, table)}{limited}", aim=_reading(dataset, table))
+    names = [column.name for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def counts_of(
+    session: Session, dataset: str, table: str, columns: Sequence[str], example: str
+) -> list[tuple[Any, ...]]:
+    by = ", ".join(map(quoted, columns))
+    least = f'min(CAST({quoted(example)} AS text) COLLATE "C")'
+    query = f"SELECT {by}, count(*), {least} FROM {name_of(dataset, table)} GROUP BY {by}"
+    return session.run(query, aim=_reading(dataset, table)).fetchall()
+
+
+def count_of(session: Session, dataset: str, table: str) -> int:
+    query = f"SELECT count(*) FROM {name_of(dataset, table)}"
+    found = session.run(query, aim=_reading(dataset, table)).fetchone()
+    return int(found[0]) if found else 0
+
+
+def _reading(dataset: str, table: str) -> Aim:
+    return Aim(needs=f"GRANT SELECT ON {name_of(dataset, table)} TO {{user}}")
+
+
+def _read_all(db: psycopg.Connection[Any]) -> None:
+    from psycopg import DataError, adapt
+    from psycopg.types import datetime, string
+
+    def lenient(loader: type[adapt.Loader]) -> type[adapt.Loader]:
+        class Lenient(loader):  # type: ignore[misc, valid-type]
+            def load(self, data: Any) -> Any:
+                try:
+                    return super().load(data)
+                except DataError:
+                    return bytes(data).decode()
+
+        return Lenient
+
+    for name in ("json", "jsonb"):
+        db.adapters.register_loader(name, string.TextLoader)
+    for name, loader in (
+        ("date", datetime.DateLoader),
+        ("timestamp", datetime.TimestampLoader),
+        ("timestamptz", datetime.TimestamptzLoader),
+    ):
+        db.adapters.register_loader(name, lenient(loader))

@@ -1,0 +1,117 @@
+"""Rows of Parquet files, taken out or let in: DuckDB says which, Arrow copies the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trellis.destinations.duckdb_errors import one_line
+from trellis.destinations.manifest import LiveFile
+from trellis.destinations.parquet_files import Mask, write_filtered
+from trellis.errors import DestinationError
+from trellis.flow.stage import GROUP_ROWS, StagedFile, folder_name
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "2GB"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A table after the merge: the files that stay as they are, and new ones outside of the tables."""
+
+    kept: tuple[LiveFile, ...]
+    made: tuple[str, ...]
+
+
+@dataclass
+class Sieve:
+    """`root` is the folder that live files are in, `scratch` one for new files."""
+
+    db: duckdb.DuckDBPyConnection
+    root: str
+    scratch: str
+
+    def without(self, table: str, files: Sequence[LiveFile], leaving: str) -> Merged:
+        """The files of a table without the rows that a query of places, from 1, names."""
+        kept, made = [], []
+        for file, hit in zip(files, self._masks(leaving, [f.rows for f in files]), strict=True):
+            if not hit.any():
+                kept.append(file)
+            elif not hit.all():
+                made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
+        return Merged(tuple(kept), tuple(made))
+
+    def of(self, table: str, files: Sequence[StagedFile], coming: str) -> tuple[str, ...]:
+        """Files with the staged rows that a query of places, from 1, names."""
+        made = []
+        for source, hit in zip(files, self._masks(coming, [f.rows for f in files]), strict=True):
+            if hit.all():
+                made.append(source.path)
+            elif hit.any():
+                made.append(self._filtered(table, source.path, hit))
+        return tuple(made)
+
+    def written(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
+        """A file of the rows of queries, if there are any."""
+        target, rows = self._target(table), 0
+        with pq.ParquetWriter(target, schema) as writer:
+            for query in queries:
+                for batch in self.db.sql(query).to_arrow_reader(GROUP_ROWS):
+                    rows += batch.num_rows
+                    writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+        if not rows:
+            os.unlink(target)
+        return (target,) if rows else ()
+
+    def count(self, query: str) -> int:
+        found = self.db.execute(query).fetchone()
+        return int(found[0]) if found else 0
+
+    def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
+        """For each of some files one after the other: which of its rows a query of places names."""
+        if not sizes:
+            return
+        self.db.execute(f"CREATE OR REPLACE TEMP TABLE places AS SELECT place FROM ({places}) ORDER BY place")
+        first = 1
+        for size in sizes:
+            mask = np.zeros(size, dtype=np.bool_)
+            query = "SELECT place FROM places WHERE place >= ? AND place < ?"
+            found = self.db.execute(query, [first, first + size]).fetchnumpy()["place"]
+            mask[np.asarray(found, dtype=np.int64) - first] = True
+            first += size
+            yield mask
+
+    def _filtered(self, table: str, source: str, kept: Mask) -> str:
+        target = self._target(table)
+        write_filtered(source, kept, target)
+        return target
+
+    def _target(self, table: str) -> str:
+        folder = os.path.join(self.scratch, folder_name(table))
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
+
+
+@contextmanager
+def sieve(root: str, scratch: str) -> Iterator[Sieve]:
+    """With a DuckDB of its own, which spills into the scratch folder. Raises DestinationError."""
+    import duckdb
+
+    try:
+        with duckdb.connect(":memory:") as db:
+            db.execute("SET TimeZone = 'UTC'")
+            db.execute("SET enable_progress_bar = false")
+            db.execute(f"SET memory_limit = '{MEMORY}'")
+            db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
+            yield Sieve(db, root, scratch)
+    except duckdb.Error as bad:
+        raise DestinationError(f"{root}: DuckDB could not merge ({one_line(bad)})") from bad

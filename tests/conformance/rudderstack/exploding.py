@@ -1,0 +1,61 @@
+"""What the tests of events share: an event, and the rows it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.times import to_text
+from trellis.dialects.rudderstack.values import neutral
+from trellis.evolution.dialect import Lost, Routed
+
+NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
+RECEIVED = "2024-02-29T10:00:05.000Z"
+
+DEFAULT = ("id", "sent_at", "timestamp", "received_at", "original_timestamp")
+"""The columns that every row of an event has, if the event has nothing but an id."""
+
+
+def event(kind: str, **fields: Any) -> dict[str, Any]:
+    """An event with an id and a time of receipt."""
+    return {"type": kind, "messageId": "m", "receivedAt": RECEIVED, **fields}
+
+
+def routed(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> Routed:
+    return exploder(Options.of({"provider": provider, **options}), NOW)(said, "events.jsonl:1")
+
+
+def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, dict[str, Any]]:
+    """The rows by table; no event gives two of one table."""
+    found = routed(said, provider, **options).rows
+    made = {table: dict(row) for table, row in found}
+    assert len(made) == len(found)
+    return made
+
+
+def own(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
+    """The last row, without the columns that every event has."""
+    row = list(rows(said, provider, **options).values())[-1]
+    return {name: value for name, value in row.items() if name.lower().lstrip("_") not in DEFAULT}
+
+
+def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[Lost]:
+    return routed(said, provider, **options).lost
+
+
+def reasons(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, str]:
+    """The first word of the reason by path."""
+    return {each.path: each.reason.partition(":")[0] for each in lost(said, provider, **options)}
+
+
+def types(row: Mapping[str, Any], provider: str = "RS") -> dict[str, str]:
+    warehouse = Options(provider=provider).warehouse
+    return {name: neutral(value, warehouse) for name, value in row.items()}
+
+
+def texts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with its times as text."""
+    return {n: to_text(value) if isinstance(value, datetime) else value for n, value in row.items()}
