@@ -2,7 +2,7 @@
 
     python killing.py URL_WITH_{} WORK_FOLDER MODE LINES DELAYS
 
-Each load is run in a fork of this process. It is killed, run again, and what is then in the destination is
+{} stands for the folder of a warehouse of files, or for the last part of the name of a database. Each load is run in a fork of this process. It is killed, run again, and what is then in the destination is
 printed, one JSON object a line: {"killed": ..., "tables": {name: rows}, "loads": number, "seen": rows}.
 """
 
@@ -21,9 +21,12 @@ from typing import Any
 
 import duckdb
 import orjson  # noqa: F401  what a load needs is imported before the forks
+import psycopg
+import pyarrow.csv  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 
 from trellis.destinations import open_destination
+from trellis.destinations.postgres_names import staging_schema
 from trellis.pipelines import pipeline
 
 FIRST = [{"id": n, "v": f"first {n}", "k": [{"n": n}, {"n": n}]} for n in range(100)]
@@ -34,6 +37,50 @@ TRACED = (
     "/trellis/attempt.py",
     "/trellis/flow/inflight.py",
 )
+
+
+class Folders:
+    """Places for warehouses of files: a folder each."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.template = url
+        self.folder = folder
+
+    def url(self, place: str) -> str:
+        return self.template.format(self.folder / place)
+
+    def make(self, place: str, like: str | None = None) -> None:
+        if like is None:
+            (self.folder / place).mkdir()
+        else:
+            shutil.copytree(self.folder / like, self.folder / place)
+
+    def drop(self, place: str) -> None:
+        shutil.rmtree(self.folder / place)
+
+
+class Databases:
+    """Places on a server of PostgreSQL: a database each."""
+
+    def __init__(self, url: str, _: Path) -> None:
+        self.template = url
+
+    def url(self, place: str) -> str:
+        return self.template.format(place)
+
+    def make(self, place: str, like: str | None = None) -> None:
+        template = "" if like is None else f' TEMPLATE "{self._name(like)}"'
+        self._run(f'CREATE DATABASE "{self._name(place)}"{template}')
+
+    def drop(self, place: str) -> None:
+        self._run(f'DROP DATABASE "{self._name(place)}" WITH (FORCE)')
+
+    def _name(self, place: str) -> str:
+        return self.url(place).rpartition("/")[2]
+
+    def _run(self, statement: str) -> None:
+        with psycopg.connect(f"{self.template.rpartition('/')[0]}/postgres", autocommit=True) as db:
+            db.execute(statement.encode())
 
 
 def load(url: str, file: Path, mode: str, load_id: str | None = None) -> None:
@@ -92,15 +139,15 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
     first, second = folder / "first.jsonl", folder / "second.jsonl"
     for file, rows in ((first, FIRST), (second, SECOND)):
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told, start = folder / "lines", folder / "start"
-    start.mkdir()
-    ended = in_fork(lambda: load(url.format(start), first, mode))
+    told, places = folder / "lines", (Databases if url.startswith("postgres") else Folders)(url, folder)
+    places.make("start")
+    ended = in_fork(lambda: load(places.url("start"), first, mode))
     assert ended == 0, ("first", ended)
 
     def one(name: str, at: int | None = None, after: float | None = None) -> dict[str, Any]:
-        here, shown = folder / name, folder / f"{name}.json"
-        shutil.copytree(start, here)
-        to, began = url.format(here), time.monotonic()
+        shown = folder / f"{name}.json"
+        places.make(name, like="start")
+        to, began = places.url(name), time.monotonic()
         load_id = None if after is None else "second"  # it may have ended before the signal came
 
         def work() -> None:
@@ -116,6 +163,7 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
         assert killed in (0, signal.SIGKILL), (name, "killed", killed)
         ended = in_fork(again)
         assert ended == 0, (name, "again", ended)
+        places.drop(name)
         return {"name": name, "killed": killed != 0, "seconds": took, **json.loads(shown.read_text())}
 
     whole = one("whole")
@@ -126,6 +174,7 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
         yield one(f"line-{at}", at=at)
     for number in range(delays):
         yield one(f"delay-{number}", after=whole["seconds"] * 1.1 * number / delays)
+    places.drop("start")
 
 
 def looked_at(url: str) -> dict[str, Any]:
@@ -138,6 +187,8 @@ def looked_at(url: str) -> dict[str, Any]:
         for table in ("t", "t__k", "_dlt_loads"):
             seen[table] = duckdb.sql(f"SELECT count(*) FROM '{root / table}/**/*.parquet'").fetchall()[0][0]
         left = [str(path) for part in ("staging/*", "intents/*") for path in (root / "_trellis").glob(part)]
+    if url.startswith("postgres"):
+        left = [*destination.catalog(staging_schema(dataset))]
     return {
         "tables": dict(destination.row_counts(dataset)),
         "values": [f"{row['v'].split()[0]}{row['id']}" for row in destination.query(dataset, "t")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +13,27 @@ import pytest
 
 import trellis
 
-URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
+from destinations.postgres_server import Server
+
+URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake", "postgres": ""}
 EXPECTED = {"append": {"t": 200, "t__k": 300}, "merge": {"t": 150, "t__k": 200}}
 
 
 @pytest.mark.parametrize("mode", list(EXPECTED))
 @pytest.mark.parametrize("kind", list(URLS))
-def test_killed_and_run_again(kind: str, mode: str, tmp_path: Path) -> None:
+def test_killed_and_run_again(kind: str, mode: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    url = URLS[kind]
+    if kind == "postgres":
+        server: Server = request.getfixturevalue("postgres")
+        url = server.url("killed").replace("killed", f"killed_{mode}_{secrets.token_hex(4)}_{{}}")
     script = Path(__file__).with_name("killing.py")
-    environment = {**os.environ, "PYTHONPATH": str(Path(trellis.__file__).parent.parent)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(trellis.__file__).parent.parent),
+        "TRELLIS_STAGING": str(tmp_path / "staging"),
+    }
     ran = subprocess.run(
-        [sys.executable, str(script), URLS[kind], str(tmp_path), mode, "16", "8"],
+        [sys.executable, str(script), url, str(tmp_path), mode, "16", "8"],
         capture_output=True,
         text=True,
         check=False,
@@ -40,6 +51,6 @@ def test_killed_and_run_again(kind: str, mode: str, tmp_path: Path) -> None:
         assert {table: result["tables"][table] for table in EXPECTED[mode]} == EXPECTED[mode], name
         assert result["tables"]["_dlt_loads"] == 2, name
         assert set(result["values"]) == values, name
+        assert result["left"] == [], name
         if kind == "parquet":
             assert result["seen"] == {**EXPECTED[mode], "_dlt_loads": 2}, name
-            assert result["left"] == [], name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,10 @@ from trellis.destinations.base import (
 )
 from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.duckdb_load import Load, database_of, table_name
-from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.duckdb_types import data_type, duckdb_type
 from trellis.destinations.folder import make_folder
 from trellis.destinations.merge import quoted
-from trellis.destinations.migration import Migration
+from trellis.destinations.migration import Migration, has_moved, refuse_views
 from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
@@ -45,7 +45,7 @@ _COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
 class DuckDB:
     """`duckdb:PATH`."""
 
-    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="main")
+    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="main", family="duckdb")
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -77,9 +77,13 @@ class DuckDB:
         self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
     ) -> list[str]:
         catalog = self.catalog(dataset)
-        refuse_twins(schema.tables.values(), catalog)
-        plan = Migration(catalog, duckdb_type, lambda table: f"{quoted(dataset)}.{quoted(table)}")
-        return plan.statements(schema.tables.values())
+        tables = [table for table in schema.tables.values() if table.complete_columns]
+        refuse_twins(tables, catalog)
+        refuse_views(tables, catalog)
+        plan = Migration(
+            catalog, lambda c: duckdb_type(c, native), lambda table: f"{quoted(dataset)}.{quoted(table)}"
+        )
+        return plan.statements(tables)
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
@@ -102,12 +106,25 @@ class DuckDB:
             rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
             return rows
 
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
+        with self._open() as db:
+            query = f"SELECT {by}, count(*), {least} FROM {_table(db, dataset, table)} GROUP BY {by}"
+            return db.execute(query).fetchall()
+
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         if not os.path.exists(self.path):
             return {}
         with self._open() as db:
             counts = {}
-            for table in self._tables(db, dataset):
+            for table, known in self._tables(db, dataset).items():
+                if known.is_view:
+                    continue
                 found = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
                 counts[table] = int(found[0]) if found else 0
             return counts
@@ -125,7 +142,10 @@ class DuckDB:
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
         if newest != commit.base_hash:
             raise Moved
-        Load(db, self.path, commit, self._tables(db, commit.dataset)).run()
+        tables = self._tables(db, commit.dataset)
+        if has_moved(commit, tables):
+            raise Moved
+        Load(db, self.path, commit, tables).run()
 
     def _newest(
         self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: Journal
@@ -156,9 +176,17 @@ class DuckDB:
             "WHERE database_name = current_database() AND schema_name = ? ORDER BY table_name, column_index",
             [dataset],
         ).fetchall()
-        for table, column, data_type in rows:
-            found.setdefault(table, {})[column] = data_type
-        return {name: CatalogTable(name, columns) for name, columns in found.items()}
+        for table, column, type_ in rows:
+            found.setdefault(table, {})[column] = type_
+        views = db.execute(
+            "SELECT view_name FROM duckdb_views() "
+            "WHERE database_name = current_database() AND schema_name = ?",
+            [dataset],
+        ).fetchall()
+        return {
+            name: CatalogTable(name, columns, {c: data_type(t) for c, t in columns.items()}, (name,) in views)
+            for name, columns in found.items()
+        }
 
     @contextmanager
     def _open(self) -> Iterator[duckdb.DuckDBPyConnection]:

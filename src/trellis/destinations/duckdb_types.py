@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from trellis.destinations.base import NO_NATIVE
 from trellis.errors import SchemaError
-from trellis.schema.model import NOTHING, Column, DataType
+from trellis.schema.model import Column, DataType
 
 
 def _integer(column: Column) -> str:
@@ -61,7 +62,7 @@ _READ: Mapping[str, DataType] = {
 }
 
 
-def duckdb_type(column: Column, native: Mapping[DataType, str] = NOTHING) -> str:
+def duckdb_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
     """The DuckDB type of a complete column; `native` types come first."""
     if column.data_type is None:
         raise SchemaError(f"column {column.name} has no type yet")

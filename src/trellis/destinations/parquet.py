@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,8 +20,8 @@ from trellis.destinations.base import (
 )
 from trellis.destinations.folder import keep_for_good, make_folder, move_file, plainly
 from trellis.destinations.intent import Intents, alone
-from trellis.destinations.manifest import Manifest, Manifests
-from trellis.destinations.migration import Migration
+from trellis.destinations.manifest import LiveTable, Manifest, Manifests
+from trellis.destinations.migration import Migration, has_moved
 from trellis.destinations.parquet_files import read_rows
 from trellis.destinations.parquet_load import (
     OURS,
@@ -31,9 +31,10 @@ from trellis.destinations.parquet_load import (
     columns_after,
     folder_of,
     is_of_load,
-    type_name,
 )
+from trellis.destinations.parquet_types import type_name
 from trellis.destinations.refusal import no_table, refuse_twins
+from trellis.destinations.sieve import count_by
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
@@ -60,7 +61,7 @@ class Place:
 class Parquet:
     """`parquet:DIR`."""
 
-    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="")
+    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="", family="parquet")
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -111,6 +112,8 @@ class Parquet:
                         return
                     if base.schemas.get(commit.schema.name) != commit.base_hash:
                         raise Moved
+                    if has_moved(commit, catalog_of(base)):
+                        raise Moved
                     draft = self._draft(place, base, commit)
                     if draft is None:
                         continue
@@ -122,12 +125,19 @@ class Parquet:
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         def rows(manifest: Manifest) -> list[dict[str, Any]]:
-            if table not in manifest.tables:
-                raise no_table(self.path, table, manifest.tables)
-            live = manifest.tables[table]
+            live = self._live(manifest, table)
             return read_rows([os.path.join(self.path, f.path) for f in live.files], live.columns, limit)
 
         return self._read(dataset, rows)
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        def counts(manifest: Manifest) -> list[tuple[Any, ...]]:
+            files = self._live(manifest, table).files
+            return count_by([os.path.join(self.path, file.path) for file in files], columns, example)
+
+        return self._read(dataset, counts)
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         return {name: table.rows for name, table in self._place(dataset).manifests.newest().tables.items()}
@@ -137,6 +147,11 @@ class Parquet:
             return []
         rows = self.query(dataset, journal.versions)
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+
+    def _live(self, manifest: Manifest, table: str) -> LiveTable:
+        if table not in manifest.tables:
+            raise no_table(self.path, table, manifest.tables)
+        return manifest.tables[table]
 
     @property
     def _staging(self) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, Commit
 from trellis.destinations.manifest import LiveFile, LiveTable, Manifest
-from trellis.destinations.parquet_files import footer, write_empty, write_records
-from trellis.destinations.parquet_merge import Merge, Merged
+from trellis.destinations.parquet_files import columns_of, footer, schema_of, write_empty, write_records
+from trellis.destinations.parquet_links import LinkMerge
+from trellis.destinations.parquet_merge import KeyedMerge, Merge
+from trellis.destinations.parquet_types import data_type, type_name
 from trellis.destinations.refusal import refuse_required, refuse_twin_columns, refuse_twins, type_clash
-from trellis.flow.arrow_types import arrow_type
+from trellis.destinations.retype import write_retyped
+from trellis.destinations.sieve import Merged
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, Table
 
@@ -35,24 +36,22 @@ def is_of_load(path: str, load_id: str) -> bool:
     return path.split("/")[-2].partition("=")[2] == folder_name(load_id)
 
 
-def type_name(column: Column) -> str:
-    """The type of a column as files have it: Parquet has no seconds, the next unit are milliseconds."""
-    made = arrow_type(column)
-    if pa.types.is_timestamp(made) and made.unit == "s":
-        made = pa.timestamp("ms", made.tz)
-    return str(made)
-
-
 def catalog_of(manifest: Manifest) -> dict[str, CatalogTable]:
-    return {name: CatalogTable(name, table.columns) for name, table in manifest.tables.items()}
+    return {
+        name: CatalogTable(name, table.columns, {c: data_type(t) for c, t in table.columns.items()})
+        for name, table in manifest.tables.items()
+    }
 
 
-def columns_after(table: Table, known: LiveTable) -> dict[str, str]:
-    """The columns of a table with those of the schema. Raises SchemaError where files have another type."""
+def columns_after(table: Table, known: LiveTable, retyped: Collection[str] = ()) -> dict[str, str]:
+    """The columns of a table with those of the schema.
+
+    Raises SchemaError where files have another type, unless the column is to be retyped.
+    """
     refuse_twin_columns(table, known.columns)
     for column in table.complete_columns:
         real = known.columns.get(column.name, type_name(column))
-        if real != type_name(column):
+        if real != type_name(column) and column.name not in retyped:
             raise type_clash(table.name, column.name, real, type_name(column))
     return {**known.columns, **{c.name: type_name(c) for c in table.complete_columns}}
 
@@ -81,27 +80,62 @@ class Load:
         known = (*commit.schema.tables.values(), *commit.extra_tables)
         tables = {t.name: t for t in known if t.complete_columns}
         refuse_twins(tables.values(), catalog_of(self.base))
-        columns = {name: columns_after(table, self._live(name)) for name, table in tables.items()}
+        self.columns = {
+            name: columns_after(table, self._live(name), commit.retyped.get(name, ()))
+            for name, table in tables.items()
+        }
+        self.retyped = self._retyped(tables)
         outcome = self._outcome(tables)
         self.made = Draft(dict(self.base.tables))
         for name, table in tables.items():
-            merged = outcome.get(name) or Merged(self._live(name).files, self._staged(name))
+            merged = outcome.get(name) or Merged(self._now(name).files, self._staged(name))
             self._refuse_rows_without(table, merged)
-            self.made.tables[name] = self._table(table, columns[name], merged)
+            self.made.tables[name] = self._table(table, self.columns[name], merged)
         return self.made
+
+    def _retyped(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
+        """Tables with columns that get another type; the files that have those are written anew."""
+        found: dict[str, LiveTable] = {}
+        for name, columns in self.commit.retyped.items():
+            live, after = self._live(name), self.columns[name]
+            changed = {c: after[c] for c in columns if live.columns.get(c, after[c]) != after[c]}
+            if changed:
+                of_file = [tables[name].columns[c] for c in changed]
+                files = [self._with_types(tables[name], file, of_file) for file in live.files]
+                found[name] = LiveTable({**live.columns, **changed}, tuple(files))
+        return found
+
+    def _with_types(self, table: Table, file: LiveFile, columns: Sequence[Column]) -> LiveFile:
+        """The file itself where it has none of the columns, else one outside of the tables."""
+        path = os.path.join(self.root, file.path)
+        there = {*columns_of(path)}
+        changed = [column for column in columns if column.name in there]
+        if not changed:
+            return file
+        target = os.path.abspath(os.path.join(self.scratch, "retyped", file.path))
+        write_retyped(path, table.name, changed, target)
+        return replace(file, path=target)
 
     def _outcome(self, tables: Mapping[str, Table]) -> dict[str, Merged]:
         """What stays and what comes in the tables that are not simply appended to."""
+        commit, scratch = self.commit, os.path.join(self.scratch, "merged")
         found: dict[str, Merged] = {}
-        for chain in self.commit.chains:
-            names = [t.name for t in self.commit.schema.chain(chain.root) if t.name in tables]
+        for chain in commit.chains:
+            names = [t.name for t in commit.schema.chain(chain.root) if t.name in tables]
             if chain.mode == "replace":
                 found.update((name, Merged((), self._staged(name))) for name in names)
             elif chain.mode == "merge":
-                live = {name: self._live(name) for name in names}
-                scratch = os.path.join(self.scratch, "merged")
-                found.update(Merge(self.root, self.commit, chain, live, scratch).run())
-        for name, rows in self.commit.records.items():
+                live = {name: self._now(name) for name in names}
+                found.update(Merge(self.root, commit, chain, live, scratch).run())
+        for load in commit.keyed:
+            if self._staged(load.table):
+                now, columns = self._now(load.table), self.columns[load.table]
+                found[load.table] = KeyedMerge(self.root, commit, load, now, columns, scratch).run()
+        if commit.links and self._staged(commit.links.rules):
+            now, columns = self._now(commit.links.mappings), self.columns[commit.links.mappings]
+            merge = LinkMerge(self.root, commit, commit.links, now, columns, scratch)
+            found[commit.links.mappings] = merge.run()
+        for name, rows in commit.records.items():
             if rows:
                 path = os.path.join(self.scratch, "records", f"{folder_name(name)}.parquet")
                 write_records(tables[name], rows, path)
@@ -114,16 +148,18 @@ class Load:
             refuse_required(table, [c for c in table.complete_columns if c.name not in known])
 
     def _table(self, table: Table, columns: Mapping[str, str], merged: Merged) -> LiveTable:
-        kept = [self._in_run_folder(file, columns) for file in merged.kept]
-        files = kept + [self._added(table, columns, path, at) for at, path in enumerate(merged.made)]
+        outside = [file.path for file in merged.kept if os.path.isabs(file.path)]
+        kept = [self._in_run_folder(file, columns) for file in merged.kept if file.path not in outside]
+        made = [*outside, *merged.made]
+        files = kept + [self._added(table, columns, path, at) for at, path in enumerate(made)]
         whole = [file for file in files if file.columns == len(columns)]
         if not any(file.rows for file in whole):
             keep = next((file for file in whole if not file.rows), None)
             if keep is None:
                 path = os.path.join(self.scratch, "empty", f"{folder_name(table.name)}.parquet")
                 known = [os.path.join(self.root, file.path) for file in self._live(table.name).files]
-                write_empty(columns, known, table, path)
-                keep = self._added(table, columns, path, len(merged.made))
+                write_empty(schema_of(columns, known, table), path)
+                keep = self._added(table, columns, path, len(made))
         else:
             keep = None
         filled = [file for file in files if file.rows]
@@ -162,6 +198,10 @@ class Load:
 
     def _live(self, table: str) -> LiveTable:
         return self.base.tables.get(table, LiveTable())
+
+    def _now(self, table: str) -> LiveTable:
+        """The table with the types it has after the load."""
+        return self.retyped.get(table) or self._live(table)
 
     def _staged(self, table: str) -> tuple[str, ...]:
         return tuple(file.path for file in self.commit.files.get(table, ()))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,12 @@ import pyarrow.parquet as pq
 
 from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.manifest import LiveFile
+from trellis.destinations.merge import quoted
 from trellis.destinations.parquet_files import Mask, write_filtered
+from trellis.destinations.scan import relation
 from trellis.errors import DestinationError
 from trellis.flow.stage import GROUP_ROWS, StagedFile, folder_name
+from trellis.schema.model import Column
 
 if TYPE_CHECKING:
     import duckdb
@@ -99,6 +102,20 @@ class Sieve:
         folder = os.path.join(self.scratch, folder_name(table))
         os.makedirs(folder, exist_ok=True)
         return os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
+
+
+def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list[tuple[Any, ...]]:
+    """Rows of files per values of columns, and the least text in another one. Raises FileNotFoundError."""
+    import duckdb
+
+    by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
+    needed = dict.fromkeys((*columns, example))
+    source = relation(paths, map(Column, needed), needed)
+    try:
+        with duckdb.connect(":memory:") as db:
+            return db.execute(f"SELECT {by}, count(*), {least} FROM {source} GROUP BY {by}").fetchall()
+    except duckdb.IOException as bad:
+        raise FileNotFoundError(one_line(bad)) from bad
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[
 def own(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
     """The last row, without the columns that every event has."""
     row = list(rows(said, provider, **options).values())[-1]
-    return {name: value for name, value in row.items() if name.lower().lstrip("_") not in DEFAULT}
+    return {name: value for name, value in row.items() if name.lower() not in DEFAULT}
 
 
 def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[Lost]:

@@ -219,10 +219,15 @@ class Call:
             lost.append(Lost(table, "", path[0], item, reason))
         return True
 
-    def finish(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
-        """What comes last into the first row of an event, and what is lost at the top of the event."""
+    def finish(
+        self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None = None
+    ) -> None:
+        """What comes last into the first row of an event, and what is lost at its top.
+
+        `also` is a field there that is not always lost, but here it was taken.
+        """
         if not self.known.issuperset(event):
-            self.look_at_top(event, context, row, table, lost)
+            self.look_at_top(event, context, row, table, lost, also)
         if self.stores:
             row[self.full_event] = self.full_class(json_text(event))
         self.check(row, event)
@@ -233,9 +238,11 @@ class Call:
                 f"{self.options.provider.lower()} transformer: Too many columns outputted from the event"
             )
 
-    def look_at_top(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
+    def look_at_top(
+        self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None
+    ) -> None:
         for key, value in event.items():
-            if key in self.known or blank(value) or value == {}:
+            if key in self.known or key == also or blank(value) or value == {}:
                 continue
             if key in _ECHOES and any(same(value, cell) for cell in row.values()):
                 continue
@@ -303,7 +310,7 @@ class Track(Call):
             rows.append((table, own))
         else:
             self.without_table(event, context, row, refused, lost)
-        self.finish(event, context, row, first, lost)
+        self.finish(event, context, row, first, lost, None if record is None else "recordId")
         if self.merges and column:
             self.add_identities(rows, event)
         return rows
