@@ -19,6 +19,7 @@ FLOOR, PARQUET, INTO_DUCKDB, DUCKDB, DLT = (
     "DuckDB alone",
     "dlt",
 )
+INTO_POSTGRES, COPY = "trellis postgresql:", "COPY alone"
 COMMAND = "trellis load"
 
 SCRIPTS: Mapping[str, Sequence[str]] = {
@@ -27,17 +28,20 @@ SCRIPTS: Mapping[str, Sequence[str]] = {
     INTO_DUCKDB: ("ours.py", "--to", "duckdb"),
     DUCKDB: ("duckdb_read.py",),
     DLT: ("dlt_load.py",),
+    INTO_POSTGRES: ("ours.py", "--to", "postgresql"),
+    COPY: ("postgres_copy.py",),
 }
 
 
 @dataclass(frozen=True)
 class Data:
-    """One generated file."""
+    """One generated file; loads after the first read `next` where it is given."""
 
     path: Path
     profile: str
     rows: int
     columns: int
+    next: Path | None = None
 
     @property
     def megabytes(self) -> float:
@@ -72,15 +76,15 @@ class Result:
         return {**data, "megabytes": self.data.megabytes, **rest}
 
 
-def generated(folder: Path, profile: str, rows: int, columns: int = 300) -> Data:
+def generated(folder: Path, profile: str, rows: int, columns: int = 300, seed: int = 0) -> Data:
     """The file of so many rows, made where it is not there yet."""
     from trellis.generate import write
 
     width = f"-{columns}" if profile == "wide" else ""
-    path = folder / f"{profile}{width}-{rows}.jsonl"
+    path = folder / f"{profile}{width}-{rows}{f'-{seed}' if seed else ''}.jsonl"
     if not path.exists():
         unfinished = path.with_suffix(".part")
-        write(unfinished, rows, profile=profile, columns=columns)
+        write(unfinished, rows, seed, profile, columns)
         unfinished.rename(path)
     return Data(path, profile, rows, columns)
 
@@ -94,7 +98,7 @@ def contend(
         for name in names:
             tell(f"{name}, {data.profile}, {data.rows:,} rows")
             made = command(data) if name == COMMAND else _script(name, data, options)
-            best[name] = _least(best[name], made) if name in best else made
+            best[name] = least(best[name], made) if name in best else made
     return best
 
 
@@ -110,6 +114,8 @@ def command(data: Data) -> Result:
 
 def _script(name: str, data: Data, options: Sequence[str]) -> Result:
     script, *more = SCRIPTS[name]
+    if data.next is not None:
+        more += ["--next", str(data.next)]
     with tempfile.TemporaryDirectory(dir=data.path.parent) as place:
         made = run(script, str(data.path), place, "--profile", data.profile, *more, *options)
     return _result(name, data, made)
@@ -117,7 +123,7 @@ def _script(name: str, data: Data, options: Sequence[str]) -> Result:
 
 def _result(name: str, data: Data, made: Run) -> Result:
     told = made.figures
-    if made.error is None and "start" in told and told["rows"] != data.rows:
+    if made.error is None and "start" in told and told["rows"] not in (None, data.rows):
         return Result(name, data, made.wall, error=f"{told['rows']:,} rows instead of {data.rows:,}")
     if made.error is not None or "start" not in told:
         return Result(name, data, made.wall, peak=made.peak, error=made.error)
@@ -128,7 +134,8 @@ def _result(name: str, data: Data, made: Run) -> Result:
     )  # fmt: skip
 
 
-def _least(one: Result, other: Result) -> Result:
+def least(one: Result, other: Result) -> Result:
+    """The better of two runs, figure by figure."""
     if one.error or other.error:
         return other if one.error else one
     figures = ("wall", "start", "first", "second", "cpu_first", "cpu_second")

@@ -6,7 +6,7 @@ from time import perf_counter
 
 STARTED = perf_counter()
 
-from protocol import Loads, parser, spark_schema  # noqa: E402
+from protocol import Loads, parser, sources, spark_schema  # noqa: E402
 
 
 def main() -> None:
@@ -18,9 +18,9 @@ def main() -> None:
     session.range(1).count()
     schema = spark_schema(options.profile, options.source)
     loads = Loads(STARTED)
-    for number in range(options.loads):
+    for number, source in enumerate(sources(options)):
         with loads:
-            session.read.schema(schema).json(options.source).write.parquet(f"{options.folder}/{number}")
+            session.read.schema(schema).json(source).write.parquet(f"{options.folder}/{number}")
     loads.finish(session.read.parquet(f"{options.folder}/0").count())
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from time import perf_counter
 
 STARTED = perf_counter()
 
-from protocol import Loads, parser  # noqa: E402
+from protocol import Loads, parser, sources  # noqa: E402
 
 
 def main() -> None:
     options_of = parser(__doc__)
-    options_of.add_argument("--to", choices=("parquet", "duckdb"), default="parquet")
+    options_of.add_argument("--to", choices=("parquet", "duckdb", "postgresql"), default="parquet")
     options_of.add_argument("--master", default=f"local[{os.cpu_count() or 2}]")
     options = options_of.parse_args()
 
@@ -20,21 +21,39 @@ def main() -> None:
     from trellis.spark.session import get_session
 
     get_session(options.master).range(1).count()
-    place = f"{options.folder}/lake" if options.to == "parquet" else f"{options.folder}/shop.duckdb"
-    pipeline = trellis.pipeline("bench", to=f"{options.to}:{place}", master=options.master)
+    pipeline = trellis.pipeline("bench", to=place(options), dialect=options.dialect, master=options.master)
+    table = "events" if options.dialect == "dlt" else None
     loads = Loads(STARTED)
     reports = []
-    for _ in range(options.loads):
+    for source in sources(options):
         with loads:
-            reports.append(pipeline.load(options.source, "events"))
+            reports.append(pipeline.load(source, table))
     if not all(report.balanced for report in reports):
         raise SystemExit("the rows do not balance")
+    first, last = reports[0], reports[-1]
+    columns = sum(len(last.schema.tables[each.name].columns) for each in last.tables)
     loads.finish(
-        reports[0].rows.loaded,
+        first.rows.loaded,
         steps=[dict(report.seconds) for report in reports],
-        tables=len(reports[0].tables),
-        discards=reports[0].discards.count,
+        tables=len(first.tables),
+        discards=first.discards.count,
+        note=f"{len(last.tables)} tables, {columns:,} columns, {last.discards.count:,} discards",
     )
+
+
+def place(options: argparse.Namespace) -> str:
+    """The URL of an empty destination."""
+    if options.to != "postgresql":
+        return f"{options.to}:{options.folder}/{'lake' if options.to == 'parquet' else 'shop.duckdb'}"
+    import psycopg
+    from psycopg.sql import SQL, Identifier
+
+    with psycopg.connect(options.database, autocommit=True) as db:
+        schemas = db.execute("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'")
+        for (name,) in schemas.fetchall():
+            db.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(name)))
+        db.execute("CREATE SCHEMA public")
+    return str(options.database)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterator
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -28,16 +29,51 @@ _SCHEMAS = {
     "refunds: ARRAY<STRUCT<amount: DOUBLE, reasons: ARRAY<STRING>>>>, "
     "coupon STRING, loyalty STRUCT<tier: STRING, points: BIGINT>, campaign_id BIGINT",
 }
+_TIMES = ("originalTimestamp", "sentAt", "receivedAt", "timestamp")
+_SAMPLE = 5_000
 _WIDE = {"int": "BIGINT", "text": "STRING", "double": "DOUBLE", "bool": "BOOLEAN", "date": "STRING"}
 
 
 def spark_schema(profile: str, source: str) -> str:
     """The schema of a profile's records, as the columns of a Spark table."""
-    if profile != "wide":
+    if profile in _SCHEMAS:
         return _SCHEMAS[profile]
     with open(source, "rb") as lines:
+        if profile.startswith("events"):
+            known: dict[str, Any] = {}
+            for line in islice(lines, _SAMPLE):  # the first events have every key
+                known = _with(known, json.loads(line))
+            return _columns(known | dict.fromkeys(_TIMES, "TIMESTAMP"))
         first = json.loads(next(islice(lines, 1)))
     return ", ".join(f"{key} {_WIDE[key.partition('_')[2]]}" for key in first)
+
+
+def _with(known: Any, value: Any) -> Any:
+    """What is known of a value's type, with one more value: the first one decides, objects grow."""
+    if isinstance(value, dict) and isinstance(known, dict | None):
+        keys = (key for key in value if key == key.strip())
+        return (known or {}) | {key: _with((known or {}).get(key), value[key]) for key in keys}
+    if isinstance(value, list) and isinstance(known, list | None):
+        inner = known[0] if known else None
+        for each in value:
+            inner = _with(inner, each)
+        return [inner]
+    return known or _SCALARS.get(type(value))
+
+
+_SCALARS = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "STRING"}
+
+
+def _columns(known: dict[str, Any], equals: str = " ") -> str:
+    return ", ".join(f"`{key}`{equals}{_type(value)}" for key, value in known.items())
+
+
+def _type(known: Any) -> str:
+    if isinstance(known, list):
+        return f"ARRAY<{_type(known[0])}>"
+    if isinstance(known, dict) and known:
+        return f"STRUCT<{_columns(known, ': ')}>"
+    return known or "STRING"
 
 
 def parser(about: str | None) -> argparse.ArgumentParser:
@@ -47,7 +83,16 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("folder")
     made.add_argument("--profile", default="flat")
     made.add_argument("--loads", type=int, default=2)
+    made.add_argument("--next", metavar="FILE", help="what the loads after the first read (the same)")
+    made.add_argument("--dialect", default="dlt")
+    made.add_argument("--database", metavar="URL", help="a database of PostgreSQL")
     return made
+
+
+def sources(options: argparse.Namespace) -> Iterator[str]:
+    """What each load reads."""
+    for number in range(options.loads):
+        yield options.next if number and options.next else options.source
 
 
 class Loads:
@@ -65,7 +110,7 @@ class Loads:
         self.seconds.append(perf_counter() - self._began[0])
         self.cpu.append(cpu_seconds(os.getpid()) - self._began[1])
 
-    def finish(self, rows: int, **more: Any) -> None:
-        """Print the figures as the last line: start-up, each load, the rows of the first load."""
+    def finish(self, rows: int | None, **more: Any) -> None:
+        """Print the figures as the last line: start-up, each load, the rows of the first where known."""
         told = {"start": self.start, "seconds": self.seconds, "cpu": self.cpu, "rows": rows, **more}
         print(json.dumps(told), flush=True)

@@ -1,8 +1,9 @@
 """Load the same generated events with Spark alone, Trellis, dlt and DuckDB, and print the figures.
 
-make bench                             everything: about half an hour on two cores
-make bench ARGS='--quick'              30,000 rows, to see that it runs
-make bench ARGS='--rows 1000000 --profile shop --skip dlt'
+make bench                             everything: more than an hour on two cores
+make bench ARGS='--quick'              30,000 rows, 3,000 of streams, to see that it runs
+make bench ARGS='--rows 1000000 --profile shop --skip dlt --only race'
+make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
 from __future__ import annotations
@@ -17,17 +18,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import strftime
 
-from contest import COMMAND, DLT, DUCKDB, FLOOR, INTO_DUCKDB, PARQUET, Data, Result, contend, generated
+from contest import (
+    COMMAND,
+    COPY,
+    DLT,
+    DUCKDB,
+    FLOOR,
+    INTO_DUCKDB,
+    INTO_POSTGRES,
+    PARQUET,
+    Data,
+    Result,
+    contend,
+    generated,
+)
 from measure import run
 from rich.console import Console
-from rich.table import Table
+from streams import Streams
+from tables import megabytes, seconds, table, times
 
 ROWS = (300_000, 3_000_000)
 QUICK = 30_000
+QUICK_EVENTS = 3_000
 DLT_LIMIT = 300_000
 CELLS = 12_500_000
 WIDTHS = (125, 250, 500, 1_000, 2_000)
-SKIPPABLE = {"dlt": (DLT,), "parquet": (PARQUET,), "duckdb": (INTO_DUCKDB, DUCKDB), "command": (COMMAND,)}
+SKIPPABLE = {
+    "dlt": (DLT,),
+    "parquet": (PARQUET,),
+    "duckdb": (INTO_DUCKDB, DUCKDB),
+    "postgresql": (INTO_POSTGRES, COPY),
+    "command": (COMMAND,),
+}
 
 
 @dataclass(frozen=True)
@@ -75,16 +97,16 @@ class Bench:
         ]
         if small.rows not in self.options.rows:
             found += self._contend(small, PARQUET, INTO_DUCKDB, repeat=1).values()
-        table = _table(
+        shown = table(
             f"Rows, profile {profile}: the second load, and the most memory each process held",
             "", "rows", "second s", "µs/row", "driver MB", "JVM MB", "workers MB",
         )  # fmt: skip
         for r in sorted(found, key=lambda r: (r.contender, r.data.rows)):
             if not r.error:
                 cost = f"{r.second / r.data.rows * 1e6:.2f}"
-                sizes = (_mb(r.peak.get(role)) for role in ("driver", "jvm", "workers"))
-                table.add_row(r.contender, f"{r.data.rows:,}", _s(r.second), cost, *sizes)
-        self.console.print(table)
+                sizes = (megabytes(r.peak.get(role)) for role in ("driver", "jvm", "workers"))
+                shown.add_row(r.contender, f"{r.data.rows:,}", seconds(r.second), cost, *sizes)
+        self.console.print(shown)
         low, high = min(self.options.rows), max(self.options.rows)
         for name in (PARQUET, INTO_DUCKDB):
             sized = {r.data.rows: r for r in found if r.contender == name and not r.error}
@@ -97,7 +119,7 @@ class Bench:
 
     def columns(self) -> None:
         """Twice the columns, half the rows."""
-        table = _table(
+        shown = table(
             f"Columns: {self.options.cells:,} cells each, profile wide",
             "columns", "rows", "first s", "second s", "ns/cell", "Spark alone s", "x floor",
         )  # fmt: skip
@@ -108,15 +130,15 @@ class Bench:
             found = self._contend(data, FLOOR, ours, repeat=1)
             made, floor = found[ours], found[FLOOR]
             if made.error or floor.error:
-                table.add_row(f"{width:,}", f"{data.rows:,}", "", "", "", "", "failed")
+                shown.add_row(f"{width:,}", f"{data.rows:,}", "", "", "", "", "failed")
                 self._tell(f"{width:,} columns: {made.error or floor.error}")
                 continue
             costs[width] = made.second / (data.rows * width) * 1e9
-            table.add_row(
-                f"{width:,}", f"{data.rows:,}", _s(made.first), _s(made.second), f"{costs[width]:.0f}",
-                _s(floor.second), _x(made.second, floor.second),
+            shown.add_row(
+                f"{width:,}", f"{data.rows:,}", seconds(made.first), seconds(made.second),
+                f"{costs[width]:.0f}", seconds(floor.second), times(made.second, floor.second),
             )  # fmt: skip
-        self.console.print(table)
+        self.console.print(shown)
         if WIDTHS[0] in costs and WIDTHS[-1] in costs:
             slope = costs[WIDTHS[-1]] / costs[WIDTHS[0]]
             self._aim(
@@ -131,14 +153,18 @@ class Bench:
             for _ in range(max(self.options.repeat, 2))
         ]
         spark, command, on_spark = (min(each.wall for each in column) for column in zip(*runs, strict=True))
-        table = _table("1,000 rows, from the start of the process to its end", "", "seconds", "x Spark")
-        table.add_row("Spark starts and counts 1,000 rows", _s(spark), "")
-        table.add_row("trellis load", _s(command), _x(command, spark))
-        table.add_row("the same load when Spark is asked for", _s(on_spark), _x(on_spark, spark))
-        self.console.print(table)
+        shown = table("1,000 rows, from the start of the process to its end", "", "seconds", "x Spark")
+        shown.add_row("Spark starts and counts 1,000 rows", seconds(spark), "")
+        shown.add_row("trellis load", seconds(command), times(command, spark))
+        shown.add_row("the same load when Spark is asked for", seconds(on_spark), times(on_spark, spark))
+        self.console.print(shown)
         self._aim(
             "trellis load of 1,000 rows, in times of Spark's start and a trivial job", 1.5, command / spark
         )
+
+    def streams(self) -> None:
+        """Events that name their tables themselves."""
+        self.results += Streams(self.options, self.skipped, self.console, self._tell).run()
 
     def verdict(self) -> None:
         if not self.aims:
@@ -147,12 +173,12 @@ class Bench:
         title = (
             "Aims" if largest >= max(ROWS) else f"Aims: meant for {max(ROWS):,} rows, measured at {largest:,}"
         )
-        table = _table(title, "", "aim", "measured", "")
+        shown = table(title, "", "aim", "measured", "")
         for aim in self.aims:
             sign = "at least" if aim.at_least else "at most"
             told = "[green]met[/]" if aim.met else "[red]missed[/]"
-            table.add_row(aim.what, f"{sign} {aim.limit:g}", f"{aim.measured:.2f}", told)
-        self.console.print(table)
+            shown.add_row(aim.what, f"{sign} {aim.limit:g}", f"{aim.measured:.2f}", told)
+        self.console.print(shown)
 
     def save(self) -> None:
         if self.options.json:
@@ -188,7 +214,7 @@ class Bench:
         return best
 
     def _show(self, data: Data, found: Mapping[str, Result]) -> None:
-        table = _table(
+        shown = table(
             f"{data.profile}, {data.rows:,} rows, {data.megabytes:,.0f} MB",
             "", "start s", "first s", "second s", "CPU s", "rows/s", "MB/s", "x floor", "x dlt", "peak MB",
             "",
@@ -196,24 +222,24 @@ class Bench:
         floor, dlt = found.get(FLOOR), found.get(DLT)
         for name, r in found.items():
             if r.error:
-                table.add_row(name, *[""] * 9, f"[red]{r.error[:60]}[/]")
+                shown.add_row(name, *[""] * 9, f"[red]{r.error[:60]}[/]")
                 continue
             if name == COMMAND:
-                table.add_row(
-                    name, *[""] * 8, _mb(r.peak.get("all")), f"{r.wall:.1f} s from start to end, once"
+                shown.add_row(
+                    name, *[""] * 8, megabytes(r.peak.get("all")), f"{r.wall:.1f} s from start to end, once"
                 )
                 continue
             note = [r.note] if r.note else []
             if r.data.rows != data.rows:
                 note.insert(0, f"{r.data.rows:,} rows only")
-            table.add_row(
-                name, _s(r.start), _s(r.first), _s(r.second), _s(r.cpu_second), f"{r.rate:,.0f}",
-                f"{r.data.megabytes / r.second:.0f}",
+            shown.add_row(
+                name, seconds(r.start), seconds(r.first), seconds(r.second), seconds(r.cpu_second),
+                f"{r.rate:,.0f}", f"{r.data.megabytes / r.second:.0f}",
                 f"{floor.rate / r.rate:.2f}" if floor and not floor.error else "",
                 f"{r.rate / dlt.rate:.1f}" if dlt and not dlt.error else "",
-                _mb(r.peak.get("all")), "; ".join(note),
+                megabytes(r.peak.get("all")), "; ".join(note),
             )  # fmt: skip
-        self.console.print(table)
+        self.console.print(shown)
 
     def _judge(self, found: Mapping[str, Result]) -> None:
         """The aims are about flat tables at the largest number of rows."""
@@ -242,46 +268,31 @@ class Bench:
         self.console.print(f"{strftime('%H:%M:%S')}  {what}", style="dim")
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(columns):
-        words = number == 0 or (not column and number == len(columns) - 1)
-        table.add_column(column, justify="left" if words else "right", no_wrap=not words)
-    return table
-
-
-def _s(seconds: float) -> str:
-    return f"{seconds:.2f}"
-
-
-def _mb(size: int | None) -> str:
-    return f"{size / 1e6:,.0f}" if size else ""
-
-
-def _x(one: float, other: float) -> str:
-    return f"{one / other:.2f}" if other else ""
-
-
 def _options() -> argparse.Namespace:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument(
         "--rows", type=int, action="append", metavar="N", help="again for more (300000 and 3000000)"
     )
     made.add_argument("--profile", action="append", choices=("flat", "shop"), help="again for more (both)")
-    made.add_argument("--quick", action="store_true", help="30,000 rows, once, few cells")
+    made.add_argument("--quick", action="store_true", help="30,000 rows (streams: 3,000), once, few cells")
     made.add_argument(
         "--skip", action="append", choices=tuple(SKIPPABLE), default=[], help="leave a contender out"
     )
     made.add_argument(
-        "--only", action="append", choices=("race", "rows", "columns", "small"), help="some sections"
+        "--only",
+        action="append",
+        choices=("race", "rows", "columns", "small", "streams"),
+        help="some sections",
     )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
+    made.add_argument("--dialect", default="rudderstack", help="that of the streams (rudderstack)")
     made.add_argument("--repeat", type=int, default=3, help="runs of each contender; the least counts (3)")
     made.add_argument(
         "--data", default=os.path.join(tempfile.gettempdir(), "trellis-bench"), help="where files go"
     )
     made.add_argument("--json", metavar="FILE", help="write all figures to FILE too")
     options = made.parse_args()
+    options.events = sorted(options.rows or ([QUICK_EVENTS] if options.quick else ROWS))
     options.rows = sorted(options.rows or ([QUICK] if options.quick else ROWS))
     options.profile = options.profile or ["flat", "shop"]
     options.cells = CELLS // 20 if options.quick else CELLS
@@ -293,7 +304,7 @@ def main() -> None:
     options = _options()
     console = Console(width=None if os.isatty(1) else 160)
     bench = Bench(options, console)
-    for section in (bench.race, bench.rows, bench.columns, bench.small):
+    for section in (bench.race, bench.rows, bench.columns, bench.small, bench.streams):
         if not options.only or section.__name__ in options.only:
             section()
             bench.save()

@@ -2,7 +2,9 @@
 
     python killing.py URL_WITH_{} WORK_FOLDER MODE LINES DELAYS
 
-{} stands for the folder of a warehouse of files, or for the last part of the name of a database. Each load is run in a fork of this process. It is killed, run again, and what is then in the destination is
+{} stands for the folder of a warehouse of files, or for the end of the name of a database.
+
+Each load is run in a fork of this process. It is killed, run again, and what is then in the destination is
 printed, one JSON object a line: {"killed": ..., "tables": {name: rows}, "loads": number, "seen": rows}.
 """
 
@@ -22,7 +24,7 @@ from typing import Any
 import duckdb
 import orjson  # noqa: F401  what a load needs is imported before the forks
 import psycopg
-import pyarrow.csv  # noqa: F401
+import pyarrow.csv
 import pyarrow.parquet  # noqa: F401
 
 from trellis.destinations import open_destination

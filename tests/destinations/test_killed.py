@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import trellis
-
 from destinations.postgres_server import Server
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake", "postgres": ""}

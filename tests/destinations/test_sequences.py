@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from destinations.postgres_server import Server
 from trellis.pipelines import pipeline
 from trellis.schema.model import Column
 
@@ -51,12 +53,14 @@ def shown(rows: Rows) -> list[str]:
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(LOAD, min_size=1, max_size=5))
-def test_w01_w04_w12_any_sequence(loads: list[tuple[str, Rows]]) -> None:
+def test_w01_w04_w12_any_sequence(postgres: Server, database: str, loads: list[tuple[str, Rows]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for url in (f"duckdb:{folder}/shop.duckdb", f"parquet:{folder}/lake"):
-            pipe, now = pipeline("shop", to=url), list[dict[str, Any]]()
+        for url in (f"duckdb:{folder}/shop.duckdb", f"parquet:{folder}/lake", postgres.url(database)):
+            # one name for each example, as all of them share the one database
+            dataset = f"d{secrets.token_hex(4)}"
+            pipe, now = pipeline("shop", to=url, dataset=dataset), list[dict[str, Any]]()
             # the first load is a merge, so that all nested rows know their root, and makes the nested table
             seed = [{"id": 99, "day": 99, "s": 0, "gone": False, "k": [1]}]
             for how, rows in [("delete-insert", seed), *loads]:
@@ -72,7 +76,6 @@ def test_w01_w04_w12_any_sequence(loads: list[tuple[str, Rows]]) -> None:
                 )
                 pipe.load(rows, table="t", columns=(COLUMNS[0], day, *COLUMNS[2:]), **options)
                 now = expected(now, how, rows)
-            dataset = pipe.dataset or ""
             found = pipe.destination.query(dataset, "t")
             nested: dict[str, list[tuple[int, int]]] = {}
             for row in pipe.destination.query(dataset, "t__k"):

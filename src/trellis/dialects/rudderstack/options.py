@@ -198,7 +198,7 @@ class Options:
         if not own and not every:
             return self
         paths = (*_paths_in(own), *_paths_in(every)) if self.warehouse.json_paths else ()
-        return _changed(self, tuple(_flag_in(own, word) for word in _EVENT_FLAGS), paths)
+        return _changed(self, tuple(_flag_in(own, word) for word in _EVENT_FLAGS), paths) or self
 
 
 _FIELDS: Final = {name: each for each in fields(Options) for name in (_word(each), each.name)}
@@ -237,7 +237,8 @@ def _paths_in(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @lru_cache(256)
-def _changed(options: Options, flags: tuple[bool | None, ...], json_paths: tuple[str, ...]) -> Options:
+def _changed(options: Options, flags: tuple[bool | None, ...], json_paths: tuple[str, ...]) -> Options | None:
+    """The options as an event wants them; None where it wants nothing else."""
     users, tracks, escaping, blendo = flags
     made = replace(
         options,
@@ -249,4 +250,4 @@ def _changed(options: Options, flags: tuple[bool | None, ...], json_paths: tuple
         use_blendo_casing=options.use_blendo_casing if blendo is None else blendo,
         json_paths=tuple(dict.fromkeys((*options.json_paths, *json_paths))),
     )
-    return options if made == options else made
+    return None if made == options else made
