@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TIMES = ("uuid_ts", "_dlt_load_id")
 """The columns that tell the loads apart, in this dialect or that."""
+Tables = dict[tuple[str, str], "str | None"]
 
 
 def main() -> None:
@@ -29,35 +30,43 @@ def main() -> None:
     import psycopg
 
     with psycopg.connect(options.database, autocommit=True) as db:
+        db.execute("SET datestyle TO ISO")
         db.execute("DROP SCHEMA IF EXISTS bench_copy CASCADE")
         db.execute("CREATE SCHEMA bench_copy")
-        scripts = export(db, Path(options.folder).resolve(), options.loads)
+        tables = loaded(db)
+        scripts = export(db, tables, Path(options.folder).resolve(), options.loads)
         loads = Loads(STARTED)
         for script in scripts:
             with loads:
                 psql(options.database, script)
-        note = verified(db)
+        rows = same_rows(db, tables)
         db.execute("DROP SCHEMA bench_copy CASCADE")
+    note = f"{rows:,} rows of both loads in {len(tables)} tables, over one connection"
     loads.finish(None, note=note)
 
 
-def export(db: Connection, folder: Path, loads: int) -> list[Path]:
-    """Write the rows of each table and load to a file, make empty tables; for each load psql's script."""
-    from psycopg.sql import SQL, Identifier, Literal
-
+def loaded(db: Connection) -> Tables:
+    """The tables that the loads made, each with the column that tells its loads apart."""
     names = db.execute(
         "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
         "AND table_schema NOT IN ('pg_catalog', 'information_schema') AND table_name !~ '^_(trellis|dlt)_'"
     ).fetchall()
-    stamps = {}
+    tables: Tables = {}
     for schema, name in names:
         columns = db.execute(
             "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s",
             (schema, name),
         ).fetchall()
-        stamps[schema, name] = next((each for each in TIMES if (each,) in columns), None)
+        tables[schema, name] = next((each for each in TIMES if (each,) in columns), None)
+    return tables
+
+
+def export(db: Connection, tables: Tables, folder: Path, loads: int) -> list[Path]:
+    """Write the rows of each table and load to a file, make empty tables; for each load psql's script."""
+    from psycopg.sql import SQL, Identifier, Literal
+
     seen: set[object] = set()
-    for (schema, name), column in stamps.items():
+    for (schema, name), column in tables.items():
         if column is not None:
             query = SQL("SELECT DISTINCT {} FROM {}").format(Identifier(column), Identifier(schema, name))
             seen.update(value for (value,) in db.execute(query))
@@ -66,7 +75,7 @@ def export(db: Connection, folder: Path, loads: int) -> list[Path]:
     scripts = []
     for load, value in enumerate(sorted(seen, key=str)):
         lines = ["BEGIN;"]
-        for number, ((schema, name), column) in enumerate(stamps.items()):
+        for number, ((schema, name), column) in enumerate(tables.items()):
             source, fresh = Identifier(schema, name), Identifier("bench_copy", f"t{number}")
             if load == 0:
                 db.execute(SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(fresh, source))
@@ -95,18 +104,21 @@ def psql(url: str, script: Path) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def verified(db: Connection) -> str:
-    """How much there is now, which must be as much as where it came from."""
+def same_rows(db: Connection, tables: Tables) -> int:
+    """How many rows were copied: as many as there were, in each table."""
     from psycopg.sql import SQL, Identifier
 
-    tables = db.execute(
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'bench_copy'"
-    ).fetchall()
     rows = 0
-    for (name,) in tables:
-        found = db.execute(SQL("SELECT count(*) FROM {}").format(Identifier("bench_copy", name))).fetchone()
-        rows += found[0] if found else 0
-    return f"{rows:,} rows of both loads in {len(tables)} tables, over one connection"
+    for number, (schema, name) in enumerate(tables):
+        both = (
+            db.execute(SQL("SELECT count(*) FROM {}").format(each)).fetchall()[0][0]
+            for each in (Identifier(schema, name), Identifier("bench_copy", f"t{number}"))
+        )
+        there, copied = both
+        if there != copied:
+            raise SystemExit(f"{copied:,} of {there:,} rows of {name} were copied")
+        rows += there
+    return rows
 
 
 if __name__ == "__main__":

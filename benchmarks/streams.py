@@ -89,23 +89,23 @@ class Streams:
         return ("--dialect", self.options.dialect)
 
     def _show(self, data: Data, found: Mapping[str, Result]) -> None:
-        """`x floor` is in times of Spark alone, `x COPY` of PostgreSQL alone: of the first load, and the second."""
+        """`x floor` is in times of Spark alone, `x COPY` in times of PostgreSQL alone."""
         shown = table(
             f"Event streams, dialect {self.options.dialect}: {data.rows:,} events a day, "
             f"{data.megabytes:,.0f} MB",
-            "", "start s", "first s", "second s", "CPU s", "events/s", "MB/s", "first x floor", "x floor",
-            "first x COPY", "x COPY", "driver MB", "peak MB", "",
+            "", "first s", "x floor", "x COPY", "second s", "x floor", "x COPY", "CPU s", "events/s",
+            "driver MB", "peak MB", "",
             caption=NO_PEER,
         )  # fmt: skip
         for name, r in found.items():
             if r.error:
-                shown.add_row(name, *[""] * 12, f"[red]{r.error[:60]}[/]")
+                shown.add_row(name, *[""] * 10, f"[red]{r.error[:60]}[/]")
                 continue
+            floor = _beside(r, found.get(FLOOR))
+            copy = _beside(r, found.get(COPY)) if name in (INTO_POSTGRES, COPY) else ("", "")
             shown.add_row(
-                name, seconds(r.start), seconds(r.first), seconds(r.second), seconds(r.cpu_second),
-                f"{r.rate:,.0f}", f"{data.megabytes / r.second:.0f}",
-                *_beside(r, found.get(FLOOR)),
-                *(_beside(r, found.get(COPY)) if name in (INTO_POSTGRES, COPY) else ("", "")),
+                name, seconds(r.first), floor[0], copy[0], seconds(r.second), floor[1], copy[1],
+                seconds(r.cpu_second), f"{r.rate:,.0f}",
                 megabytes(r.peak.get("driver")), megabytes(r.peak.get("all")), r.note,
             )  # fmt: skip
         self.console.print(shown)
@@ -118,6 +118,7 @@ def two_days(folder: Path, profile: str, rows: int) -> Data:
 
 
 def _beside(r: Result, other: Result | None) -> tuple[str, str]:
+    """In times of another: the first load, and the second."""
     if other is None or other.error:
         return "", ""
     return times(r.first, other.first), times(r.second, other.second)

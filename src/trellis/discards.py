@@ -157,7 +157,7 @@ class _Replaying:
                     {name: keep.row_keys(after, name) for name in after.tables},
                     keep.journal(),
                     keyed=tuple(
-                        KeyedLoad(name, tuple(one.keys), one.latest[0], "amend")
+                        KeyedLoad(name, tuple(one.keys), one.latest, "amend")
                         for name, one in first.items()
                     ),
                     catalog=catalog,
@@ -170,8 +170,8 @@ class _Replaying:
 
 
 def _row(found: Restored) -> Mapping[str, Any]:
-    name, moment = found.latest
-    return {**found.keys, name: moment, found.column: found.value}
+    """Without a `latest`, so that a value which the row has by now wins."""
+    return {**found.keys, found.column: found.value}
 
 
 def _stage(stage: Stage, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:

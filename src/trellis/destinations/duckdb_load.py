@@ -140,7 +140,7 @@ class Load:
 
     def _key(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
-        staged = self._placed(table)
+        staged = Placed.staged(self._files(table.name), table)
         columns = [column.name for column in staged.columns]
         there = [column.name for column in table.complete_columns]
         relation = staged.relation(self._real_types(table, columns))
@@ -154,14 +154,10 @@ class Load:
         real = {str(row[0]).lower(): str(row[1]) for row in rows}
         return {name: real[name.lower()] for name in columns}
 
-    def _placed(self, table: Table) -> Placed:
-        files, there = self._files(table.name), self._staged_columns(table.name)
-        columns = [column for column in table.complete_columns if column.name in there]
-        return Placed([file.path for file in files], [file.rows for file in files], columns, there)
-
     def _link(self, links: Links) -> None:
         rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
-        linking = find_changes(self.db, self.commit, self._placed(rules), self._name(links.mappings))
+        staged = Placed.staged(self._files(rules.name), rules)
+        linking = find_changes(self.db, self.commit, staged, self._name(mappings.name))
         for statement in linking.statements():
             self._run(statement, mappings)
 

@@ -139,7 +139,7 @@ class Load:
             if rows:
                 path = os.path.join(self.scratch, "records", f"{folder_name(name)}.parquet")
                 write_records(tables[name], rows, path)
-                found[name] = Merged(self._live(name).files, (*self._staged(name), path))
+                found[name] = Merged(self._now(name).files, (*self._staged(name), path))
         return found
 
     def _refuse_rows_without(self, table: Table, merged: Merged) -> None:
@@ -148,9 +148,8 @@ class Load:
             refuse_required(table, [c for c in table.complete_columns if c.name not in known])
 
     def _table(self, table: Table, columns: Mapping[str, str], merged: Merged) -> LiveTable:
-        outside = [file.path for file in merged.kept if os.path.isabs(file.path)]
-        kept = [self._in_run_folder(file, columns) for file in merged.kept if file.path not in outside]
-        made = [*outside, *merged.made]
+        kept = [self._in_run_folder(f, columns) for f in merged.kept if not os.path.isabs(f.path)]
+        made = [*(f.path for f in merged.kept if os.path.isabs(f.path)), *merged.made]
         files = kept + [self._added(table, columns, path, at) for at, path in enumerate(made)]
         whole = [file for file in files if file.columns == len(columns)]
         if not any(file.rows for file in whole):

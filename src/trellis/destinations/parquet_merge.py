@@ -6,7 +6,7 @@ Only files with rows that leave are written anew.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trellis.destinations.base import ChainLoad, Commit, KeyedLoad
@@ -20,8 +20,7 @@ from trellis.destinations.scan import relation
 from trellis.destinations.sieve import Merged, Sieve, sieve
 from trellis.errors import SchemaError
 from trellis.flow.arrow_types import arrow_type
-from trellis.flow.stage import StagedFile
-from trellis.schema.model import Column, Table
+from trellis.schema.model import Table
 
 
 @dataclass
@@ -93,8 +92,8 @@ class KeyedMerge:
     def run(self) -> Merged:
         table, load, live = self.commit.schema.tables[self.load.table], self.load, self.live.files
         files = self.commit.files.get(load.table, ())
-        paths = [os.path.join(self.root, file.path) for file in live]
-        staged, current = self._staged(table, files), self._current(table, paths)
+        staged = Placed.staged(files, table)
+        current = Placed.live(self.root, self.live, self.columns, table)
         names = [column.name for column in staged.columns]
         keyed = Keyed(load, current.relation(), staged.relation(), names, self.columns, staged.place)
         if not keyed.merges:
@@ -112,19 +111,8 @@ class KeyedMerge:
             made = [*stays.made, *found.of(table.name, files, coming)]
             if keyed.fills:
                 filled = (keyed.changed(self.columns), keyed.added(self.columns))
-                made += found.written(table.name, filled, schema_of(self.columns, paths, table))
+                made += found.written(table.name, filled, schema_of(self.columns, current.paths, table))
             return Merged(stays.kept, tuple(made))
-
-    def _staged(self, table: Table, files: Sequence[StagedFile]) -> Placed:
-        there = {name for file in files for name in columns_of(file.path)}
-        columns = [column for column in table.complete_columns if column.name in there]
-        return Placed([file.path for file in files], [file.rows for file in files], columns, there)
-
-    def _current(self, table: Table, paths: Sequence[str]) -> Placed:
-        """All columns that the table has after the load; the files know the types of those it does not know."""
-        known = {column.name: column for column in table.complete_columns}
-        columns = [known.get(name) or Column(name) for name in self.columns]
-        return Placed(paths, [file.rows for file in self.live.files], columns, self.live.columns)
 
 
 def _refuse_inexact(table: str, types: Mapping[str, str]) -> None:

@@ -38,7 +38,7 @@ def type_name(column: Column) -> str:
 def data_type(name: str) -> DataType | None:
     """What a schema calls a type of Arrow; JSON is kept as text.
 
-    >>> data_type("timestamp[us, tz=UTC]"), data_type("decimal128(38, 9)"), data_type("string"), data_type("list")
-    ('timestamp', 'decimal', 'text', None)
+    >>> data_type("timestamp[us, tz=UTC]"), data_type("decimal128(38, 9)"), data_type("list<item: int64>")
+    ('timestamp', 'decimal', None)
     """
     return _READ.get(name.partition("[")[0].partition("(")[0])

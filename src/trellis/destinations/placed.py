@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from trellis.destinations.manifest import LiveTable
 from trellis.destinations.merge import quoted
+from trellis.destinations.parquet_files import columns_of
 from trellis.destinations.scan import relation
-from trellis.schema.model import NOTHING, Column
+from trellis.flow.stage import StagedFile
+from trellis.schema.model import NOTHING, Column, Table
 
 _FILE, _ROW = "file_index", "file_row_number"
 """What DuckDB calls the places it knows by itself, as long as no column is called like that."""
@@ -47,6 +51,21 @@ class Placed:
         before = [0, *accumulate(self.sizes)][:-1]
         place = f"{before}[CAST({_FILE} AS BIGINT) + 1] + {_ROW} + 1 AS {self.place}"
         return f"(SELECT {picked}, {place} FROM {source})"
+
+    @staticmethod
+    def staged(files: Sequence[StagedFile], table: Table) -> Placed:
+        """Staged rows with the columns that they have."""
+        there = {name for file in files for name in columns_of(file.path)}
+        columns = [column for column in table.complete_columns if column.name in there]
+        return Placed([file.path for file in files], [file.rows for file in files], columns, there)
+
+    @staticmethod
+    def live(root: str, live: LiveTable, columns: Iterable[str], table: Table) -> Placed:
+        """A table with these columns; the files know the types of those that the schema does not know."""
+        known = {column.name: column for column in table.complete_columns}
+        picked = [known.get(name) or Column(name) for name in columns]
+        paths = [os.path.join(root, file.path) for file in live.files]
+        return Placed(paths, [file.rows for file in live.files], picked, live.columns)
 
     @property
     def _taken(self) -> set[str]:

@@ -20,7 +20,7 @@ from trellis.destinations.base import (
 )
 from trellis.destinations.folder import make_folder, plainly
 from trellis.destinations.merge import quoted
-from trellis.destinations.migration import Migration
+from trellis.destinations.migration import Migration, refuse_views
 from trellis.destinations.postgres_catalog import has_schema, has_table, read_catalog
 from trellis.destinations.postgres_errors import Unreachable, explained
 from trellis.destinations.postgres_journal import has_load, newest
@@ -88,6 +88,7 @@ class Postgres:
         with self._open() as session:
             made = [] if has_schema(session, dataset) else [f"CREATE SCHEMA {quoted(dataset)}"]
             catalog = read_catalog(session, dataset).tables
+        refuse_views(tables, catalog)
         plan = Migration(
             catalog, lambda column: postgres_type(column, native), lambda table: name_of(dataset, table), str
         )

@@ -157,13 +157,17 @@ def _copy_piece(session: Session, item: Item, piece: Piece) -> None:
 
 def _blocks(piece: Piece) -> Iterator[bytes]:
     first = piece.first
+    for batch in _batches(piece):
+        places = pa.array(np.arange(first, first + batch.num_rows))
+        arrays = [*(batch.column(name) for name in piece.columns), places]
+        made = pa.RecordBatch.from_arrays(arrays, names=[*piece.columns, ""])
+        yield from blocks(made, piece.json_columns)
+        first += batch.num_rows
+
+
+def _batches(piece: Piece) -> Iterator[pa.RecordBatch]:
     with _reading(piece.path), pq.ParquetFile(piece.path) as file:
-        for batch in file.iter_batches(BATCH_ROWS, row_groups=[piece.group]):
-            places = pa.array(np.arange(first, first + batch.num_rows))
-            arrays = [*(batch.column(name) for name in piece.columns), places]
-            made = pa.RecordBatch.from_arrays(arrays, names=[*piece.columns, ""])
-            yield from blocks(made, piece.json_columns)
-            first += batch.num_rows
+        yield from file.iter_batches(BATCH_ROWS, row_groups=[piece.group])
 
 
 def _ahead(items: Iterator[T]) -> Iterator[T]:

@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Moved, Parallel
+from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links, Moved, Parallel
 from trellis.destinations.keyed import POSTGRES, Keyed
+from trellis.destinations.links import Linking, changes_of
 from trellis.destinations.merge import Chain, Words, quoted
-from trellis.destinations.migration import Migration
+from trellis.destinations.migration import Migration, has_moved, refuse_views
 from trellis.destinations.postgres_casts import Casts
 from trellis.destinations.postgres_catalog import has_schema, read_catalog
 from trellis.destinations.postgres_errors import explained
@@ -20,7 +21,7 @@ from trellis.destinations.postgres_session import Aim, Refused, Session
 from trellis.destinations.postgres_staging import Staging, wait_for
 from trellis.destinations.postgres_types import postgres_type
 from trellis.destinations.refusal import double_keys, refuse_required
-from trellis.errors import SchemaError, TrellisError
+from trellis.errors import TrellisError
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, Table
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 LEAVING, COMING = "pg_temp.leaving", "pg_temp.coming"
+GIVEN, MERGED = "pg_temp.links_given", "pg_temp.links_merged"
 TURNS = 5
 """How often a transaction is begun that the server ends for the sake of another one."""
 _YIELDED = ("40P01", "40001")
@@ -75,16 +77,9 @@ def is_there(session: Session, commit: Commit) -> bool:
     stored = newest(session, commit.dataset, "version_hash", commit.schema.name, commit.journal)
     if stored != commit.base_hash:
         raise Moved
-    if commit.catalog is not None:
-        now = read_catalog(session, commit.dataset).tables
-        if any(commit.catalog.get(table) != now.get(table) for table in _touched(commit)):
-            raise Moved
+    if commit.catalog is not None and has_moved(commit, read_catalog(session, commit.dataset).tables):
+        raise Moved
     return False
-
-
-def _touched(commit: Commit) -> set[str]:
-    chains = (table.name for chain in commit.chains for table in commit.schema.chain(chain.root))
-    return {*commit.files, *chains, *(load.table for load in commit.keyed)}
 
 
 def _compared(commit: Commit) -> set[str]:
@@ -112,6 +107,7 @@ class Load:
         if self.staging.staged:
             self.staging.check()
         self.catalog = read_catalog(self.session, commit.dataset)
+        refuse_views(tables_of(commit), self.catalog.tables)
         self._make_dataset()
         for chain in commit.chains:
             if chain.mode == "replace":
@@ -125,7 +121,10 @@ class Load:
                 for table in commit.schema.chain(chain.root):
                     self._insert(table)
         for load in commit.keyed:
-            self._keyed(load)
+            if self._files(load.table):
+                self._keyed(load)
+        if commit.links and self._files(commit.links.rules):
+            self._link(commit.links)
         for table in commit.extra_tables:
             self._insert(table)
         for name, rows in commit.records.items():
@@ -154,11 +153,6 @@ class Load:
         commit, known = self.commit, self.catalog.tables
         plan = Migration(known, lambda c: type_of(commit, c), self._name, str, commit.retyped)
         if table.name in known:
-            if known[table.name].is_view:
-                raise SchemaError(
-                    f"table {table.name}: it is a view in the destination, and a load needs a table; rename "
-                    "the one or the other; nothing was loaded"
-                )
             missing = plan.missing(table)
             rows = f"SELECT EXISTS (SELECT 1 FROM {self._name(table.name)})"
             if any(c.required for c in missing) and self._run(rows, table).fetchone() == (True,):
@@ -217,8 +211,6 @@ class Load:
 
     def _keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
-        if not self._files(table.name):
-            return
         real = self.catalog.tables.get(table.name, CatalogTable(table.name)).columns
         computed = self.catalog.computed.get(table.name, frozenset())
         there = {*real, *(column.name for column in table.complete_columns)} - computed
@@ -233,6 +225,26 @@ class Load:
         )
         for statement in keyed.statements(lambda query: self._count(query, table)):
             self._run(statement, table)
+
+    def _link(self, links: Links) -> None:
+        commit, mappings = self.commit, self.commit.schema.tables[links.mappings]
+        staged, place = self._staged(links.rules), self.staging.place
+        linking = Linking(links, staged, self._name(links.mappings), GIVEN, MERGED, commit.now, place)
+        changes = changes_of(self._run(linking.open_rules(), mappings).fetchall(), commit.load_id)
+        given = [(*pair, identity) for pair, identity in changes.given.items()]
+        self._keep(GIVEN, ("kind", "value", "identity"), given)
+        self._keep(MERGED, ("gone", "kept"), list(changes.merged.items()))
+        for statement in linking.statements():
+            self._run(statement, mappings)
+
+    def _keep(self, name: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+        """Make a temporary table of texts."""
+        listed = ", ".join(f"{column} text" for column in columns)
+        self.session.run(f"CREATE TEMP TABLE {name} ({listed}) ON COMMIT DROP")
+        marks = ", ".join(f"${number}::text[]" for number in range(1, len(columns) + 1))
+        values = [list(each) for each in zip(*rows, strict=True)]
+        if values:
+            self.session.run(f"INSERT INTO {name} SELECT * FROM unnest({marks})", values)
 
     def _insert(self, table: Table, where: str = "TRUE") -> None:
         if self._files(table.name):

@@ -17,6 +17,7 @@ BLOCK_BYTES = 4 << 20
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _OPTIONS = csv.WriteOptions(include_header=False, quoting_style="needed", batch_size=64 << 10)
 _HEX = np.array([f"{byte:02x}".encode() for byte in range(256)])
+_HEX_PREFIX, _NOTHING = (pa.scalar(text, pa.large_string()) for text in ("\\x", ""))
 _FIRST_DAY, _LAST_DAY = -719162, 2932896
 """0001-01-01 and 9999-12-31, between which Arrow writes dates as PostgreSQL reads them."""
 _ESCAPE = re.compile(r"\\(?:u(d[89ab]..)\\u(d[c-f]..)|u(....)|.)", re.IGNORECASE | re.DOTALL)
@@ -65,7 +66,7 @@ def _written(array: pa.Array, is_json: bool) -> pa.Array:
     if is_json:
         return _storable_json(array)
     if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
-        return pc.binary_join_element_wise("\\x", _hexadecimal(array), "")
+        return pc.binary_join_element_wise(_HEX_PREFIX, _hexadecimal(array), _NOTHING)
     if pa.types.is_date32(type_):
         days = array.cast(pa.int32())
         return array if _is_ordinary(days, 1) else _map(days, _date)

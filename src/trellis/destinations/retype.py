@@ -1,4 +1,4 @@
-"""A Parquet file anew, with other types for some of its columns: DuckDB casts those, Arrow copies the others."""
+"""A Parquet file with other types for some of its columns: DuckDB casts those, Arrow copies the rest."""
 
 from __future__ import annotations
 

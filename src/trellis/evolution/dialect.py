@@ -149,13 +149,13 @@ class RefusedTable:
 
 @dataclass(frozen=True)
 class Restored:
-    """A value that can go back into its row: the row by its keys, and when it was received."""
+    """A value that can go back into its row, which is told by its keys; `latest` orders rows of one key."""
 
     table: str
     column: str
     value: Any
     keys: Mapping[str, Any]
-    latest: tuple[str, Any]
+    latest: str
 
 
 class Catalog(Protocol):

@@ -3,7 +3,7 @@
 | profile      | what a record is                                                                       |
 |--------------|----------------------------------------------------------------------------------------|
 | `shop`       | an event of a shop: optional and late keys, ~1 % type conflicts, nested lists, Unicode |
-| `events`     | an event as RudderStack's SDKs and its server send it, of six types; ~1 kB             |
+| `events`     | an event as RudderStack's SDKs and its server send it, of six types; about 1.2 kB      |
 | `events-500` | the same with 500 names of track events instead of nine                                |
 | `github`     | an event like GitHub's: deep, a payload per type, many optional keys                   |
 | `wide`       | one flat record of `columns` columns, each absent now and then                         |

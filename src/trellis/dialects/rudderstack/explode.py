@@ -6,15 +6,16 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.calls import CALLS, Call
+from trellis.dialects.rudderstack.call import Call
+from trellis.dialects.rudderstack.calls import CALLS
 from trellis.dialects.rudderstack.envelope import Envelope
-from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options
+from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options, Wish
 from trellis.dialects.rudderstack.times import parse, parse_strict
 from trellis.dialects.rudderstack.values import plain, scalar_text
 from trellis.evolution.dialect import Lost, Rejected, Routed
 
 MEMORY: Final = 64
-"""Sets of options of single events that are remembered."""
+"""Wishes of events that are remembered."""
 
 
 def exploder(options: Options, now: datetime, closed: Collection[str] = ()) -> Exploder:
@@ -41,15 +42,15 @@ class Exploder:
         self.envelope = Envelope(now, parse_strict if options.strict_timestamps else parse)
         self._closed = frozenset(closed)
         self._calls = self._made(options)
-        self._others: dict[Options, Mapping[str, Call]] = {}
+        self._others: dict[Wish, Mapping[str, Call]] = {}
 
     def __call__(self, event: Mapping[str, Any], position: str) -> Routed:
         calls = self._calls
         asked = event.get("integrations")
         if asked.__class__ is dict and (self._name in asked or EVERY_WAREHOUSE in asked):
-            options = self.options.for_event(event)
-            if options is not self.options:
-                calls = self._others.get(options) or self._remembered(options)
+            wish = self.options.wish_of(event)
+            if wish is not None:
+                calls = self._others.get(wish) or self._remembered(wish)
         context = event.get("context")
         if context is None:
             context = {}
@@ -70,10 +71,13 @@ class Exploder:
             lost = [Lost("", "", "", event, f"no table: {call.nothing}")]
         return Routed(rows, lost)
 
-    def _remembered(self, options: Options) -> Mapping[str, Call]:
+    def _remembered(self, wish: Wish) -> Mapping[str, Call]:
+        """The calls under what an event asks for itself."""
         if len(self._others) >= MEMORY:
             self._others.clear()
-        made = self._others[options] = self._made(options)
+        options = self.options.with_wish(wish)
+        made = self._calls if options is self.options else self._made(options)
+        self._others[wish] = made
         return made
 
     def _made(self, options: Options) -> Mapping[str, Call]:

@@ -281,7 +281,7 @@ def _settle(odd: Found, shape: Shape, row: Row, table: str, lost: list[Lost], ov
         if key.refused:
             _overflow(key, raw, over, table, lost)
         elif key.why:
-            if key.column not in row or not same(row[key.column], value):
+            if key.column not in row or not _same(row[key.column], value):
                 lost.append(Lost(table, key.column, ".".join(key.path), raw, key.why))
         else:
             rivals.append((key, value, raw))
@@ -307,12 +307,12 @@ def _rank(rival: tuple[Odd, Any, Any]) -> tuple[int, Path]:
 
 
 def _collide(key: Odd, raw: Any, value: Cell, winner: str, wins: Cell, table: str, lost: list[Lost]) -> None:
-    if not same(value, wins):
+    if not _same(value, wins):
         reason = f"collision: {winner} has the same column"
         lost.append(Lost(table, key.column, ".".join(key.path), raw, reason))
 
 
-def same(one: Cell, other: Cell) -> bool:
+def _same(one: Cell, other: Cell) -> bool:
     """Whether nothing is lost if only one of two cells is kept."""
     return one.__class__ is other.__class__ and one == other
 

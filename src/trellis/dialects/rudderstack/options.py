@@ -12,6 +12,9 @@ from trellis.errors import UsageError, nearest
 
 Read = Callable[[str, Any], Any]
 
+Wish = tuple[tuple[bool | None, ...], tuple[str, ...]]
+"""What an event says of options: the flags, the JSON paths."""
+
 EVERY_WAREHOUSE: Final = "DATA_WAREHOUSE"
 """The name in `integrations` that stands for all destinations with JSON paths."""
 
@@ -190,15 +193,26 @@ class Options:
         >>> options.for_event({"integrations": {"POSTGRES": {"options": said}}}).to_document()
         {'skipUsersTable': True, 'skipTracksTable': True}
         """
+        wish = self.wish_of(event)
+        return self if wish is None else self.with_wish(wish)
+
+    def wish_of(self, event: Mapping[str, Any]) -> Wish | None:
+        """What the event says for this destination, whether or not it changes anything."""
         integrations = event.get("integrations")
-        if not isinstance(integrations, dict):
-            return self
+        if integrations.__class__ is not dict:
+            return None
         own = _options_in(integrations, self.provider)
         every = _options_in(integrations, EVERY_WAREHOUSE)
         if not own and not every:
-            return self
-        paths = (*_paths_in(own), *_paths_in(every)) if self.warehouse.json_paths else ()
-        return _changed(self, tuple(_flag_in(own, word) for word in _EVENT_FLAGS), paths) or self
+            return None
+        flags = tuple([said if said.__class__ is bool else None for said in map(own.get, _EVENT_FLAGS)])
+        if "jsonPaths" not in own and "jsonPaths" not in every:
+            return flags, ()
+        return flags, (*_paths_in(own), *_paths_in(every)) if self.warehouse.json_paths else ()
+
+    def with_wish(self, wish: Wish) -> Options:
+        """These options under what an event says; the same object where it changes nothing."""
+        return _changed(self, wish) or self
 
 
 _FIELDS: Final = {name: each for each in fields(Options) for name in (_word(each), each.name)}
@@ -222,13 +236,8 @@ def _read(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def _options_in(integrations: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     said = integrations.get(name)
-    options = said.get("options") if isinstance(said, dict) else None
-    return options if isinstance(options, dict) else {}
-
-
-def _flag_in(options: Mapping[str, Any], word: str) -> bool | None:
-    value = options.get(word)
-    return value if isinstance(value, bool) else None
+    options = said.get("options") if said.__class__ is dict else None
+    return options if options.__class__ is dict else {}
 
 
 def _paths_in(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -237,9 +246,9 @@ def _paths_in(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @lru_cache(256)
-def _changed(options: Options, flags: tuple[bool | None, ...], json_paths: tuple[str, ...]) -> Options | None:
+def _changed(options: Options, wish: Wish) -> Options | None:
     """The options as an event wants them; None where it wants nothing else."""
-    users, tracks, escaping, blendo = flags
+    (users, tracks, escaping, blendo), json_paths = wish
     made = replace(
         options,
         skip_users_table=options.skip_users_table or users is True,

@@ -43,5 +43,4 @@ def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> Restored 
     fitted = RudderType().coercer(schema, column)(value)
     if value is None or fitted is MISFIT:
         return None
-    received_at = named.column("received_at")
-    return Restored(table, name, fitted, {named.column("id"): row_id}, (received_at, kept[received_at]))
+    return Restored(table, name, fitted, {named.column("id"): row_id}, named.column("received_at"))

@@ -1,0 +1,264 @@
+"""What all types of events have in common on the way to rows (spec rudderstack.md, sections 3.2 to 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trellis.dialects.rudderstack.envelope import Envelope
+from trellis.dialects.rudderstack.flatten import Node, Path, Row, Shape, Tree, json_paths, spread
+from trellis.dialects.rudderstack.names import Names
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.standard import (
+    DEFAULT,
+    EXTRACT,
+    FULL_EVENT,
+    MERGE_RULE,
+    MERGE_RULES,
+    OWN,
+    SECTIONS,
+    STAMPS,
+    TABLES,
+    known,
+)
+from trellis.dialects.rudderstack.values import (
+    ArrayText,
+    JsonText,
+    LongText,
+    blank,
+    json_text,
+    plain,
+    scalar,
+    scalar_text,
+    spelled,
+)
+from trellis.evolution.dialect import Lost, Rejected
+
+CLOUD_DEPTH: Final = 4
+"""Objects so many keys deep are kept whole, if they come from a cloud source."""
+
+Event = Mapping[str, Any]
+Rows = list[tuple[str, Mapping[str, Any]]]
+Pair = tuple[str, Any]
+Part = tuple[dict[str, Any], Node]
+
+_CONTEXT: Path = ("context",)
+_CONTEXT_TRAITS: Path = ("context", "traits")
+_NOT_PLAIN = "not plain: a standard column takes no array and no object"
+_ECHOES = ("category", "event", "name")
+"""Fields at the top that SDKs send beside a property of the same value."""
+
+
+class Call:
+    """One type of event, under the options of a destination or of a single event."""
+
+    nothing = ""
+    """Why there may be no row at all."""
+
+    def __init__(self, kind: str, options: Options, envelope: Envelope, closed: frozenset[str]) -> None:
+        provider = options.warehouse
+        self.kind, self.options, self.envelope, self.closed = kind, options, envelope, closed
+        self.parse = envelope.parse
+        self.names = names = Names(
+            provider,
+            options.underscore_divide_numbers,
+            options.use_blendo_casing,
+            options.skip_reserved_keywords_escaping,
+        )
+        self.table = names.standard_table(TABLES.get(kind, kind))
+        self.default = tuple(map(names.standard, DEFAULT))
+        self.known = known(kind)
+        self.overflow = names.standard(options.overflow)
+        stamps = STAMPS if provider.loaded_at else STAMPS[:1]
+        self.most = None if provider.lake else options.max_columns - len(stamps)
+        self.merges = options.identity_resolution and provider.identities
+        self.stores = options.store_full_event and kind in TABLES
+        self.full_event = names.standard(FULL_EVENT)
+        self.full_class: type[str] = LongText if provider.full_event == "text" else ArrayText
+        if provider.full_event == provider.json_type == "json":
+            self.full_class = JsonText
+
+        own = EXTRACT if kind == "extract" else (*DEFAULT, *OWN.get(kind, ()))
+        reserved = {*map(names.standard, (*own, *stamps))}
+        if self.stores:
+            reserved.add(self.full_event)
+        if options.bounded:
+            reserved.add(self.overflow)
+        json = json_paths(options.json_paths, kind) if provider.json_paths else frozenset()
+        json_class = JsonText if provider.json_type == "json" else ArrayText
+        depth = CLOUD_DEPTH if options.source_category == "cloud" else None
+        allowed = {names.column(each.replace(".", "_")) for each in options.properties} or None
+        from_traits = options.allow_users_context_traits
+        sections = [(path, "") for path in SECTIONS[kind] if path != _CONTEXT_TRAITS or from_traits]
+        self.context_tree = Tree(
+            Shape(names, reserved, {("context", "ip")}, json, json_class, depth), [(_CONTEXT, "context_")]
+        )
+        self.user_tree = Tree(
+            Shape(names, reserved, (), json, json_class, depth, allowed, "context"), sections
+        )
+        self.sections = tuple(self.user_tree.roots.values())
+        self.added = _added(options) if options.populate_src_dest_info else {}
+
+    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+        """The rows in their order. Adds to `lost`. Raises Rejected."""
+        raise NotImplementedError
+
+    def base(self, event: Event, context: Event, position: str, table: str, lost: list[Lost]) -> Row:
+        """The standard columns that nearly every table has."""
+        id_, anonymous, user, sent, stamp, received, original, channel, ip, request_ip, passed_ip = (
+            self.default
+        )
+        get = event.get
+        message, sent_at, timestamp, received_at, original_timestamp = self.envelope.read(
+            event, position, table, lost
+        )
+        row: Row = {id_: message}
+        value = get("anonymousId")
+        if value.__class__ is str and value > "!" and value[4:5] != "-":
+            row[anonymous] = value
+        elif value is not None:
+            self.single(row, anonymous, value, "anonymousId", table, lost)
+        value = get("userId")
+        if value.__class__ is str and value > "!" and value[4:5] != "-":
+            row[user] = value
+        elif value is not None:
+            self.single(row, user, value, "userId", table, lost)
+        row[sent] = sent_at
+        row[stamp] = timestamp
+        row[received] = received_at
+        row[original] = original_timestamp
+        value = get("channel")
+        if value.__class__ is str and value > "!" and value[4:5] != "-":
+            row[channel] = value
+        elif value is not None:
+            self.single(row, channel, value, "channel", table, lost)
+        passed, request = context.get("ip"), get("request_ip")
+        if passed.__class__ is str and passed > "!" and passed[4:5] != "-":
+            row[ip] = passed
+            if request == passed:
+                row[request_ip] = passed
+            else:
+                self.single(row, request_ip, request, "request_ip", table, lost)
+            row[passed_ip] = passed
+        elif passed is not None or request is not None:
+            self.single(row, ip, request if blank(passed) else passed, "", table, lost)
+            self.single(row, request_ip, request, "request_ip", table, lost)
+            self.single(row, passed_ip, passed, "", table, lost)
+        return row
+
+    def single(self, row: Row, column: str, value: Any, key: str, table: str, lost: list[Lost]) -> None:
+        """Set a standard column. What is blank, an array or an object sets none; `key` is where it stood."""
+        cell = scalar(value, self.parse)
+        if cell is not None:
+            row[column] = cell
+        elif key and value and not blank(value):
+            lost.append(Lost(table, column, key, value, _NOT_PLAIN))
+
+    def add_context(self, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
+        tree = self.context_tree
+        traits = context.get("traits")
+        if traits.__class__ is dict and ("0" in traits or "1" in traits):
+            text = spelled(traits)
+            if text is not None and _CONTEXT_TRAITS not in tree.shape.json:
+                context = {**context, "traits": text}
+        if context.get("ip").__class__ is list and self.kind != "extract" and not blank(context["ip"]):
+            context = dict(context)
+            lost.append(Lost(table, self.default[8], "context.ip", context.pop("ip"), _NOT_PLAIN))
+        if self.added:
+            context = {**context, **self.added}
+        if context:
+            spread(((context, tree.roots[_CONTEXT]),), tree, row, table, self.parse, lost, {})
+
+    def add_properties(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
+        """Flatten what the user says beyond the context."""
+        parts = self.parts(event, context, table, lost)
+        if parts:
+            over: dict[str, Any] = {}
+            spread(parts, self.user_tree, row, table, self.parse, lost, over)
+            if over:
+                row[self.overflow] = JsonText(json_text(over))
+
+    def parts(self, event: Event, context: Event, table: str, lost: list[Lost]) -> list[Part]:
+        """The objects of the user that are not empty, with the nodes of their keys."""
+        found = []
+        for node in self.sections:
+            path = node.path
+            item = event.get(path[0]) if len(path) == 1 else context.get(path[1])
+            if item is not None and item.__class__ is not dict:
+                item = plain(item)
+            if item.__class__ is dict:
+                if item and not self.is_text(path, item, table, lost):
+                    found.append((item, node))
+            elif item is not None and path != _CONTEXT_TRAITS and not blank(item):
+                reason = f"not an object: {path[0]} must be one to become columns"
+                lost.append(Lost(table, "", path[0], item, reason))
+        return found
+
+    def is_text(self, path: Path, item: dict[str, Any], table: str, lost: list[Lost]) -> bool:
+        """Whether a section is text that came as an object of its characters; such is no section."""
+        if path != _CONTEXT_TRAITS and (self.kind != "group" or path != ("traits",)):
+            return False
+        if ("0" not in item and "1" not in item) or spelled(item) is None:
+            return False
+        if path != _CONTEXT_TRAITS:
+            reason = f"not an object: {path[0]} is text, a character to a key"
+            lost.append(Lost(table, "", path[0], item, reason))
+        return True
+
+    def finish(
+        self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None = None
+    ) -> None:
+        """What comes last into the first row of an event, and what is lost at its top.
+
+        `also` is a field there that is not always lost, but here it was taken.
+        """
+        if not self.known.issuperset(event):
+            self.look_at_top(event, context, row, table, lost, also)
+        if self.stores:
+            row[self.full_event] = self.full_class(json_text(event))
+        self.check(row, event)
+
+    def check(self, row: Row, event: Event) -> None:
+        if self.most is not None and len(row) > self.most and event.get("channel") != "sources":
+            raise Rejected(
+                f"{self.options.provider.lower()} transformer: Too many columns outputted from the event"
+            )
+
+    def look_at_top(
+        self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None
+    ) -> None:
+        for key, value in event.items():
+            if key in self.known or key == also or blank(value) or value == {}:
+                continue
+            if key in _ECHOES and value in row.values():
+                continue
+            if key == "traits" and value == context.get("traits"):
+                continue
+            lost.append(Lost(table, "", key, value, "top level: only properties and context become columns"))
+
+    def add_rule(self, rows: Rows, first: Pair, second: Pair) -> None:
+        """Add the row that says that two ids are one person's; one id alone is half a rule."""
+        values = [(kind, scalar_text(value)) for kind, value in (first, second)]
+        if not values[0][1]:
+            return
+        cells = [cell for kind, value in values if value for cell in (kind, value)]
+        columns = map(self.names.standard, MERGE_RULE)
+        rows.append((self.names.standard_table(MERGE_RULES), dict(zip(columns, cells, strict=False))))
+
+    def add_identities(self, rows: Rows, event: Event) -> None:
+        anonymous, user = event.get("anonymousId"), event.get("userId")
+        if scalar_text(anonymous):
+            self.add_rule(rows, ("anonymous_id", anonymous), ("user_id", user))
+        else:
+            self.add_rule(rows, ("user_id", user), ("user_id", None))
+
+
+def _added(options: Options) -> dict[str, str]:
+    """What the context gains."""
+    said = {
+        "sourceId": options.source_id,
+        "sourceType": options.source_type,
+        "destinationId": options.destination_id,
+        "destinationType": options.destination_type,
+    }
+    return {key: value for key, value in said.items() if value}

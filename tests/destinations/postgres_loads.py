@@ -1,0 +1,57 @@
+"""Loads made by hand for tests of the PostgreSQL destination: tables of Arrow, staged and committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trellis.destinations.base import ChainLoad, Commit
+from trellis.evolution.dialect import Journal
+from trellis.flow.arrow_types import arrow_schema
+from trellis.flow.stage import StagedFile
+from trellis.schema.model import Column, Schema, Table
+
+JOURNAL = Journal("_versions", "_loads", "load_id")
+LOADS = Table("_loads", {"load_id": Column("load_id", "text", nullable=False)})
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def staged(folder: Path, table: Table, *files: Rows | pa.Table, group: int | None = None) -> list[StagedFile]:
+    """Each of the files as a load would leave it in its staging folder."""
+    made = []
+    for rows in files:
+        content = (
+            rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(list(rows), arrow_schema(table))
+        )
+        path = folder / f"{uuid4().hex}.parquet"
+        pq.write_table(content, path, row_group_size=group)
+        made.append(StagedFile(table.name, str(path), content.num_rows))
+    return made
+
+
+def commit_of(
+    tables: Mapping[str, Sequence[StagedFile]],
+    *known: Table,
+    load_id: str = "",
+    dataset: str = "public",
+    **more: Any,
+) -> Commit:
+    """A load that appends files to tables, or whatever else is said of it, and notes its id."""
+    load_id = load_id or uuid4().hex
+    chains = tuple(ChainLoad(name, "append") for name in tables)
+    said = {
+        "schema": Schema("shop", {table.name: table for table in (*known, LOADS)}),
+        "base_hash": None,
+        "chains": chains,
+        "files": tables,
+        "records": {"_loads": [{"load_id": load_id}]},
+        "keys": {},
+        "journal": JOURNAL,
+    }
+    return Commit(load_id, dataset, **{**said, **more})
