@@ -348,8 +348,8 @@ def test_much_is_filled_in_several_passes() -> None:
 
 
 def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
-    """Two rows of a user have every other property each, but two users have one row only."""
-    names, rows, users = [f"p{number}" for number in range(20)], range(100_000), 50_001
+    """Two rows of a user have every other property each, but few users have one row only."""
+    names, rows, users = [f"p{number}" for number in range(8)], range(100_000), 50_001
     wide = table("users", id="text", at="bigint", **dict.fromkeys(names, "text"))
     texts = {name: [str(n) if (n + at) % 2 else None for n in rows] for at, name in enumerate(names)}
     made = pa.table({"id": [str(n % users) for n in rows], "at": pa.array(rows, pa.int64()), **texts})

@@ -11,7 +11,7 @@ from trellis.evolution.dialect import Rejected
 from trellis.evolution.observe import Position
 from trellis.flow.blocks import Block, Split
 from trellis.flow.conform import Conformed, Conformer
-from trellis.flow.lines import SAFE, BadLine, duplicates, has_long_number, line_may_repeat, record
+from trellis.flow.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.spread import Became, Spreader, spreader_of
 from trellis.flow.text import to_json
@@ -38,6 +38,7 @@ class SpreadConformer(Conformer):
         spreader.file = split.path
         counts, rejects, waiting = Counts(), [], []
         wary = has_long_number(block.data, SAFE)
+        done: list[tuple[int, bytes, Any]] = []
         for at, line in enumerate(block.lines, block.line):
             if not line or (chosen is not None and at not in chosen) or line.isspace():
                 continue
@@ -52,8 +53,9 @@ class SpreadConformer(Conformer):
                 continue
             if became == "waits":
                 waiting.append(at)
-            elif line_may_repeat(line, _keys_of(item, line)):
-                self._doubled_keys(line, at)
+            else:
+                done.append((at, line, item))
+        self._doubled_keys(done)
         made = self._made(counts, rejects, self._seed(split.file, split.number, block.offset))
         if waiting:
             made.observed, made.waiting = spreader.observed, tuple(waiting)
@@ -80,14 +82,25 @@ class SpreadConformer(Conformer):
             counts.dropped += became == "dropped"
         return became
 
-    def _doubled_keys(self, line: bytes, at: int) -> None:
+    def _doubled_keys(self, done: Sequence[tuple[int, bytes, Any]]) -> None:
+        """Keep what a later value of the same key of the same object replaced."""
+        lines = [line for _, line, _ in done]
+        if not may_repeat(lines, _keys_of([item for _, _, item in done], lines)):
+            return
         reason = "duplicate key: a later value of the same key replaced it"
-        for key, value in duplicates(line):
-            if value is not None:
-                text = value if isinstance(value, str) else to_json(value)
-                self.spreader.discards.append(Discard("", "", key, text, at, reason))
+        for at, line, item in done:
+            if may_repeat((line,), _keys_of(item, (line,))):
+                for key, value in duplicates(line):
+                    if value is not None:
+                        text = value if isinstance(value, str) else to_json(value)
+                        self.spreader.discards.append(Discard("", "", key, text, at, reason))
 
 
-def _keys_of(item: Any, line: bytes) -> int:
-    """How many keys a record holds, counted as `may_repeat` counts those of its line."""
-    return -1 if _QUOTE in line else orjson.dumps(item, default=str).count(b'":')
+def _keys_of(value: Any, lines: Sequence[bytes]) -> int:
+    """How many keys the records of these lines hold, counted as `may_repeat` counts those of the lines."""
+    if any(_QUOTE in line for line in lines):
+        return -1
+    try:
+        return orjson.dumps(value).count(b'":')
+    except TypeError:  # an integer of more than 64 bits
+        return -1

@@ -63,13 +63,6 @@ def may_repeat(text: Sequence[bytes], keys: int) -> bool:
     return spaced and any(map(_SPACED_COLON.search, text))
 
 
-def line_may_repeat(line: bytes, keys: int) -> bool:
-    """`may_repeat` for one line."""
-    if line.count(b'":') != keys:
-        return True
-    return (b'" ' in line or b'"\t' in line or b'"\r' in line) and bool(_SPACED_COLON.search(line))
-
-
 def duplicates(line: bytes) -> list[tuple[str, Any]]:
     """Every (key, value) that a later pair with the same key in the same object overwrote."""
     lost: list[tuple[str, Any]] = []

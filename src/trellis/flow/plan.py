@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
+from functools import cached_property
 from typing import Any
 
 from trellis.dialects import get_dialect
@@ -27,13 +28,16 @@ class Plan:
     max_identifier: int | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
-    @property
+    @cached_property
     def dialect(self) -> Dialect:
         return get_dialect(self.dialect_name)
 
-    @property
+    @cached_property
     def naming(self) -> Naming:
         return self.dialect.naming.naming(self.schema, self.max_identifier)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True)

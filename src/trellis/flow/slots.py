@@ -19,7 +19,8 @@ class Slot:
 
     __slots__ = (
         "budget", "child", "classes", "coerce", "column", "direct", "directs", "excluded", "fragments",
-        "inner", "name", "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants", "whole",
+        "inner", "name", "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants",
+        "whole",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:

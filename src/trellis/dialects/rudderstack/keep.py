@@ -12,7 +12,7 @@ from typing import Any, Literal
 from trellis.dialects.rudderstack.adopt import adopted
 from trellis.dialects.rudderstack.diff import statements
 from trellis.dialects.rudderstack.named import Named
-from trellis.dialects.rudderstack.options import WORDS, Options
+from trellis.dialects.rudderstack.options import FIELDS, Options
 from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.quota import room
 from trellis.dialects.rudderstack.records import load_records
@@ -53,7 +53,7 @@ _POSTGRES = "POSTGRES"
 
 class RudderKeep:
     prefix = PREFIX
-    options = WORDS
+    options = tuple(FIELDS)
     follows_catalog = True
 
     def new_schema(self, name: str) -> Schema:

@@ -215,7 +215,7 @@ class Options:
         return _changed(self, wish) or self
 
 
-_FIELDS: Final = {name: each for each in fields(Options) for name in (_word(each), each.name)}
+FIELDS: Final = {name: each for each in fields(Options) for name in (_word(each), each.name)}
 WORDS: Final = tuple(_word(each) for each in fields(Options))
 _LEGACY: Final = ("underscore_divide_numbers", "allow_users_context_traits")
 _EVENT_FLAGS: Final = ("skipUsersTable", "skipTracksTable", "skipReservedKeywordsEscaping", "useBlendoCasing")
@@ -224,7 +224,7 @@ _EVENT_FLAGS: Final = ("skipUsersTable", "skipTracksTable", "skipReservedKeyword
 def _read(said: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for word, value in said.items():
-        known = _FIELDS.get(word)
+        known = FIELDS.get(word)
         if known is None:
             raise UsageError(f"dialect rudderstack has no option {word!r}{nearest(str(word), WORDS)}")
         if known.name in made:
