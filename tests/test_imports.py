@@ -20,7 +20,7 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 # A new part gets a floor.
 FLOORS = (
     ("cli",),
-    ("pipelines", "attempt", "checks", "records", "report", "inspect", "config"),
+    ("pipelines", "attempt", "checks", "records", "report", "inspect", "config", "discards"),
     ("dialects", "spark", "destinations", "flow", "registry"),
     ("evolution",),
     ("schema",),
