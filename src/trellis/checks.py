@@ -8,6 +8,9 @@ from trellis.errors import SchemaError
 from trellis.flow.task import Outcome
 from trellis.schema.model import Schema
 
+NOTES = 20
+NAMES = 5
+
 
 def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on keys that never had a value: they get their column with the first one."""
@@ -21,6 +24,23 @@ def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     if not found:
         return ()
     return (f"null in every record, so without a column until a value comes: {', '.join(found)}",)
+
+
+def shared(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """A note on each table and column that several names of the records came to."""
+    found: dict[str, set[str]] = {}
+    for outcome in outcomes:
+        for name, raws in outcome.shared.items():
+            found.setdefault(name, set()).update(raws)
+    several = sorted((name, sorted(raws)) for name, raws in found.items() if len(raws) > 1)
+    notes = [f"{name} is shared by {_some(raws)}" for name, raws in several]
+    more = len(notes) - NOTES
+    return (*notes[:NOTES], *((f"and {more} more names are shared",) if more > 0 else ()))
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:NAMES]))
+    return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
 
 
 def refuse_unbound(schema: Schema, root: str) -> None:

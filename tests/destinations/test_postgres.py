@@ -82,6 +82,7 @@ def test_passwords_are_never_shown(url: str, shown: str) -> None:
             "no connection option 'sslmod': did you mean 'sslmode'",
         ),
         ("postgresql://me:sec ret@host/shop", "with %40 for @"),
+        ("postgresql://me:sec@ret@host/shop", "with %40 for @"),
         ("postgresql://me:sec%zzret@host/shop", "it is not a URL that PostgreSQL understands"),
         ("postgresql:shop", "it is not a URL that PostgreSQL understands"),
         ("postgrsql://me:secret@host/shop", "names no destination: did you mean 'postgresql'"),
@@ -91,7 +92,8 @@ def test_urls_that_are_none(url: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         open_destination(url)
     assert message in str(raised.value)
-    assert "ret" not in str(raised.value).replace("secret", "sec" if "secret" not in url else "secret")
+    assert "sec" not in str(raised.value)
+    assert "ret" not in str(raised.value).replace("interpreted", "")
 
 
 def test_options_of_the_connection(url: str, sql: Sql) -> None:

@@ -14,7 +14,10 @@ def generate_records(
     rows: Annotated[int, typer.Option("--rows", metavar="N", help="How many lines.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same bytes.")] = 0,
     profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help="shop, events, events-500, github, wide, nasty or flat.")
+        str,
+        typer.Option(
+            "--profile", metavar="NAME", help="shop, events, events-500, github, wide, nasty or flat."
+        ),
     ] = "shop",
     columns: Annotated[
         int, typer.Option("--columns", metavar="N", help="How many columns the profile wide has.")

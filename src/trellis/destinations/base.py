@@ -5,7 +5,7 @@ A destination says what it can do in a record of abilities; nobody asks for its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Protocol
@@ -129,7 +129,13 @@ class Destination(Protocol):
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str
     ) -> list[tuple[Any, ...]]:
-        """How many rows there are per values of some columns, and the least text in another: one tuple each."""
+        """One tuple per values of some columns: these, how many rows have them, the least text in another."""
+        ...
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        """Those of the values (as text) under which a row of the table has NULL in a column."""
         ...
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...

@@ -50,10 +50,8 @@ def one_line(bad: Exception) -> str:
     return str(bad).strip().partition("\n")[0] or type(bad).__name__
 
 
-def cannot_connect(bad: Exception, shown: str, parameters: Mapping[str, Any]) -> Unreachable:
+def cannot_connect(bad: Exception, shown: str) -> Unreachable:
     said = str(bad)
-    if secret := str(parameters.get("password") or ""):
-        said = said.replace(secret, "***")
     for name, make in (("database", "CREATE DATABASE"), ("role", "CREATE ROLE")):
         missing = re.search(rf'{name} "(.*)" does not exist', said)
         if missing:
@@ -64,7 +62,7 @@ def cannot_connect(bad: Exception, shown: str, parameters: Mapping[str, Any]) ->
     for sign, sentence in _CANNOT_CONNECT:
         if sign in said:
             return Unreachable(f"{shown}: {sentence}")
-    return Unreachable(f"{shown}: PostgreSQL cannot be reached ({one_line(Exception(said))}); check the URL")
+    return Unreachable(f"{shown}: PostgreSQL cannot be reached ({one_line(bad)}); check the URL")
 
 
 def explained(refused: Refused, session: Session) -> TrellisError:
@@ -85,7 +83,7 @@ def _no_right(refused: Refused, session: Session) -> TrellisError:
     needs = refused.aim.needs.replace("{user}", quoted(session.user))
     what = f"; let its owner or a superuser run: {needs}" if needs else "; ask its owner for the right"
     return DestinationError(
-        f"{session.shown}: user {session.user} has not the right ({refused}){what}{_nothing(refused)}"
+        f"{session.shown}: user {session.user} may not do that ({refused}){what}{_nothing(refused)}"
     )
 
 

@@ -137,7 +137,7 @@ def connect(parameters: Mapping[str, Any], shown: str, patience: float = 0.0) ->
         except psycopg.Error as bad:
             starting = any(sign in str(bad) for sign in IS_STARTING)
             if time.monotonic() - began >= max(patience, STARTUP_WAIT if starting else 0.0):
-                raise cannot_connect(bad, shown, parameters) from bad
+                raise cannot_connect(bad, shown) from bad
             time.sleep(_POLL)
 
 

@@ -29,7 +29,9 @@ def parameters(url: str) -> dict[str, Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        return dict(conninfo_to_dict(url))
+        found = dict(conninfo_to_dict(url))
+        if "@" not in str(found.get("host") or ""):  # else the rest of a password
+            return found
     except psycopg.ProgrammingError as bad:
         option = re.fullmatch(r'invalid URI query parameter: "([^"]*)"', str(bad).strip())
         if option:

@@ -39,8 +39,20 @@ class Routed:
     lost: list[Lost] = field(default_factory=list)
 
 
-Router = Callable[[Mapping[str, Any], str], Routed]
-"""From a record and its position as text. Raises Rejected."""
+Shared = Mapping[str, Collection[str]]
+"""What has one name in the tables, and what it was called in the records."""
+
+
+class Router(Protocol):
+    """Spreads records over tables."""
+
+    def __call__(self, record: Mapping[str, Any], position: str, /) -> Routed:
+        """From a record and its position as text. Raises Rejected."""
+        ...
+
+    def shared(self) -> Shared:
+        """The names, each with its kind in front, with all that came to them so far in the records."""
+        ...
 
 Mode = Literal["append", "replace", "merge"]
 Strategy = Literal["delete-insert", "upsert"]

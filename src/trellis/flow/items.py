@@ -65,6 +65,7 @@ def run_items(plan: Plan, chunks: Chunks, wanted: set[int] | None, progress: Pro
                     progress(len(chunk))
                 first += len(chunk)
             outcome.untyped = conformer.walker.untyped()
+            outcome.shared = conformer.walker.shared()
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad

@@ -66,6 +66,9 @@ class Spreader(Walker):
         self.refusals.update(refused)
         return "loaded" if loaded else "dropped"
 
+    def shared(self) -> dict[str, set[str]]:
+        return {name: {*raws} for name, raws in self.route.shared().items()}
+
     def _flat(self, walk: TableWalk, row: Mapping[str, Any], wary: bool) -> bool:
         """Append a row whose values have the names of their columns already."""
         if not wary and walk.pairs.issuperset(zip(row, map(type, row.values()), strict=False)):

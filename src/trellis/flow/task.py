@@ -45,6 +45,7 @@ class Outcome:
     split: tuple[int, int] = (0, 0)
     lines: int = 0
     untyped: set[tuple[str, str]] = field(default_factory=set)
+    shared: dict[str, set[str]] = field(default_factory=dict)
     error: TrellisError | None = None
 
 
@@ -85,6 +86,7 @@ def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Pr
             progress(part.size)
         outcome.lines = part.lines
     outcome.untyped = conformer.walker.untyped()
+    outcome.shared = conformer.walker.shared()
 
 
 def read_parts(conformer: Conformer, split: Split) -> Iterator[Part]:

@@ -77,6 +77,10 @@ class Walker:
             if slot.saw_null and slot.column is None and not slot.saw_inner and slot.child is None
         }
 
+    def shared(self) -> dict[str, set[str]]:
+        """Names of tables and columns, with the several names that the records have for them."""
+        return {}
+
     def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
         """Discard a value that another value under the same key of the same object replaced."""
         self.line = line

@@ -103,6 +103,14 @@ class Call:
         """The rows in their order. Adds to `lost`. Raises Rejected."""
         raise NotImplementedError
 
+    def shared(self) -> dict[str, set[str]]:
+        """Under which names of the events' own a table or a column was met."""
+        found: dict[str, set[str]] = {}
+        for tree in (self.context_tree, self.user_tree):
+            for column, paths in tree.shared().items():
+                found.setdefault(f"column {column} of {self.kind} events", set()).update(paths)
+        return found
+
     def base(self, event: Event, context: Event, position: str, table: str, lost: list[Lost]) -> Row:
         """The standard columns that nearly every table has."""
         id_, anonymous, user, sent, stamp, received, original, channel, ip, request_ip, passed_ip = (

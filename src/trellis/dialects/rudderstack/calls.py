@@ -80,6 +80,13 @@ class Track(Call):
             self.add_identities(rows, event)
         return rows
 
+    def shared(self) -> dict[str, set[str]]:
+        found = super().shared()
+        for name, (_, table, refused, _) in self.events.items():
+            if table and not refused:
+                found.setdefault(f"table {table}", set()).add(name)
+        return found
+
     def named(self, name: str) -> tuple[str, str, str, Cell | None]:
         """What column `event` holds, the event's table, why it may not have it, what `event_text` holds."""
         if len(self.events) >= MEMORY:

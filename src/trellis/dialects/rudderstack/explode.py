@@ -12,7 +12,7 @@ from trellis.dialects.rudderstack.envelope import Envelope
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options, Wish
 from trellis.dialects.rudderstack.times import parse, parse_strict
 from trellis.dialects.rudderstack.values import plain, scalar_text
-from trellis.evolution.dialect import Lost, Rejected, Routed
+from trellis.evolution.dialect import Lost, Rejected, Routed, Shared
 
 MEMORY: Final = 64
 """Wishes of events that are remembered."""
@@ -70,6 +70,15 @@ class Exploder:
         if not rows:
             lost = [Lost("", "", "", event, f"no table: {call.nothing}")]
         return Routed(rows, lost)
+
+    def shared(self) -> Shared:
+        """Tables of several events, columns of several keys."""
+        found: dict[str, set[str]] = {}
+        for calls in (self._calls, *self._others.values()):
+            for call in calls.values():
+                for name, raws in call.shared().items():
+                    found.setdefault(name, set()).update(raws)
+        return found
 
     def _remembered(self, wish: Wish) -> Mapping[str, Call]:
         """The calls under what an event asks for itself."""

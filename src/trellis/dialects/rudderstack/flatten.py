@@ -165,6 +165,17 @@ class Tree:
         self.clash = True
         return False
 
+    def shared(self) -> dict[str, set[str]]:
+        """The keys of each column that has several."""
+        found: dict[str, set[str]] = {}
+        todo = list(self.roots.values())
+        for node in todo:
+            for odd in node.odd.values():
+                if not (odd.why or odd.refused):
+                    found.setdefault(odd.column, set()).add(".".join(odd.path))
+            todo += (inner for inner in node.inner.values() if inner is not None)
+        return {column: paths for column, paths in found.items() if len(paths) > 1}
+
     def forget(self) -> None:
         for root in self.roots.values():
             root.forget()
