@@ -24,6 +24,9 @@ from trellis.schema.version import bump
 
 ROWS = 50_000
 
+Back = tuple[Restored, Mapping[str, Any]]
+"""A value that can go back, and the row it is kept in."""
+
 
 @dataclass(frozen=True)
 class DiscardCount:
@@ -108,7 +111,7 @@ class _Replaying:
         if kept.name not in pipeline.destination.catalog(pipeline.dataset):
             return Replay(None)
         rows = pipeline.destination.query(pipeline.dataset, kept.name)
-        back: dict[str, list[Restored]] = defaultdict(list)
+        back: dict[str, list[Back]] = defaultdict(list)
         left: list[Mapping[str, Any]] = []
         for row in rows:
             wanted = self.only is None or row[kept.table] == self.only
@@ -116,21 +119,45 @@ class _Replaying:
             if found is None:
                 left.append(row)
             else:
-                back[found.table].append(found)
+                back[found.table].append((found, row))
+        self._leave_out(back, left)
         if not back:
             return Replay(None, left=len(left))
         self._commit(schema, catalog, kept, back, left)
         counts: dict[tuple[str, str], int] = defaultdict(int)
-        for found in (each for several in back.values() for each in several):
+        for found, _ in (each for several in back.values() for each in several):
             counts[found.table, found.column] += 1
         return Replay(self.load_id, counts, len(left))
+
+    def _leave_out(self, back: dict[str, list[Back]], left: list[Mapping[str, Any]]) -> None:
+        """Leave values where they are whose rows are gone, or have a value by now."""
+        destination, dataset = self.pipeline.destination, self.pipeline.dataset
+        for table, several in [*back.items()]:
+            wanted: dict[tuple[str, str], set[str]] = defaultdict(set)
+            for found, _ in several:
+                ((key, value),) = found.keys.items()
+                wanted[key, found.column].add(str(value))
+            empty = {
+                (key, column, value)
+                for (key, column), values in wanted.items()
+                for value in destination.empty_cells(dataset, table, key, column, sorted(values))
+            }
+            back[table] = []
+            for found, row in several:
+                ((key, value),) = found.keys.items()
+                if (key, found.column, str(value)) in empty:
+                    back[table].append((found, row))
+                else:
+                    left.append(row)
+            if not back[table]:
+                del back[table]
 
     def _commit(
         self,
         schema: Schema,
         catalog: Any,
         kept: RefusedTable,
-        back: Mapping[str, Sequence[Restored]],
+        back: Mapping[str, Sequence[Back]],
         left: Sequence[Mapping[str, Any]],
     ) -> None:
         pipeline, keep, base = self.pipeline, self.keep, schema.stored_hash
@@ -139,9 +166,9 @@ class _Replaying:
         try:
             with Stage(staging, f"replay-{os.urandom(4).hex()}") as stage:
                 for name, several in back.items():
-                    _stage(stage, after.tables[name], map(_row, several))
+                    _stage(stage, after.tables[name], (_row(found) for found, _ in several))
                 _stage(stage, after.tables[kept.name], left)
-            first = {name: several[0] for name, several in back.items()}
+            first = {name: several[0][0] for name, several in back.items()}
             fresh = after.stored_hash != base
             pipeline.destination.commit(
                 Commit(
@@ -157,8 +184,7 @@ class _Replaying:
                     {name: keep.row_keys(after, name) for name in after.tables},
                     keep.journal(),
                     keyed=tuple(
-                        KeyedLoad(name, tuple(one.keys), one.latest, "amend")
-                        for name, one in first.items()
+                        KeyedLoad(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
                     ),
                     catalog=catalog,
                     native=keep.native(after, pipeline.destination.abilities.family),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,16 @@ class DuckDB:
             query = f"SELECT {by}, count(*), {least} FROM {_table(db, dataset, table)} GROUP BY {by}"
             return db.execute(query).fetchall()
 
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        with self._open() as db:
+            query = f"SELECT {_text(key)} FROM {_table(db, dataset, table)} WHERE {_is_empty(key, column)}"
+            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         if not os.path.exists(self.path):
             return {}
@@ -225,6 +235,14 @@ class DuckDB:
                         f"go within {self.lock_wait:.0f} seconds; close it and load again"
                     ) from bad
                 time.sleep(_LOCK_POLL)
+
+
+def _text(name: str) -> str:
+    return f"CAST({quoted(name)} AS VARCHAR)"
+
+
+def _is_empty(key: str, column: str) -> str:
+    return f"{quoted(column)} IS NULL AND {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
 
 
 def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ from trellis.destinations.parquet_load import (
 )
 from trellis.destinations.parquet_types import type_name
 from trellis.destinations.refusal import no_table, refuse_twins
-from trellis.destinations.sieve import count_by
+from trellis.destinations.sieve import count_by, empty_cells
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
@@ -138,6 +138,16 @@ class Parquet:
             return count_by([os.path.join(self.path, file.path) for file in files], columns, example)
 
         return self._read(dataset, counts)
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        def cells(manifest: Manifest) -> Collection[str]:
+            live = self._live(manifest, table)
+            paths = [os.path.join(self.path, file.path) for file in live.files]
+            return empty_cells(paths, key, column, values)
+
+        return self._read(dataset, cells)
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         return {name: table.rows for name, table in self._place(dataset).manifests.newest().tables.items()}

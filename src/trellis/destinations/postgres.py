@@ -6,7 +6,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -26,7 +26,7 @@ from trellis.destinations.postgres_errors import Unreachable, explained
 from trellis.destinations.postgres_journal import has_load, newest
 from trellis.destinations.postgres_load import deliver
 from trellis.destinations.postgres_names import name_of, refuse_names
-from trellis.destinations.postgres_rows import count_of, counts_of, rows_of
+from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, rows_of
 from trellis.destinations.postgres_session import Lost, Refused, Session, connect
 from trellis.destinations.postgres_types import postgres_type
 from trellis.destinations.postgres_url import parameters, redacted
@@ -124,6 +124,12 @@ class Postgres:
     ) -> list[tuple[Any, ...]]:
         with self._open() as session:
             return counts_of(session, dataset, table, columns, example)
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        with self._open() as session:
+            return empty_cells_of(session, dataset, table, key, column, values)
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         with self._open() as session:

@@ -30,6 +30,15 @@ def counts_of(
     return session.run(query, aim=_reading(dataset, table)).fetchall()
 
 
+def empty_cells_of(
+    session: Session, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+) -> set[str]:
+    text = f"CAST({quoted(key)} AS text)"
+    where = f"{quoted(column)} IS NULL AND {text} = ANY(%s)"
+    query = f"SELECT {text} FROM {name_of(dataset, table)} WHERE {where}"
+    return {str(found) for (found,) in session.run(query, [list(values)], aim=_reading(dataset, table))}
+
+
 def count_of(session: Session, dataset: str, table: str) -> int:
     query = f"SELECT count(*) FROM {name_of(dataset, table)}"
     found = session.run(query, aim=_reading(dataset, table)).fetchone()

@@ -118,11 +118,29 @@ def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list
         raise FileNotFoundError(one_line(bad)) from bad
 
 
+def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[str]) -> set[str]:
+    """Those of the values, as text, under which a row of files has no value in a column.
+
+    Raises FileNotFoundError.
+    """
+    import duckdb
+
+    source = relation(paths, map(Column, (key, column)), (key, column))
+    text = f"CAST({quoted(key)} AS VARCHAR)"
+    query = f"SELECT {text} FROM {source} WHERE {quoted(column)} IS NULL AND {text} IN (SELECT unnest(?))"
+    try:
+        with duckdb.connect(":memory:") as db:
+            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+    except duckdb.IOException as bad:
+        raise FileNotFoundError(one_line(bad)) from bad
+
+
 @contextmanager
 def sieve(root: str, scratch: str) -> Iterator[Sieve]:
     """With a DuckDB of its own, which spills into the scratch folder. Raises DestinationError."""
     import duckdb
 
+    os.makedirs(scratch, exist_ok=True)
     try:
         with duckdb.connect(":memory:") as db:
             db.execute("SET TimeZone = 'UTC'")
