@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
-from trellis.checks import refuse_collisions, refuse_unbound, shared, untyped
+from trellis.checks import oddities, refuse_collisions, refuse_unbound, shared, untyped
 from trellis.destinations.base import CatalogTable, Commit, Destination
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
@@ -206,7 +206,7 @@ class Attempt:
             discards=Tally(dict(discards)),
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
-            notes=(*untyped(after, self.outcomes), *shared(self.outcomes)),
+            notes=(*untyped(after, self.outcomes), *shared(self.outcomes), *oddities(self.outcomes)),
             seconds=self.seconds,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from trellis.errors import SchemaError
@@ -41,6 +42,12 @@ def shared(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:NAMES]))
     return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
+
+
+def oddities(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """A note on each thing that is no fault but worth to know."""
+    found = sum((outcome.oddities for outcome in outcomes), Counter[str]())
+    return tuple(f"{count:,} records: {what}" for what, count in sorted(found.items()))
 
 
 def refuse_unbound(schema: Schema, root: str) -> None:

@@ -27,7 +27,6 @@ SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "shared_buffers": "64MB",
     "max_connections": "60",
     "max_wal_size": "1GB",

@@ -56,7 +56,7 @@ def cannot_connect(bad: Exception, shown: str) -> Unreachable:
         missing = re.search(rf'{name} "(.*)" does not exist', said)
         if missing:
             return Unreachable(
-                f"{shown}: there is no {name} {missing[1]} there; correct its name, or create it with "
+                f"{shown}: the server has no {name} {missing[1]}; correct its name, or create it with "
                 f"{make} {quoted(missing[1])}"
             )
     for sign, sentence in _CANNOT_CONNECT:

@@ -33,10 +33,14 @@ class Rejected(Exception):
 
 @dataclass
 class Routed:
-    """What becomes of one record: flat rows by table, in order, and what of it reaches none of them."""
+    """What becomes of one record: flat rows by table, in order, and what of it reaches none of them.
+
+    `oddity` is something to count that is no fault.
+    """
 
     rows: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
+    oddity: str | None = None
 
 
 Shared = Mapping[str, Collection[str]]

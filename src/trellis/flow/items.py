@@ -66,6 +66,7 @@ def run_items(plan: Plan, chunks: Chunks, wanted: set[int] | None, progress: Pro
                 first += len(chunk)
             outcome.untyped = conformer.walker.untyped()
             outcome.shared = conformer.walker.shared()
+            outcome.oddities = conformer.walker.oddities
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad

@@ -64,6 +64,8 @@ class Spreader(Walker):
             del self.discards[discards:]
             return "waits"
         self.refusals.update(refused)
+        if found.oddity is not None:
+            self.oddities[found.oddity] += 1
         return "loaded" if loaded else "dropped"
 
     def shared(self) -> dict[str, set[str]]:

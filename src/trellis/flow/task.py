@@ -46,6 +46,7 @@ class Outcome:
     lines: int = 0
     untyped: set[tuple[str, str]] = field(default_factory=set)
     shared: dict[str, set[str]] = field(default_factory=dict)
+    oddities: Counter[str] = field(default_factory=Counter)
     error: TrellisError | None = None
 
 
@@ -87,6 +88,7 @@ def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Pr
         outcome.lines = part.lines
     outcome.untyped = conformer.walker.untyped()
     outcome.shared = conformer.walker.shared()
+    outcome.oddities = conformer.walker.oddities
 
 
 def read_parts(conformer: Conformer, split: Split) -> Iterator[Part]:

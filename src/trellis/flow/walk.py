@@ -45,6 +45,7 @@ class Walker:
         self.slots: list[Slot] = []
         self.where: Position = ()
         self.file = ""
+        self.oddities: Counter[str] = Counter()
         self.start()
 
     def start(self) -> None:

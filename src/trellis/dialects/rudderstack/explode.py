@@ -14,6 +14,7 @@ from trellis.dialects.rudderstack.times import parse, parse_strict
 from trellis.dialects.rudderstack.values import plain, scalar_text
 from trellis.evolution.dialect import Lost, Rejected, Routed, Shared
 
+EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
 MEMORY: Final = 64
 """Wishes of events that are remembered."""
 
@@ -66,10 +67,11 @@ class Exploder:
             if call is None:
                 raise Rejected(f'Unknown event type: "{kind}"')
         lost: list[Lost] = []
+        early = self.envelope.early
         rows = call(event, context, position, lost)
         if not rows:
             lost = [Lost("", "", "", event, f"no table: {call.nothing}")]
-        return Routed(rows, lost)
+        return Routed(rows, lost, None if self.envelope.early == early else EARLY)
 
     def shared(self) -> Shared:
         """Tables of several events, columns of several keys."""
