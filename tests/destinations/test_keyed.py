@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
 from trellis.destinations.keyed import Keyed, Speaks
+from trellis.destinations.sieve import sieve
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import KeyedLoad, OnMatch
 from trellis.flow.stage import StagedFile
@@ -386,6 +387,14 @@ def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, 
     assert files_of(lake) - {"run=load-2"} == stay
     again = next(Path(lake.destination.url.partition(":")[2], "users/run=load-1").glob("*")).stat().st_ino
     assert again == inode
+
+
+def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
+    with sieve(str(tmp_path), str(tmp_path / "not" / "there")) as found:
+        found.db.execute("SET memory_limit = '60MB'")
+        found.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
+        assert found.count("SELECT count(*) FROM much") == 8_000_000
+        assert any((tmp_path / "not" / "there" / "spill").iterdir())
 
 
 def test_a_key_that_cannot_be_told_apart(lake: Warehouse) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ MERGED = "temp.main.links_merged"
 def find_changes(db: duckdb.DuckDBPyConnection, commit: Commit, rules: Placed, mappings: str) -> Linking:
     """The queries of this load; what they read is there."""
     assert commit.links is not None
+    rules = replace(rules, columns=commit.schema.tables[commit.links.rules].complete_columns)
     linking = Linking(commit.links, rules.relation(), mappings, GIVEN, MERGED, commit.now, rules.place)
     changes = changes_of(db.execute(linking.open_rules()).fetchall(), commit.load_id)
     given = ((*pair, identity) for pair, identity in changes.given.items())

@@ -66,9 +66,17 @@ class Conformer:
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform rows that have types already."""
-        return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path)
+        return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
 
-    def items(self, items: Sequence[Any], file: int, number: int, first: int, name: str) -> Conformed:
+    def items(
+        self,
+        items: Sequence[Any],
+        file: int,
+        number: int,
+        first: int,
+        name: str,
+        only: Sequence[int] | None = None,
+    ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         self.walker.start()
         self.walker.file = name
@@ -120,13 +128,18 @@ class Conformer:
             return Conformed(observed=walker.observed)
         return self._made(counts, rejects, seed)
 
+    def rest(self) -> list[TableBatch]:
+        """Rows of earlier blocks that were held back until there are more of them."""
+        return []
+
     def _made(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
         walker = self.walker
+        return Conformed(counts, self._batches(seed), walker.discards, rejects, walker.refusals)
+
+    def _batches(self, seed: bytes) -> list[TableBatch]:
         keyring = self._keyring(seed)
-        batches = [
-            batch_of_rows(walk, keyring) for walk in _parents_first(walker.tables.values()) if walk.rows
-        ]
-        return Conformed(counts, batches, walker.discards, rejects, walker.refusals)
+        walks = _parents_first(self.walker.tables.values())
+        return [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
 
     def _keyring(self, seed: bytes) -> Keyring:
         return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed, self.plan.now)

@@ -9,12 +9,16 @@ import orjson
 
 from trellis.evolution.dialect import Rejected
 from trellis.evolution.observe import Position
+from trellis.flow.batches import TableBatch
 from trellis.flow.blocks import Block, Split
 from trellis.flow.conform import Conformed, Conformer
 from trellis.flow.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.spread import Became, Spreader, spreader_of
 from trellis.flow.text import to_json
+
+HELD = 30_000
+"""Rows over all tables that become arrays together: with hundreds of tables a block has few of each."""
 
 _QUOTE = rb"\u0022"
 
@@ -56,23 +60,47 @@ class SpreadConformer(Conformer):
             else:
                 done.append((at, line, item))
         self._doubled_keys(done)
-        made = self._made(counts, rejects, self._seed(split.file, split.number, block.offset))
-        if waiting:
-            made.observed, made.waiting = spreader.observed, tuple(waiting)
+        return self._told(counts, rejects, waiting, self._seed(split.file, split.number, block.offset))
+
+    def rest(self) -> list[TableBatch]:
+        made = super()._batches(b"")
+        self.spreader.forget()
         return made
 
-    def items(self, items: Sequence[Any], file: int, number: int, first: int, name: str) -> Conformed:
-        self.spreader.start()
-        self.spreader.file = name
-        counts, rejects = Counts(), []
+    def _batches(self, seed: bytes) -> list[TableBatch]:
+        held = sum(len(walk.rows) for walk in self.spreader.tables.values())
+        return self.rest() if held >= HELD else []
+
+    def items(
+        self,
+        items: Sequence[Any],
+        file: int,
+        number: int,
+        first: int,
+        name: str,
+        only: Sequence[int] | None = None,
+    ) -> Conformed:
+        spreader, chosen = self.spreader, None if only is None else {*only}
+        spreader.start()
+        spreader.file = name
+        counts, rejects, waiting = Counts(), [], []
         for at, item in enumerate(items, first):
+            if chosen is not None and at not in chosen:
+                continue
             try:
-                self._spread(item, (file, number, at), counts, wary=True)
+                if self._spread(item, (file, number, at), counts, wary=True) == "waits":
+                    waiting.append(at)
             except Rejected as bad:
                 counts.read += 1
                 counts.rejected += 1
                 rejects.append(Reject(at, to_json(item).encode(), str(bad)))
-        return self._finish(counts, rejects, self._seed(file, number, first))
+        return self._told(counts, rejects, waiting, self._seed(file, number, first))
+
+    def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
+        made = self._made(counts, rejects, seed)
+        if waiting:
+            made.observed, made.waiting = self.spreader.observed, tuple(waiting)
+        return made
 
     def _spread(self, item: Any, position: Position, counts: Counts, wary: bool) -> Became:
         became = self.spreader.spread(item, position, wary)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -21,6 +21,8 @@ from trellis.flow.task import Outcome, Progress, keep
 
 CHUNK = 5_000
 WHERE = Split(0, 0, "records")
+
+Wanted = Mapping[int, tuple[int, ...] | None] | None
 
 
 class Chunks:
@@ -48,22 +50,25 @@ class Chunks:
         return Chunks(lambda: (rows_of(batch) for batch in table.to_batches(max_chunksize=CHUNK)))
 
 
-def run_items(plan: Plan, chunks: Chunks, wanted: set[int] | None, progress: Progress) -> Iterator[Outcome]:
-    """Conform and stage the chunks, or those numbered in `wanted`."""
+def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) -> Iterator[Outcome]:
+    """Conform and stage the chunks, or those numbered in `wanted`, or what it says of them."""
     outcome = Outcome("items")
     try:
         with Stage(plan.staging, f"items-{os.urandom(4).hex()}") as stage:
             conformer, first = conformer_of(plan), 0
             for number, chunk in enumerate(chunks()):
                 if wanted is None or number in wanted:
-                    made = conformer.items(chunk, 0, 0, first, WHERE.path)
+                    only = wanted[number] if wanted else None
+                    made = conformer.items(chunk, 0, 0, first, WHERE.path, only)
                     if made.observed is not None:
                         outcome.observed.merge(made.observed)
-                        outcome.pending.append(BlockRef(WHERE, number))
-                    else:
+                        outcome.pending.append(BlockRef(WHERE, number, made.waiting))
+                    if made.observed is None or made.waiting is not None:
                         keep(plan, made, WHERE.path, stage, outcome)
                     progress(len(chunk))
                 first += len(chunk)
+            for batch in conformer.rest():
+                stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.walker.untyped()
             outcome.shared = conformer.walker.shared()
             outcome.oddities = conformer.walker.oddities

@@ -12,12 +12,12 @@ from typing import Protocol
 import pyarrow.parquet as pq
 
 from trellis.evolution.observe import Observations
-from trellis.flow.blocks import SPLIT, Split
+from trellis.flow.blocks import Split
 from trellis.flow.conform_spread import conformer_of
 from trellis.flow.items import Chunks, run_items
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan
-from trellis.flow.source import InputFile, splits_of
+from trellis.flow.source import InputFile, split_for, splits_of
 from trellis.flow.tabular import declared
 from trellis.flow.task import Outcome, Progress, Run, Task, read_parts
 from trellis.schema.model import Column
@@ -55,12 +55,12 @@ class FileRecords:
         files: Sequence[InputFile],
         run: Run,
         parallel: Parallel = in_threads,
-        split_size: int = SPLIT,
+        split_size: int | None = None,
     ) -> None:
         self.files = files
         self.run_tasks = run
         self.parallel = parallel
-        self.splits = splits_of(files, split_size)
+        self.splits = splits_of(files, split_size or split_for(files))
         self.name = _table_name(files[0].path) if files else ""
         self.weight: int | None = sum(file.size for file in files)
 
@@ -118,7 +118,7 @@ class ItemRecords:
         return Observations()
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
-        wanted = None if pending is None else {ref.offset for ref in pending}
+        wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
         return run_items(plan, self.chunks, wanted, progress)
 
 

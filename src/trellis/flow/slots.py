@@ -57,6 +57,7 @@ class TableWalk:
         self.budget = budget
         self.table = plan.schema.tables.get(name)
         self.keys = plan.dialect.keep.row_keys(plan.schema, name)
+        self.kept = frozenset(self.keys.columns) - {self.keys.row_id}
         self.known = self.table is not None and self.table.seen_data
         self.verdict = plan.refusals.tables.get(name)
         self.coerces = plan.dialect.type.coerces(plan.schema)

@@ -21,6 +21,8 @@ _MAGIC: tuple[tuple[bytes, Compression], ...] = (
     (b"BZh", "bz2"),
 )
 _EXPANDS = 8
+TASKS, MOST = 16, 4 * SPLIT
+"""How many splits an input is cut into as long as none is larger than the most."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,12 @@ def input_files(sources: Sequence[str]) -> list[InputFile]:
             "pattern like '*.jsonl'"
         )
     return found
+
+
+def split_for(files: Sequence[InputFile]) -> int:
+    """Bytes of a split: every split makes a file per table, so large inputs get larger ones."""
+    total = sum(file.size for file in files)
+    return min(max(SPLIT, total // TASKS), MOST)
 
 
 def splits_of(files: Sequence[InputFile], size: int = SPLIT) -> list[Split]:

@@ -38,6 +38,12 @@ class Spreader(Walker):
         self.placed: list[TableWalk] = []
         self.news = False
 
+    def forget_rows(self) -> None:
+        """Rows stay from block to block, until `forget`."""
+
+    def forget(self) -> None:
+        super().forget_rows()
+
     def spread(self, item: Any, position: Position, wary: bool) -> Became:
         """Spread one record. `wary`: it may hold integers of more than 15 digits. Raises Rejected."""
         if item.__class__ is not dict:

@@ -86,6 +86,8 @@ def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Pr
                 keep(plan, made, task.split.path, stage, outcome)
             progress(part.size)
         outcome.lines = part.lines
+    for batch in conformer.rest():
+        stage.add(plan.schema.tables[batch.table], batch)
     outcome.untyped = conformer.walker.untyped()
     outcome.shared = conformer.walker.shared()
     outcome.oddities = conformer.walker.oddities

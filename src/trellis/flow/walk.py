@@ -50,8 +50,7 @@ class Walker:
 
     def start(self) -> None:
         """Forget the rows, the observations and the discards of the last block; keep what is known."""
-        for walk in self.tables.values():
-            walk.clear()
+        self.forget_rows()
         for slot in self.slots:
             slot.classes.clear()
         self.observed = Observations()
@@ -60,6 +59,10 @@ class Walker:
         self.refusals: Counter[str] = Counter()
         self.dropped = 0
         self.keys = 0
+
+    def forget_rows(self) -> None:
+        for walk in self.tables.values():
+            walk.clear()
 
     def root(self, raw: str) -> TableWalk:
         name = self.naming.table(raw)
@@ -376,7 +379,7 @@ class Walker:
         path = f"{outer.path}.{key}" if outer else _path(walk, key)
         slot = Slot(name, path, fragments, (outer.budget - 1) if outer else walk.budget)
         slot.column = walk.table.columns.get(name) if walk.table else None
-        slot.reserved = name in walk.keys.columns and name != walk.keys.row_id
+        slot.reserved = name in walk.kept
         slot.excluded = walk.excludes(self.plan, fragments)
         slot.whole = self.dialect.shape.keeps_whole(self.plan.schema, walk.name, name, slot.budget)
         if slot.column is not None:

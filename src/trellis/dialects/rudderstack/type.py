@@ -109,7 +109,7 @@ class RudderType:
                 case "bigint", "double":
                     return _fraction(known, options)
                 case (("double" | "decimal"), "bigint"):
-                    return Cut("rounded: no float is this integer", float)
+                    return Cut("rounded: no float is this integer", _rounded)
                 case "text", "text":
                     limit = options.warehouse.max_string
                     if limit is not None:
@@ -132,6 +132,13 @@ def _fraction(column: Column, options: Options) -> Column | Cut | Refusal:
 def _truncated(value: float) -> int | None:
     whole = int(value)
     return whole if BIGINT_MIN <= whole <= BIGINT_MAX else None
+
+
+def _rounded(value: int) -> float | None:
+    try:
+        return float(value)
+    except OverflowError:
+        return None
 
 
 def _incompatible(column: Column, kind: Kind) -> str:

@@ -1,0 +1,111 @@
+"""Events loaded as a user loads them, and the tables looked at as an analyst does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import trellis
+from trellis.pipelines import Pipeline
+from trellis.report import Report
+
+Event = dict[str, Any]
+Opens = Callable[..., "Shop"]
+
+INT_STRING = "incompatible schema conversion from int to string"
+
+
+def moment(second: int) -> datetime:
+    """When an event was received."""
+    return datetime(2024, 2, 29, 10, second // 60, second % 60, tzinfo=timezone.utc)
+
+
+def event(kind: str, id: Any = "m", at: int = 0, **fields: Any) -> Event:
+    received = moment(at).isoformat().replace("+00:00", ".000Z")
+    return {"type": kind, "messageId": id, "receivedAt": received, **fields}
+
+
+def track(id: Any, name: str = "Sale", at: int = 0, **properties: Any) -> Event:
+    return event("track", id, at, event=name, properties=properties)
+
+
+def identify(user: Any, at: int = 0, id: Any = None, **traits: Any) -> Event:
+    return event("identify", f"{user}/{at}" if id is None else id, at, userId=user, traits=traits)
+
+
+class Shop:
+    """One dataset, a new pipeline for every load; the settings are those of the first load unless changed."""
+
+    def __init__(self, path: Path, provider: str | None = "RS", **settings: Any) -> None:
+        self.path = path
+        self.settings = settings if provider is None else {"provider": provider, **settings}
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return trellis.pipeline(
+            "shop", to=f"duckdb:{self.path}", dialect="rudderstack", settings=self.settings
+        )
+
+    def load(self, *events: Any, **options: Any) -> Report:
+        """Load events, or files."""
+        report = self.pipeline.load(list(events), **options)
+        assert report.balanced
+        return report
+
+    def sql(self, *statements: str) -> list[tuple[Any, ...]]:
+        """The rows of the last."""
+        with duckdb.connect(str(self.path)) as db:
+            db.execute("SET TimeZone = 'UTC'")
+            for statement in statements:
+                found = db.execute(statement).fetchall()
+            return found
+
+    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
+        """Sorted; a single column as it is."""
+        listed = ", ".join(f'"{name}"' for name in columns)
+        return self.sql(f'SELECT {listed} FROM "{table}" ORDER BY ALL')
+
+    def values(self, table: str, column: str) -> list[Any]:
+        return [value for (value,) in self.rows(table, column)]
+
+    def row(self, table: str, id: Any, of: str = "id") -> dict[str, Any]:
+        """The one row of this id, without what is NULL."""
+        with duckdb.connect(str(self.path)) as db:
+            db.execute("SET TimeZone = 'UTC'")
+            query = f'SELECT * FROM "{table}" WHERE CAST("{of}" AS VARCHAR) = $id'
+            (found,) = db.sql(query, params={"id": str(id)}).to_arrow_table().to_pylist()
+        return {name: value for name, value in found.items() if value is not None}
+
+    def types(self, table: str) -> dict[str, str]:
+        """The columns as the warehouse has them, in order."""
+        return dict(self.pipeline.destination.catalog(self.pipeline.dataset)[table].columns)
+
+    @property
+    def tables(self) -> set[str]:
+        """The tables that are not of Trellis's own."""
+        found = self.pipeline.destination.catalog(self.pipeline.dataset)
+        return {name for name in found if not name.startswith("_trellis")}
+
+    @property
+    def discards(self) -> list[tuple[Any, ...]]:
+        """`rudder_discards` without its times."""
+        table = next(name for name in self.tables if name.lower() == "rudder_discards")
+        return self.sql(
+            f'SELECT row_id, table_name, column_name, column_value, reason FROM "{table}" ORDER BY ALL'
+        )
+
+    @property
+    def lost(self) -> list[tuple[Any, ...]]:
+        """What else has no place: table, column, path, value, the first words of the reason."""
+        found = self.sql(
+            "SELECT table_name, column_name, path, value, reason FROM _trellis_discards ORDER BY ALL"
+        )
+        return [(*row, reason.partition(":")[0]) for *row, reason in found]
+
+    @property
+    def rejects(self) -> list[tuple[Any, ...]]:
+        return self.sql("SELECT position, reason FROM _trellis_rejects ORDER BY ALL")
