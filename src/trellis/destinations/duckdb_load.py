@@ -53,6 +53,7 @@ class Load:
         commit = self.commit
         tables = [*commit.schema.tables.values(), *commit.extra_tables]
         refuse_views(tables, self.catalog)
+        self._retype()  # first, as DuckDB up to 1.5 does not commit a change of rows before one of a type
         for chain in commit.chains:
             if chain.mode == "replace":
                 self._empty(chain)
@@ -83,7 +84,7 @@ class Load:
 
     def _migrate(self, tables: Sequence[Table]) -> None:
         refuse_twins(tables, self.catalog)
-        plan = Migration(self.catalog, self._type, self._name, retyped=self._retyped())
+        plan = Migration(self.catalog, self._type, self._name)
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"
@@ -92,22 +93,27 @@ class Load:
             for statement in plan.of_table(table):
                 self._run(statement, table)
 
-    def _retyped(self) -> dict[str, list[str]]:
-        """Columns that get another type, by table. Raises SchemaError where they hold what does not fit."""
-        found: dict[str, list[str]] = {}
+    def _retype(self) -> None:
+        """Give columns another type. Raises SchemaError where they hold what does not fit."""
+        emptied = {chain.root for chain in self.commit.chains if chain.mode == "replace"}
         for name, columns in self.commit.retyped.items():
             table, real = self.commit.schema.tables[name], self.catalog.get(name, CatalogTable(name))
             for column in columns:
                 wanted, there = self._type(table.columns[column]), real.columns.get(column)
                 if there is None or there == wanted:
                     continue
-                misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {wanted}) IS NULL"
-                query = f"SELECT {quoted(column)} FROM {self._name(name)} WHERE {misfit} LIMIT 1"
-                unfit = self.db.execute(query).fetchone()
-                if unfit:
-                    raise type_clash(name, column, there, wanted, unfit[0])
-                found.setdefault(name, []).append(column)
-        return found
+                if name not in emptied:
+                    self._refuse_misfit(table, column, there, wanted)
+                cast = f"TRY_CAST({quoted(column)} AS {wanted})"
+                alter = f"ALTER TABLE {self._name(name)} ALTER COLUMN {quoted(column)}"
+                self._run(f"{alter} TYPE {wanted} USING {cast}", table)
+
+    def _refuse_misfit(self, table: Table, column: str, there: str, wanted: str) -> None:
+        misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {wanted}) IS NULL"
+        query = f"SELECT {quoted(column)} FROM {self._name(table.name)} WHERE {misfit} LIMIT 1"
+        unfit = self.db.execute(query).fetchone()
+        if unfit:
+            raise type_clash(table.name, column, there, wanted, unfit[0])
 
     def _type(self, column: Column) -> str:
         return duckdb_type(column, self.commit.native)

@@ -1,0 +1,245 @@
+"""The warehouse is the truth: what somebody changed by hand counts (spec rudderstack.md, section 7)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from conformance.rudderstack.loading import INT_STRING, Opens, Shop, event, identify, moment, track
+from trellis.errors import SchemaError, UsageError
+
+UUID = "b8c3364c-f945-5e10-a33f-cbb3397cc989"
+
+
+# --- By hand ---------------------------------------------------------------------------------------------
+
+
+def test_r01_r03_r04_tables_come_with_their_first_event(shop: Shop) -> None:
+    shop.load(track("1", price=5))
+    assert shop.tables == {"tracks", "sale", "rudder_discards"}
+    shop.load(
+        identify("u", 1), event("page", "2"), event("screen", "3"), event("group", "4"), event("alias", "5")
+    )
+    assert shop.tables == {
+        "tracks", "sale", "rudder_discards", "identifies", "users", "pages", "screens", "groups", "aliases",
+    }  # fmt: skip
+    assert shop.sql("SELECT count(*) FROM tracks") == [(1,)]
+
+
+def test_a_column_added_by_hand_takes_values_as_it_is(shop: Shop) -> None:
+    shop.load(track("1", price=5))
+    shop.sql(
+        "ALTER TABLE sale ADD COLUMN discount DOUBLE",
+        "ALTER TABLE sale ADD COLUMN code VARCHAR",
+        "ALTER TABLE sale ADD COLUMN fee DECIMAL(10,2)",
+        "ALTER TABLE sale ADD COLUMN day DATE",
+    )
+    report = shop.load(track("2", discount=3, code=789, fee=2.5, day="2024-02-29T10:00:00Z"))
+    assert report.changes == ()
+    assert report.discards.count == 0
+    found = shop.row("sale", "2")
+    assert (found["discount"], found["code"], found["fee"]) == (3.0, "789", Decimal("2.50"))
+    assert str(found["day"]) == "2024-02-29"
+    types = shop.types("sale")
+    assert [types[name] for name in ("discount", "code", "fee", "day")] == [
+        "DOUBLE", "VARCHAR", "DECIMAL(10,2)", "DATE",
+    ]  # fmt: skip
+
+
+def test_c74_a_column_retyped_by_hand_keeps_its_type(shop: Shop) -> None:
+    shop.load(track("1", price=5, code="12", seats=1))
+    shop.sql(
+        "ALTER TABLE sale ALTER price TYPE DOUBLE",
+        "ALTER TABLE sale ALTER code TYPE BIGINT",
+        "ALTER TABLE sale ALTER seats TYPE VARCHAR",
+    )
+    report = shop.load(track("2", price=3, code="x", seats=2), track("3", price=2.5, code=7, seats=True))
+    assert report.changes == ()
+    assert shop.rows("sale", "id", "price", "code", "seats") == [
+        ("1", 5.0, 12, "1"), ("2", 3.0, None, "2"), ("3", 2.5, 7, "true"),
+    ]  # fmt: skip
+    assert shop.discards == [("2", "sale", "code", "x", INT_STRING)]
+    types = shop.types("sale")
+    assert [types[name] for name in ("price", "code", "seats")] == ["DOUBLE", "BIGINT", "VARCHAR"]
+
+
+def test_a_column_dropped_by_hand_comes_back_with_the_type_of_the_next_value(shop: Shop) -> None:
+    shop.load(track("1", price=5, code="a"))
+    shop.sql("ALTER TABLE sale DROP COLUMN price", "ALTER TABLE sale DROP COLUMN code")
+    report = shop.load(track("2", price="cheap"))
+    assert [change.describe() for change in report.changes] == ["sale.price is new: text"]
+    assert shop.rows("sale", "id", "price") == [("1", None), ("2", "cheap")]
+    assert "code" not in shop.types("sale")
+    shop.load(track("3", code=1))
+    assert shop.types("sale")["code"] == "BIGINT"
+    assert shop.discards == []
+
+
+def test_a_standard_column_dropped_by_hand_comes_back(shop: Shop) -> None:
+    shop.load(track("1"))
+    shop.sql("ALTER TABLE tracks DROP COLUMN uuid_ts", "ALTER TABLE tracks DROP COLUMN sent_at")
+    shop.load(track("2", at=7))
+    found = shop.row("tracks", "2")
+    assert found["sent_at"] == moment(7)
+    assert "uuid_ts" in found
+
+
+def test_a_table_dropped_by_hand_comes_back(shop: Shop) -> None:
+    shop.load(track("1", price=5), track("2", name="Other", price=5))
+    shop.sql("DROP TABLE sale", "DROP TABLE rudder_discards")
+    report = shop.load(track("3", price="x"), track("4", name="Other", price="x"))
+    assert {table.name: table.created for table in report.tables} == {
+        "sale": True, "rudder_discards": True, "tracks": False, "other": False,
+    }  # fmt: skip
+    assert shop.rows("sale", "id", "price") == [("3", "x")]
+    assert shop.discards == [("4", "other", "price", "x", INT_STRING)]
+
+
+@pytest.mark.parametrize(
+    ("native", "said"),
+    [("STRUCT(a INTEGER)", 5), ("INTEGER[]", [1]), ("UUID", UUID), ("BLOB", "x"), ("TIME", "10:00:00")],
+)
+def test_a_type_we_do_not_know_is_left_alone(shop: Shop, native: str, said: Any) -> None:
+    shop.load(track("1", price=5))
+    shop.sql(f"ALTER TABLE sale ADD COLUMN odd {native}")
+    report = shop.load(track("2", price=6, odd=said), track("3", price=7))
+    assert report.rows.loaded == 2
+    assert shop.rows("sale", "id", "price", "odd") == [("1", 5, None), ("2", 6, None), ("3", 7, None)]
+    shown, came = ("5", "int") if said == 5 else ("[1]" if said == [1] else said, "string")
+    called = shop.types("sale")["odd"]
+    assert shop.discards == [
+        ("2", "sale", "odd", shown, f"incompatible schema conversion from {called} to {came}")
+    ]
+    assert called == native
+
+
+def test_a_view_in_the_dataset_is_not_seen(shop: Shop) -> None:
+    shop.load(track("1", price=5))
+    shop.sql("CREATE VIEW tracks_view AS SELECT * FROM tracks", "CREATE VIEW big_sale AS SELECT 1 AS id")
+    shop.load(track("2", price=6))
+    assert shop.sql("SELECT count(*) FROM tracks_view") == [(2,)]
+    assert "tracks_view" not in shop.pipeline.schema.tables
+    with pytest.raises(SchemaError, match=r"table big_sale: it is a view in the destination"):
+        shop.load(track("3", name="Big Sale"))
+    assert shop.sql("SELECT count(*) FROM tracks") == [(2,)]
+
+
+def test_c75_what_rudderstack_leaves_behind_is_not_seen(shop: Shop) -> None:
+    shop.load(track("1", price=5))
+    shop.sql(
+        f'ALTER TABLE sale ADD COLUMN "note-deprecated-{UUID}" VARCHAR',
+        f'ALTER TABLE sale ADD COLUMN "note-deprecated-2" VARCHAR',
+        "CREATE TABLE rudder_staging_sale_1 (id VARCHAR)",
+        "CREATE TABLE Rudder_Staging_sale_2 (id VARCHAR)",
+    )
+    shop.load(track("2", price=6))
+    schema = shop.pipeline.schema
+    assert "note-deprecated-2" in schema.tables["sale"].columns
+    assert f"note-deprecated-{UUID}" not in schema.tables["sale"].columns
+    assert not any("staging" in name for name in schema.tables)
+    assert f"note-deprecated-{UUID}" in shop.types("sale")
+    assert shop.values("sale", "price") == [5, 6]
+
+
+def test_a_running_schema_is_taken_over(open_shop: Opens) -> None:
+    """Tables of RudderStack itself, and nothing of Trellis."""
+    shop = open_shop("RS")
+    shop.sql(
+        "CREATE TABLE tracks (id VARCHAR, received_at TIMESTAMPTZ, event VARCHAR, event_text VARCHAR)",
+        "CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, price DECIMAL(18,4), seen BOOLEAN)",
+        "INSERT INTO sale VALUES ('0', '2024-01-01', 9.5, true)",
+    )
+    report = shop.load(track("1", price=5, seen="yes", extra=1))
+    assert {table.name for table in report.tables if table.created} == {"rudder_discards"}
+    assert shop.rows("sale", "id", "price", "seen", "extra") == [
+        ("0", Decimal("9.5"), True, None), ("1", Decimal(5), None, 1),
+    ]  # fmt: skip
+    assert shop.types("sale")["price"] == "DECIMAL(18,4)"
+    assert shop.discards == [
+        ("1", "sale", "seen", "yes", "incompatible schema conversion from boolean to string")
+    ]
+
+
+def test_a_decimal_that_is_too_small_for_a_value(shop: Shop) -> None:
+    shop.sql("CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, price DECIMAL(4,2))")
+    shop.load(track("1", price=12.345))
+    assert shop.values("sale", "price") == [Decimal("12.35")]
+    report = shop.load(track("2", price=123456), track("3", price=1))
+    assert report.rows.loaded == 2
+    assert shop.rows("sale", "id", "price") == [("1", Decimal("12.35")), ("2", None), ("3", Decimal(1))]
+    assert [row[:4] for row in shop.discards] == [("2", "sale", "price", "123456")]
+
+
+@pytest.mark.parametrize(("native", "most"), [("INTEGER", 2**31 - 1), ("SMALLINT", 2**15 - 1), ("UTINYINT", 255)])
+def test_an_integer_that_is_too_large_for_a_column_made_by_hand(shop: Shop, native: str, most: int) -> None:
+    shop.sql(f"CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, n {native})")
+    report = shop.load(track("1", n=most), track("2", n=most + 1))
+    assert report.rows.loaded == 2
+    assert shop.rows("sale", "id", "n") == [("1", most), ("2", None)]
+    assert shop.discards == [("2", "sale", "n", str(most + 1), "value out of range for int")]
+
+
+def test_absent_columns_stay(shop: Shop) -> None:
+    shop.load(track("1", price=5, code="a"))
+    report = shop.load(track("2"))
+    assert report.changes == ()
+    assert shop.rows("sale", "id", "price", "code") == [("1", 5, "a"), ("2", None, None)]
+
+
+# --- Options stay with the dataset -----------------------------------------------------------------------
+
+
+def test_the_provider_stays_and_cannot_be_another(open_shop: Opens) -> None:
+    open_shop("SNOWFLAKE").load(track("1", price=5))
+    later = open_shop(None)
+    later.load(track("2", price=6))
+    assert later.values("SALE", "PRICE") == [5, 6]
+    with pytest.raises(UsageError, match=r"option provider=BQ: the names of schema shop follow SNOWFLAKE"):
+        open_shop("BQ").load(track("3"))
+    open_shop("SNOWFLAKE").load(track("4"))
+
+
+def test_options_of_the_first_load_hold_until_others_are_said(open_shop: Opens) -> None:
+    open_shop("RS", skipTracksTable=True, jsonPaths="a").load(track("1", a={"b": 1}))
+    later = open_shop(None)
+    later.load(track("2", a={"b": 2}))
+    assert later.tables == {"sale", "rudder_discards"}
+    assert later.rows("sale", "id", "a") == [("1", '{"b":1}'), ("2", '{"b":2}')]
+    open_shop(None, skipTracksTable=False).load(track("3", a=[1]))
+    assert later.values("tracks", "id") == ["3"]
+    assert later.values("sale", "a")[-1] == "[1]"
+    later.load(track("4"))
+    assert later.values("tracks", "id") == ["3", "4"]
+
+
+def test_a_plan_keeps_no_option(open_shop: Opens) -> None:
+    shop = open_shop("RS")
+    shop.load(track("1"))
+    open_shop("RS", skipTracksTable=True).pipeline.plan([track("2")])
+    shop.load(track("3"))
+    assert shop.values("tracks", "id") == ["1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("to", "provider"), [("duckdb:{}/a.duckdb", "POSTGRES"), ("parquet:{}/lake", "S3_DATALAKE")]
+)
+def test_a_destination_has_a_provider_of_its_own(tmp_path: Any, to: str, provider: str) -> None:
+    from trellis.pipelines import pipeline
+
+    shop = pipeline("shop", to=to.format(tmp_path), dialect="rudderstack")
+    report = shop.plan([track("1")])
+    assert report.ddl is not None
+    assert report.ddl[0] == provider
+
+
+def test_r02_r68_a_dataset_is_named_after_its_source(open_shop: Opens) -> None:
+    for settings, dataset in (
+        ({"source_name": "My Shop v2"}, "my_shop_v2"),
+        ({"source_name": "My Shop v2", "namespace": "Order"}, "_order"),
+        ({}, "main"),
+    ):
+        shop = open_shop("RS", **settings)
+        shop.load(track("1", price=5))
+        assert shop.sql(f'SELECT price FROM "{dataset}".sale') == [(5,)]
