@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Make `.venv` from requirements-dev.lock and see to it that there is a Java for Spark.
+# Make `.venv` from requirements-dev.lock and see to it that there is a Java for Spark, and a PostgreSQL
+# for its tests.
 # `make setup` calls this only when the lock, pyproject.toml or this file has changed.
 # PYTHON=... chooses the interpreter, UV=off installs with plain pip even where uv is found.
 set -euo pipefail
@@ -87,4 +88,19 @@ if [ -z "$java" ]; then
         stop "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless (as root), or set JAVA_HOME to one"
 fi
 say "Java: $java"
+
+# --- PostgreSQL ---------------------------------------------------------------------------------
+# Only the tests of that destination need its server. They start one of their own.
+find_postgres() {
+    command -v initdb || ls -d /usr/lib/postgresql/*/bin/initdb /usr/pgsql-*/bin/initdb \
+        /opt/homebrew/opt/postgresql@*/bin/initdb 2>/dev/null | tail -n 1 | grep .
+}
+if [ -z "${TRELLIS_TEST_POSTGRES:-}" ]; then
+    postgres=$(find_postgres) || { may_install && apt postgresql && postgres=$(find_postgres); } || postgres=""
+    if [ -n "$postgres" ]; then
+        say "PostgreSQL: $postgres"
+    else
+        say "no PostgreSQL server, so its tests cannot run: apt-get install postgresql (as root), or set TRELLIS_TEST_POSTGRES to the URL of one"
+    fi
+fi
 say "ready: .venv/bin/trellis --help"

@@ -28,14 +28,9 @@ URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
 USERS = table("users", id="text", at="bigint", plan="text", city="text")
 
 
-@pytest.fixture(params=list(URLS))
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return URLS[request.param].format(tmp_path)
-
-
 @pytest.fixture
-def warehouse(url: str, tmp_path: Path) -> Warehouse:
-    return Warehouse(url, tmp_path)
+def warehouse(destination_url: str, tmp_path: Path) -> Warehouse:
+    return Warehouse(destination_url, tmp_path)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from destinations.commits import Row, Warehouse, table
 from trellis.destinations.links import Pair, ids_of_load, resolve
 from trellis.evolution.dialect import KeyedLoad, Links
 
-URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
 COLUMNS = ("kind_1", "value_1", "kind_2", "value_2")
 RULES = table("rules", **dict.fromkeys(COLUMNS, "text"))
 MAPPINGS = table("mappings", kind="text", value="text", identity="text", updated="timestamp")
@@ -104,9 +103,9 @@ def test_the_first_pair_keeps_its_id() -> None:
 # --- In a warehouse --------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=list(URLS))
-def warehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Warehouse:
-    return Warehouse(URLS[request.param].format(tmp_path), tmp_path)
+@pytest.fixture
+def warehouse(destination_url: str, tmp_path: Path) -> Warehouse:
+    return Warehouse(destination_url, tmp_path)
 
 
 def rule(*values: str | None) -> Row:

@@ -96,7 +96,10 @@ class Load:
     def _retyped(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
         """Tables with columns that get another type; the files that have those are written anew."""
         found: dict[str, LiveTable] = {}
+        emptied = {chain.root for chain in self.commit.chains if chain.mode == "replace"}
         for name, columns in self.commit.retyped.items():
+            if name in emptied:
+                continue
             live, after = self._live(name), self.columns[name]
             changed = {c: after[c] for c in columns if live.columns.get(c, after[c]) != after[c]}
             if changed:

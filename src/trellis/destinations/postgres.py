@@ -28,6 +28,7 @@ from trellis.destinations.postgres_load import deliver
 from trellis.destinations.postgres_names import name_of, refuse_names
 from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, rows_of
 from trellis.destinations.postgres_session import Lost, Refused, Session, connect
+from trellis.destinations.postgres_staging import clear_up
 from trellis.destinations.postgres_types import postgres_type
 from trellis.destinations.postgres_url import parameters, redacted
 from trellis.destinations.refusal import no_table
@@ -74,7 +75,10 @@ class Postgres:
 
     def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
         with self._open() as session:
-            return has_load(session, dataset, load_id, journal)
+            found = has_load(session, dataset, load_id, journal)
+            if found:
+                clear_up(session, dataset, load_id)
+            return found
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         with self._open() as session:

@@ -18,7 +18,7 @@ from trellis.destinations.postgres_errors import explained
 from trellis.destinations.postgres_journal import has_load, newest
 from trellis.destinations.postgres_names import digest, name_of, refuse_names
 from trellis.destinations.postgres_session import Aim, Refused, Session
-from trellis.destinations.postgres_staging import Staging, wait_for
+from trellis.destinations.postgres_staging import Staging, clear_up, wait_for
 from trellis.destinations.postgres_types import postgres_type
 from trellis.destinations.refusal import double_keys, refuse_required
 from trellis.errors import TrellisError
@@ -42,6 +42,7 @@ def deliver(session: Session, commit: Commit, parallel: Parallel) -> None:
     tables = tables_of(commit)
     refuse_names(commit.dataset, tables)
     if is_there(session, commit):
+        clear_up(session, commit.dataset, commit.load_id)
         return
     staged = [(table, commit.files[table.name]) for table in tables if commit.files.get(table.name)]
     with ExitStack() as held:

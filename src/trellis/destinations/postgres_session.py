@@ -30,6 +30,11 @@ _SETTINGS = """
     SET standard_conforming_strings = on; SET statement_timeout = 0;
     SET idle_in_transaction_session_timeout = 0;
 """
+_WATCHFUL = (
+    "client_connection_check_interval = '5s'",
+    "tcp_keepalives_idle = 60; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 6",
+)
+"""So that the server sees soon that a load is dead, ends what it was doing and lets go of its locks."""
 _LOST = ("57P01", "57P02", "57P03", "57P05", "08000", "08003", "08006", "08P01")
 """The server ends or ended, or the connection broke."""
 
@@ -149,9 +154,6 @@ def _prepare(db: psycopg.Connection[Any]) -> None:
     waits = f"SELECT set_config('lock_timeout', '{LOCK_WAIT}s', false)"
     unsaid = "current_setting('lock_timeout') = '0'"
     db.execute(f"{_SETTINGS} {endless} {waits} WHERE {unsaid}".encode())
-    if recent:
-        try:
-            # what a killed load was doing shall end soon, and its locks with it
-            db.execute(b"SET client_connection_check_interval = '5s'")
-        except psycopg.errors.InvalidParameterValue:  # the system that it runs on cannot tell
-            return
+    for setting in _WATCHFUL if recent else _WATCHFUL[1:]:
+        with suppress(psycopg.errors.InvalidParameterValue):  # the system of the server may not know how
+            db.execute(f"SET {setting}".encode())

@@ -48,6 +48,48 @@ def wait_for(session: Session, digits: str, what: str, function: str) -> None:
     session.run("SELECT set_config('lock_timeout', $1, false)", [before])
 
 
+def clear_up(session: Session, dataset: str, load_id: str) -> None:
+    """Drop what a load left behind that was killed, or cut off, after its commit."""
+    schema, owner = staging_schema(dataset), digest("load", dataset, load_id)
+    left = _tables(session, schema, f"{owner}_")
+    if left and session.value("SELECT pg_try_advisory_lock($1::bigint)", [lock_number(owner)]):
+        _drop(session, schema, left)
+        session.run("SELECT pg_advisory_unlock($1::bigint)", [lock_number(owner)])
+
+
+def sweep(session: Session, schema: str, own: str) -> None:
+    """Drop the tables of dead loads, and those of earlier attempts at our own."""
+    found: dict[str, list[str]] = {}
+    for name in _tables(session, schema):
+        if _OURS.match(name):
+            found.setdefault(name[:16], []).append(name)
+    for owner, names in found.items():
+        if owner == own:
+            _drop(session, schema, names)
+        elif session.value("SELECT pg_try_advisory_lock($1::bigint)", [lock_number(owner)]):
+            _drop(session, schema, names)
+            session.run("SELECT pg_advisory_unlock($1::bigint)", [lock_number(owner)])
+
+
+def _tables(session: Session, schema: str, prefix: str = "") -> list[str]:
+    query = (
+        "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname = $1 AND c.relkind = 'r' AND starts_with(c.relname::text, $2::text)"
+    )
+    return [name for (name,) in session.run(query, [schema, prefix])]
+
+
+def _drop(session: Session, schema: str, names: Sequence[str]) -> None:
+    """Drop tables; what cannot be dropped now is left to a later load."""
+    before = session.value("SELECT current_setting('lock_timeout')")
+    session.run(f"SET lock_timeout = '{_DROP_WAIT}'")
+    for start in range(0, len(names), _MANY):
+        listed = ", ".join(name_of(schema, name) for name in names[start : start + _MANY])
+        with suppress(Refused):
+            session.run(f"DROP TABLE IF EXISTS {listed}")
+    session.run("SELECT set_config('lock_timeout', $1, false)", [before])
+
+
 @dataclass
 class Staging:
     """Tables with the columns of the load, each row with its place in the input. Use as a context.
@@ -82,23 +124,23 @@ class Staging:
     def __enter__(self) -> Staging:
         wait_for(self.session, self.owner, f"load {self.load_id}", "pg_advisory_lock")
         self._make_schema()
-        self._sweep()
+        sweep(self.session, self.schema, self.owner)
         self._make_tables()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(Lost):
-            self._drop(self._tables_there(self.prefix))
+        with suppress(Lost, Refused):
+            _drop(self.session, self.schema, _tables(self.session, self.schema, self.prefix))
 
     def fill(self, parallel: Parallel) -> None:
         """Copy the staged files. Raises Lost and what else keeps rows from being copied."""
-        lost = None
-        for copied in parallel(copy_item, self.items):
-            if copied.error is not None:
-                raise copied.error
-            lost = lost or copied.lost
-        if lost is not None:
-            raise Lost(lost)
+        copied = list(parallel(copy_item, self.items))
+        for each in copied:
+            if each.error is not None:
+                raise each.error
+        for each in copied:
+            if each.lost is not None:
+                raise Lost(each.lost)
 
     def know(self, tables: Collection[str]) -> None:
         """Let the planner know what is in the staging tables of these tables."""
@@ -150,33 +192,3 @@ class Staging:
         for number, (table, files) in enumerate(self.staged):
             as_json = frozenset(c.name for c in table.complete_columns if self.type_of(c) in _JSON)
             yield from pieces_of(table, files, f"{self.prefix}{number}", as_json)
-
-    def _sweep(self) -> None:
-        """Drop the tables of dead loads, and those of earlier attempts at this one."""
-        found: dict[str, list[str]] = {}
-        for name in self._tables_there(""):
-            if _OURS.match(name):
-                found.setdefault(name[:16], []).append(name)
-        for owner, names in found.items():
-            if owner == self.owner:
-                self._drop(names)
-            elif self.session.value("SELECT pg_try_advisory_lock($1::bigint)", [lock_number(owner)]):
-                self._drop(names)
-                self.session.run("SELECT pg_advisory_unlock($1::bigint)", [lock_number(owner)])
-
-    def _tables_there(self, prefix: str) -> list[str]:
-        query = (
-            "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = $1 AND c.relkind = 'r' AND starts_with(c.relname::text, $2::text)"
-        )
-        return [name for (name,) in self.session.run(query, [self.schema, prefix])]
-
-    def _drop(self, names: Sequence[str]) -> None:
-        """Drop tables; what cannot be dropped now is left to a later load."""
-        before = self.session.value("SELECT current_setting('lock_timeout')")
-        self.session.run(f"SET lock_timeout = '{_DROP_WAIT}'")
-        for start in range(0, len(names), _MANY):
-            listed = ", ".join(name_of(self.schema, name) for name in names[start : start + _MANY])
-            with suppress(Refused):
-                self.session.run(f"DROP TABLE IF EXISTS {listed}")
-        self.session.run("SELECT set_config('lock_timeout', $1, false)", [before])

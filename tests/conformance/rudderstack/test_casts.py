@@ -222,7 +222,9 @@ def test_c72_the_first_value_of_several_files_types_a_column(shop: Shop, tmp_pat
     assert shop.lost == [("sale", "price", "price", "7.5", "truncated to an integer")]
 
 
-@pytest.mark.parametrize("order", [("short", LONG), (LONG, "short")], ids=["C73-string first", "C73-text first"])
+@pytest.mark.parametrize(
+    "order", [("short", LONG), (LONG, "short")], ids=["C73-string first", "C73-text first"]
+)
 def test_text_wins_over_string(open_shop: Opens, order: tuple[str, str]) -> None:
     shop = open_shop("RS")
     report = shop.pipeline.plan([track(str(at), note=note) for at, note in enumerate(order)])
@@ -233,6 +235,17 @@ def test_text_wins_over_string(open_shop: Opens, order: tuple[str, str]) -> None
     assert shop.values("sale", "note") == sorted(order)
     assert shop.discards == []
     assert shop.pipeline.schema.tables["sale"].columns["note"].hints.get("x-long") is True
+
+
+def test_long_json_in_a_column_of_strings(shop: Shop) -> None:
+    shop.load(track("1", note="short"))
+    whole = {"k": LONG}
+    asks = {"integrations": {"RS": {"options": {"jsonPaths": ["note"]}}}}
+    shop.load({**track("2", note=whole), **asks}, track("3", note=10**600))
+    assert shop.rows("sale", "id", "note") == [
+        ("1", "short"), ("2", f'{{"k":"{LONG}"}}'), ("3", str(10**600)),
+    ]  # fmt: skip
+    assert shop.discards == shop.lost == []
 
 
 def test_c73_text_over_the_warehouse_s_string_alters_it(shop: Shop) -> None:
@@ -387,7 +400,9 @@ def test_strings_are_cut_on_sql_server_and_kept_whole_in_the_discards(open_shop:
     assert shop.lost == [("sale", "note", "note", "é" * 513, "cut to 512 characters")]
 
 
-@pytest.mark.parametrize(("provider", "cell"), [("POSTGRES", None), ("MSSQL", None), ("AZURE_SYNAPSE", None), ("RS", " \t")])
+@pytest.mark.parametrize(
+    ("provider", "cell"), [("POSTGRES", None), ("MSSQL", None), ("AZURE_SYNAPSE", None), ("RS", " \t")]
+)
 def test_white_space_alone(open_shop: Opens, provider: str, cell: str | None) -> None:
     shop = open_shop(provider)
     shop.load(track("1", note="a"), track("2", note=" \t"), track("3", price=5), track("4", price="  "))

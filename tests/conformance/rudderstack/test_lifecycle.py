@@ -130,7 +130,7 @@ def test_c75_what_rudderstack_leaves_behind_is_not_seen(shop: Shop) -> None:
     shop.load(track("1", price=5))
     shop.sql(
         f'ALTER TABLE sale ADD COLUMN "note-deprecated-{UUID}" VARCHAR',
-        f'ALTER TABLE sale ADD COLUMN "note-deprecated-2" VARCHAR',
+        'ALTER TABLE sale ADD COLUMN "note-deprecated-2" VARCHAR',
         "CREATE TABLE rudder_staging_sale_1 (id VARCHAR)",
         "CREATE TABLE Rudder_Staging_sale_2 (id VARCHAR)",
     )
@@ -166,19 +166,57 @@ def test_a_decimal_that_is_too_small_for_a_value(shop: Shop) -> None:
     shop.sql("CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, price DECIMAL(4,2))")
     shop.load(track("1", price=12.345))
     assert shop.values("sale", "price") == [Decimal("12.35")]
-    report = shop.load(track("2", price=123456), track("3", price=1))
-    assert report.rows.loaded == 2
-    assert shop.rows("sale", "id", "price") == [("1", Decimal("12.35")), ("2", None), ("3", Decimal(1))]
-    assert [row[:4] for row in shop.discards] == [("2", "sale", "price", "123456")]
+    report = shop.load(track("2", price=123456), track("3", price=1), track("4", price=99.995))
+    assert report.rows.loaded == 3
+    assert shop.rows("sale", "id", "price") == [
+        ("1", Decimal("12.35")), ("2", None), ("3", Decimal(1)), ("4", None),
+    ]  # fmt: skip
+    assert shop.discards == [
+        ("2", "sale", "price", "123456", "value out of range for float"),
+        ("4", "sale", "price", "99.995", "value out of range for float"),
+    ]
 
 
-@pytest.mark.parametrize(("native", "most"), [("INTEGER", 2**31 - 1), ("SMALLINT", 2**15 - 1), ("UTINYINT", 255)])
+@pytest.mark.parametrize(
+    ("native", "most"), [("INTEGER", 2**31 - 1), ("SMALLINT", 2**15 - 1), ("UTINYINT", 255)]
+)
 def test_an_integer_that_is_too_large_for_a_column_made_by_hand(shop: Shop, native: str, most: int) -> None:
     shop.sql(f"CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, n {native})")
     report = shop.load(track("1", n=most), track("2", n=most + 1))
     assert report.rows.loaded == 2
     assert shop.rows("sale", "id", "n") == [("1", most), ("2", None)]
     assert shop.discards == [("2", "sale", "n", str(most + 1), "value out of range for int")]
+
+
+def test_other_types_that_hold_less(shop: Shop) -> None:
+    shop.sql("CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, x REAL, small TINYINT, n UBIGINT)")
+    shop.load(
+        track("1", x=0.5, small=5, n=2**63 - 1),
+        track("2", x=1e39, small=1.9, n=-1),
+        track("3", x=10**40, small=200.5),
+    )
+    assert shop.rows("sale", "id", "x", "small", "n") == [
+        ("1", 0.5, 5, 2**63 - 1), ("2", None, 1, None), ("3", None, None, None),
+    ]  # fmt: skip
+    assert [(*row[:3], row[4]) for row in shop.discards] == [
+        ("2", "sale", "n", "value out of range for int"),
+        ("2", "sale", "x", "value out of range for float"),
+        ("3", "sale", "x", "value out of range for float"),
+    ]
+    assert [row[3:] for row in shop.lost] == [
+        ("1.9", "truncated to an integer"), ("200.5", "truncated to an integer"),
+    ]  # fmt: skip
+    shop.sql("ALTER TABLE sale ALTER small TYPE BIGINT", "ALTER TABLE sale ALTER x TYPE DOUBLE")
+    shop.load(track("4", x=1e39, small=200))
+    assert shop.rows("sale", "id", "x", "small")[-1] == ("4", 1e39, 200)
+
+
+def test_a_column_made_by_hand_is_widened(open_shop: Opens) -> None:
+    shop = open_shop("RS", widen="int_to_float")
+    shop.sql("CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, n SMALLINT)")
+    shop.load(track("1", n=7), track("2", n=0.5))
+    assert shop.rows("sale", "id", "n") == [("1", 7.0), ("2", 0.5)]
+    assert shop.types("sale")["n"] == "DOUBLE"
 
 
 def test_absent_columns_stay(shop: Shop) -> None:
@@ -209,7 +247,7 @@ def test_options_of_the_first_load_hold_until_others_are_said(open_shop: Opens) 
     assert later.rows("sale", "id", "a") == [("1", '{"b":1}'), ("2", '{"b":2}')]
     open_shop(None, skipTracksTable=False).load(track("3", a=[1]))
     assert later.values("tracks", "id") == ["3"]
-    assert later.values("sale", "a")[-1] == "[1]"
+    assert later.row("sale", "3")["a"] == "[1]"
     later.load(track("4"))
     assert later.values("tracks", "id") == ["3", "4"]
 

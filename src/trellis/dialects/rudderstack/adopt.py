@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, Final
 
-from trellis.dialects.rudderstack.system import LONG, NATIVE
+from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE
 from trellis.evolution.dialect import Catalog
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
 from trellis.schema.system import is_system
@@ -18,6 +19,20 @@ _READ_BACK: frozenset[DataType | None] = frozenset(
 )
 _UNMANAGED: DataType = "binary"
 """No value of an event is of this type, so none goes into the column."""
+_KEPT_AS_TEXT = "string"
+"""What Parquet has for text, and for JSON as well."""
+
+_SIGNED: Final = {8: ("tinyint", "int8"), 16: ("smallint", "int16"), 32: ("integer", "int32")}
+_UNSIGNED: Final = {8: "utinyint", 16: "usmallint", 32: "uinteger", 64: "ubigint"}
+_LARGEST_SINGLE: Final = 3.4028234663852886e38
+_RANGES: Final[Mapping[str, tuple[float, float]]] = {
+    **{name: (-(1 << bits - 1), (1 << bits - 1) - 1) for bits, names in _SIGNED.items() for name in names},
+    **{name: (0, (1 << min(bits, 63)) - 1) for bits, name in _UNSIGNED.items()},
+    **dict.fromkeys(("real", "float"), (-_LARGEST_SINGLE, _LARGEST_SINGLE)),
+}
+"""The types that hold fewer numbers than an int or a float of RudderStack's."""
+_DIGITS = re.compile(r"(?:decimal|numeric|decimal128|decimal256)\((\d+),\s*(\d+)\)")
+_LENGTH = re.compile(r"(?:character varying|varchar|character|char)\((\d+)\)")
 
 
 def adopted(schema: Schema, catalog: Mapping[str, Catalog], new: Table) -> Schema:
@@ -48,7 +63,34 @@ def _column(was: Column | None, name: str, native: str, data_type: DataType | No
     """The column as it is now; what was said of it stays as long as it has its type."""
     if data_type not in _READ_BACK:
         return Column(name, _UNMANAGED, nullable=True).with_hints(**{NATIVE: native})
-    if was is not None and was.data_type == data_type and NATIVE not in was.hints:
+    if was is not None and was.data_type == "json" and native == _KEPT_AS_TEXT:
         return was
-    kept = {key: hint for key, hint in (was.hints if was else NOTHING).items() if key not in (NATIVE, LONG)}
-    return Column(name, data_type, nullable=True).with_hints(**kept)
+    told = _bounds(native.lower())
+    precision, scale = told.get("precision"), told.get("scale")
+    said = was.hints if was else NOTHING
+    if (
+        was is not None
+        and NATIVE not in said
+        and (was.data_type, was.precision, was.scale) == (data_type, precision, scale)
+        and said.get(RANGE) == told.get(RANGE)
+    ):
+        return was
+    kept = {key: hint for key, hint in said.items() if key not in (NATIVE, LONG, RANGE)}
+    if RANGE in told:
+        kept[RANGE] = told[RANGE]
+    return Column(name, data_type, nullable=True, precision=precision, scale=scale).with_hints(**kept)
+
+
+def _bounds(native: str) -> dict[str, Any]:
+    """What a type of the warehouse holds at most, where that is less than a type of RudderStack's.
+
+    >>> _bounds("decimal(18,4)"), _bounds("character varying(10)"), _bounds("smallint"), _bounds("bigint")
+    ({'precision': 18, 'scale': 4}, {'precision': 10}, {'x-range': [-32768, 32767]}, {})
+    """
+    if native in _RANGES:
+        return {RANGE: [*_RANGES[native]]}
+    if digits := _DIGITS.fullmatch(native):
+        return {"precision": int(digits[1]), "scale": int(digits[2])}
+    if length := _LENGTH.fullmatch(native):
+        return {"precision": int(length[1])}
+    return {}

@@ -6,24 +6,27 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from trellis.dialects.rudderstack.diff import neutral_of
 from trellis.dialects.rudderstack.named import Named
 from trellis.dialects.rudderstack.times import parse
-from trellis.dialects.rudderstack.type import RudderType
-from trellis.dialects.rudderstack.values import JsonText
+from trellis.dialects.rudderstack.type import INCOMPATIBLE, OUT_OF_RANGE, RudderType
+from trellis.dialects.rudderstack.values import JsonText, SpaceText
 from trellis.evolution.dialect import Restored
 from trellis.evolution.values import MISFIT
 from trellis.schema.model import Schema
 
-_INCOMPATIBLE: Final = "incompatible schema conversion from "
-_OUT_OF_RANGE: Final = "value out of range for int"
+
+def _text(text: str) -> str:
+    return SpaceText(text) if text.isspace() else text
+
 
 _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "int": int,
     "float": float,
     "boolean": lambda text: json.loads(text) is True,
     "datetime": parse,
-    "string": str,
-    "text": str,
+    "string": _text,
+    "text": _text,
     "json": JsonText,
 }
 """From the type that a reason names and the printed value to the value as it came."""
@@ -32,15 +35,28 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
 def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> Restored | None:
     """What a row of `rudder_discards` brings back; None where the column still does not take it."""
     row_id, table, name, printed, reason = (kept[each] for each in named.discard_columns)
-    column = schema.tables[table].columns.get(name) if table in schema.tables else None
-    if column is None or not column.complete:
+    columns = schema.tables[table].columns if table in schema.tables else {}
+    column, id_ = columns.get(name), columns.get(named.column("id"))
+    if column is None or id_ is None or not column.complete:
         return None
-    came = "int" if reason == _OUT_OF_RANGE else reason.removeprefix(_INCOMPATIBLE).rpartition(" to ")[2]
-    try:
-        value = _READ[came](printed)
-    except (KeyError, ValueError):
+    value, key = _read(_came(reason), printed), _read(neutral_of(id_), row_id)
+    if value is None or key is None:
         return None
     fitted = RudderType().coercer(schema, column)(value)
-    if value is None or fitted is MISFIT:
+    if fitted is None or fitted is MISFIT:
         return None
-    return Restored(table, name, fitted, {named.column("id"): row_id}, named.column("received_at"))
+    return Restored(table, name, fitted, {id_.name: key}, named.column("received_at"))
+
+
+def _came(reason: str) -> str:
+    """The type that a value had."""
+    if reason.startswith(OUT_OF_RANGE):
+        return reason.removeprefix(OUT_OF_RANGE)
+    return reason.rpartition(" to ")[2] if reason.startswith(INCOMPATIBLE) else ""
+
+
+def _read(neutral: str, text: str) -> Any:
+    try:
+        return _READ[neutral](text) if neutral in _READ else None
+    except ValueError:
+        return None

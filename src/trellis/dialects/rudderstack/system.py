@@ -27,6 +27,8 @@ LONG: Final = "x-long"
 """The hint of a column of type text, where the warehouse tells it from string."""
 NATIVE: Final = "x-native"
 """The hint of a column whose type in the warehouse is none of ours: it is left alone."""
+RANGE: Final = "x-range"
+"""The hint of a column that does not hold every int or float: the least and the greatest number."""
 
 
 def options_of(schema: Schema) -> Options:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.system import LONG, NATIVE, options_of
+from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE, options_of
 from trellis.dialects.rudderstack.times import to_text
 from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text
 from trellis.dialects.rudderstack.warehouses import Provider
@@ -36,6 +36,10 @@ STRING: Final = _kind("text", "json")
 TEXT: Final = _kind("text", "json", detected="text")
 """A string beyond what the warehouse calls a string."""
 JSON: Final = _kind("json", "text")
+
+INCOMPATIBLE: Final = "incompatible schema conversion from "
+OUT_OF_RANGE: Final = "value out of range for "
+"""How the reasons of refusals begin."""
 
 _NEUTRAL: Mapping[DataType, str] = {
     "bigint": "int",
@@ -75,7 +79,7 @@ class RudderType:
         return True
 
     def direct(self, schema: Schema, column: Column) -> tuple[type, ...]:
-        if column.data_type is None or NATIVE in column.hints:
+        if column.data_type is None or NATIVE in column.hints or _is_bounded(column):
             return ()
         if column.data_type != "text":
             return _DIRECT.get(column.data_type, ())
@@ -89,7 +93,8 @@ class RudderType:
             return _nothing
         if column.data_type == "text":
             return _into_text(column, options_of(schema).warehouse)
-        return _INTO.get(column.data_type, _nothing)
+        into = _INTO.get(column.data_type, _nothing)
+        return _bounded(column, into) if _is_bounded(column) else into
 
     def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
         made = Column(name, data_type, nullable=True)
@@ -101,19 +106,23 @@ class RudderType:
         options = options_of(schema)
         known = table.columns.get(column)
         if known is None or known.data_type is None:
-            return Refusal("value out of range for int")
+            return Refusal(_beyond("int"))
         if NATIVE not in known.hints:
             match known.data_type, kind.type:
                 case "bigint", "bigint":
-                    return Refusal("value out of range for int")
+                    return Refusal(_beyond("int"))
                 case "bigint", "double":
                     return _fraction(known, options)
-                case (("double" | "decimal"), "bigint"):
+                case "double", "bigint" if RANGE not in known.hints:
                     return Cut("rounded: no float is this integer", _rounded)
-                case "text", "text":
+                case (("double" | "decimal"), ("bigint" | "double")):
+                    return Refusal(_beyond("float"))
+                case "text", _ if known.precision is not None:
+                    return Refusal(_beyond("string"))
+                case "text", _:
                     limit = options.warehouse.max_string
                     if limit is not None:
-                        return Cut(f"cut to {limit} characters", lambda value: str(value)[:limit])
+                        return Cut(f"cut to {limit} characters", lambda value: printed(value)[:limit])
                     return known.with_hints(**{LONG: True})
                 case _:
                     pass
@@ -123,15 +132,17 @@ class RudderType:
 def _fraction(column: Column, options: Options) -> Column | Cut | Refusal:
     """What becomes of a number with a fraction in a column of integers."""
     if options.widen == "int_to_float":
-        return replace(column, data_type="double")
+        hints = {key: hint for key, hint in column.hints.items() if key != RANGE}
+        return replace(column, data_type="double", hints=hints)
     if options.discard_truncated:
         return Refusal(_incompatible(column, FLOAT))
-    return Cut("truncated to an integer", _truncated)
+    least, most = column.hints.get(RANGE) or (BIGINT_MIN, BIGINT_MAX)
 
+    def truncated(value: float) -> int | None:
+        whole = int(value)
+        return whole if least <= whole <= most else None
 
-def _truncated(value: float) -> int | None:
-    whole = int(value)
-    return whole if BIGINT_MIN <= whole <= BIGINT_MAX else None
+    return Cut("truncated to an integer", truncated)
 
 
 def _rounded(value: int) -> float | None:
@@ -141,12 +152,16 @@ def _rounded(value: int) -> float | None:
         return None
 
 
+def _beyond(neutral: str) -> str:
+    return f"{OUT_OF_RANGE}{neutral}"
+
+
 def _incompatible(column: Column, kind: Kind) -> str:
     """The reason in RudderStack's words."""
     assert column.data_type is not None
     has = column.hints.get(NATIVE) or ("text" if LONG in column.hints else _NEUTRAL[column.data_type])
     came = "text" if kind.detected == "text" else _NEUTRAL[kind.type]
-    return f"incompatible schema conversion from {has} to {came}"
+    return f"{INCOMPATIBLE}{has} to {came}"
 
 
 def units(text: str) -> int:
@@ -189,8 +204,10 @@ _KINDS: Mapping[type, Kind] = {
 
 
 def _into_text(column: Column, provider: Provider) -> Coerce:
-    limit = provider.max_string if LONG in column.hints else provider.text_beyond or provider.max_string
-    measure = units if provider.text_beyond is not None else len
+    limit = column.precision
+    if limit is None:
+        limit = provider.max_string if LONG in column.hints else provider.text_beyond or provider.max_string
+    measure = units if provider.text_beyond is not None and column.precision is None else len
     blank_is_null = provider.blank_is_null
 
     def into(value: Any) -> Any:
@@ -222,6 +239,34 @@ def _into_decimal(value: Any) -> Any:
     if value.__class__ is float:
         return Decimal(repr(value))
     return Decimal(value) if value.__class__ is int else MISFIT
+
+
+def _is_bounded(column: Column) -> bool:
+    """Whether the warehouse's own type holds less than RudderStack's."""
+    return column.precision is not None or RANGE in column.hints
+
+
+def _bounded(column: Column, into: Coerce) -> Coerce:
+    """What also refuses a number that the column is too small for."""
+    if column.data_type == "decimal":
+        digits, unit = Context(prec=column.precision), Decimal(1).scaleb(-(column.scale or 0))
+
+        def fit(number: Any) -> Any:
+            try:
+                return number.quantize(unit, ROUND_HALF_UP, digits)
+            except InvalidOperation:
+                return MISFIT
+    else:
+        least, most = column.hints[RANGE]
+
+        def fit(number: Any) -> Any:
+            return number if least <= number <= most else MISFIT
+
+    def within(value: Any) -> Any:
+        number = into(value)
+        return number if number is MISFIT else fit(number)
+
+    return within
 
 
 def _into_date(value: Any) -> date | Any:
