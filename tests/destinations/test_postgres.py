@@ -232,14 +232,14 @@ def test_catalog_that_changed_meanwhile(warehouse: Destination, sql: Sql, tmp_pa
 def test_generated_columns_are_left_alone(warehouse: Destination, sql: Sql, tmp_path: Path) -> None:
     sql(
         "CREATE TABLE t (id bigint, twice bigint GENERATED ALWAYS AS (id * 2) STORED, "
-        "number int GENERATED ALWAYS AS IDENTITY, made text DEFAULT 'by default')"
+        "number int GENERATED ALWAYS AS IDENTITY, made text DEFAULT 'by default', serial bigserial)"
     )
-    table = T.with_columns(Column("twice", "bigint"), Column("number", "bigint"))
-    files = staged(tmp_path, table, [{"id": 4, "v": "a", "twice": 1, "number": 9}])
+    table = T.with_columns(*(Column(name, "bigint") for name in ("twice", "number", "serial")))
+    files = staged(tmp_path, table, [{"id": 4, "v": "a", "twice": 1, "number": 9, "serial": None}])
     for keyed in ((), (KeyedLoad("t", ("id",), on_match="fill"),)):
         warehouse.commit(commit_of({"t": files}, table, keyed=keyed, **({"chains": ()} if keyed else {})))
-    rows = sql("SELECT id, twice, number, made, v FROM t")
-    assert rows == [(4, 8, 1, "by default", "a")]
+    rows = sql("SELECT id, twice, number, made, serial, v FROM t")
+    assert rows == [(4, 8, 1, "by default", 1, "a")]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from trellis.destinations.base import CatalogTable
 from trellis.destinations.postgres_session import Session
@@ -13,7 +13,8 @@ from trellis.schema.model import DataType
 _COLUMNS = """
     SELECT c.relname, c.relkind IN ('v', 'm'), a.attname, format_type(a.atttypid, a.atttypmod),
         CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,
-        a.atttypmod >= 0, a.attgenerated <> '' OR a.attidentity = 'a'
+        a.atttypmod >= 0, a.attgenerated <> '' OR a.attidentity = 'a',
+        a.attnotnull AND (a.atthasdef OR a.attidentity <> '')
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_type t ON t.oid = a.atttypid
@@ -24,18 +25,23 @@ _COLUMNS = """
 
 @dataclass(frozen=True)
 class Catalog:
-    """`computed` are the columns, by table, whose values the server makes itself."""
+    """`computed` are the columns, by table, whose values the server makes itself.
+
+    `defaulted` are those that cannot be NULL, and get a value where they are left out.
+    """
 
     tables: Mapping[str, CatalogTable]
-    computed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    computed: Mapping[str, frozenset[str]]
+    defaulted: Mapping[str, frozenset[str]]
 
 
 def read_catalog(session: Session, dataset: str) -> Catalog:
     columns: dict[str, dict[str, str]] = {}
     types: dict[str, dict[str, DataType | None]] = {}
     computed: dict[str, set[str]] = {}
+    defaulted: dict[str, set[str]] = {}
     views = set()
-    for table, is_view, column, shown, type_, bounded, made in session.run(_COLUMNS, [dataset]):
+    for table, is_view, column, shown, type_, bounded, made, default in session.run(_COLUMNS, [dataset]):
         columns.setdefault(table, {})
         types.setdefault(table, {})
         if is_view:
@@ -45,9 +51,12 @@ def read_catalog(session: Session, dataset: str) -> Catalog:
             types[table][column] = None if made else data_type(type_, bounded)
         if made:
             computed.setdefault(table, set()).add(column)
+        if default:
+            defaulted.setdefault(table, set()).add(column)
     return Catalog(
         {name: CatalogTable(name, columns[name], types[name], name in views) for name in columns},
-        {name: frozenset(found) for name, found in computed.items()},
+        {name: frozenset(computed.get(name, ())) for name in columns},
+        {name: frozenset(defaulted.get(name, ())) for name in columns},
     )
 
 

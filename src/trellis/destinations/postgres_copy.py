@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -36,7 +36,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Piece:
-    """A row group of a file, bound for a staging table. `table` is what errors call it."""
+    """A row group of a file, bound for a staging table. `table` is what errors call it.
+
+    `columns` are those with values.
+    """
 
     table: str
     target: str
@@ -81,13 +84,30 @@ def pieces_of(
     for number, file in enumerate(files):
         with _reading(file.path):
             metadata = pq.read_metadata(file.path)
-        columns = tuple(name for name in metadata.schema.to_arrow_schema().names if name in complete)
         first = number << FILE_BITS
         for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group).num_rows
-            piece = Piece(table.name, target, file.path, group, columns, json_columns, first, rows)
-            yield piece, metadata.row_group(group).total_byte_size
-            first += rows
+            found = metadata.row_group(group)
+            columns = tuple(name for name in _with_values(found) if name in complete)
+            piece = Piece(table.name, target, file.path, group, columns, json_columns, first, found.num_rows)
+            yield piece, found.total_byte_size
+            first += found.num_rows
+
+
+def columns_of(files: Sequence[StagedFile]) -> set[str]:
+    """The columns that some of the files have."""
+    names: set[str] = set()
+    for file in files:
+        with _reading(file.path):
+            names.update(pq.read_schema(file.path).names)
+    return names
+
+
+def _with_values(group: pq.RowGroupMetaData) -> Iterator[str]:
+    for number in range(group.num_columns):
+        column = group.column(number)
+        counts = column.statistics
+        if counts is None or not counts.has_null_count or counts.null_count < group.num_rows:
+            yield column.path_in_schema
 
 
 def packed(pieces: Iterator[tuple[Piece, int]]) -> Iterator[tuple[Piece, ...]]:
@@ -118,7 +138,8 @@ def copy_item(item: Item) -> Copied:
         except Refused as refused:
             if refused.code in _GONE:  # another session has dropped the tables, taking this load for dead
                 return Copied(lost=str(refused))
-            session.run("ROLLBACK")
+            with suppress(Lost):
+                session.run("ROLLBACK")
             return Copied(error=explained(refused, session))
         except TrellisError as bad:
             return Copied(error=bad)

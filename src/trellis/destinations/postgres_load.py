@@ -268,7 +268,11 @@ class Load:
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have and the table takes; the others get their defaults."""
-        there = self.staging.columns(table.name) - self.catalog.computed.get(table.name, frozenset())
+        none: frozenset[str] = frozenset()
+        left_out = self.catalog.computed.get(table.name, none) | (
+            self.catalog.defaulted.get(table.name, none) - self.staging.with_values(table.name)
+        )
+        there = self.staging.columns(table.name) - left_out
         return [column.name for column in table.complete_columns if column.name in there]
 
     def _staged(self, table: str) -> str:

@@ -84,7 +84,14 @@ class Session:
     def parameters(self) -> dict[str, Any]:
         """How to reach the very server that answered, also from another machine; with the password."""
         info = self.db.info
-        found = {**info.get_parameters(), "host": info.host, "port": info.port, "password": info.password}
+        found: dict[str, Any] = {
+            **info.get_parameters(),
+            "host": info.host,
+            "port": info.port,
+            "password": info.password,
+        }
+        if "hostaddr" in found:
+            found["hostaddr"] = info.hostaddr
         return {name: value for name, value in found.items() if value}
 
     def run(

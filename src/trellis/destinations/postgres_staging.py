@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from trellis.destinations.base import Parallel
 from trellis.destinations.merge import quoted
 from trellis.destinations.postgres_catalog import has_schema
-from trellis.destinations.postgres_copy import Item, Piece, copy_item, packed, pieces_of
+from trellis.destinations.postgres_copy import Item, Piece, columns_of, copy_item, packed, pieces_of
 from trellis.destinations.postgres_errors import lock_held
 from trellis.destinations.postgres_names import digest, free_name, lock_number, name_of, staging_schema
 from trellis.destinations.postgres_session import Aim, Lost, Refused, Session
@@ -36,15 +36,22 @@ Staged = Sequence[tuple[Table, Sequence[StagedFile]]]
 
 def wait_for(session: Session, digits: str, what: str, function: str) -> None:
     """Take an advisory lock. Raises DestinationError, with no transaction open."""
+    with _waiting(session, LOAD_WAIT):
+        try:
+            session.run(f"SELECT {function}($1::bigint)", [lock_number(digits)])
+        except Refused as refused:
+            if refused.code != "55P03":
+                raise
+            session.run("ROLLBACK")
+            raise lock_held(session, lock_number(digits), what, LOAD_WAIT) from refused
+
+
+@contextmanager
+def _waiting(session: Session, limit: str) -> Iterator[None]:
+    """Wait for locks no longer than that."""
     before = session.value("SELECT current_setting('lock_timeout')")
-    session.run(f"SET lock_timeout = '{LOAD_WAIT}'")
-    try:
-        session.run(f"SELECT {function}($1::bigint)", [lock_number(digits)])
-    except Refused as refused:
-        if refused.code != "55P03":
-            raise
-        session.run("ROLLBACK")
-        raise lock_held(session, lock_number(digits), what, LOAD_WAIT) from refused
+    session.run(f"SET lock_timeout = '{limit}'")
+    yield
     session.run("SELECT set_config('lock_timeout', $1, false)", [before])
 
 
@@ -81,13 +88,11 @@ def _tables(session: Session, schema: str, prefix: str = "") -> list[str]:
 
 def _drop(session: Session, schema: str, names: Sequence[str]) -> None:
     """Drop tables; what cannot be dropped now is left to a later load."""
-    before = session.value("SELECT current_setting('lock_timeout')")
-    session.run(f"SET lock_timeout = '{_DROP_WAIT}'")
-    for start in range(0, len(names), _MANY):
-        listed = ", ".join(name_of(schema, name) for name in names[start : start + _MANY])
-        with suppress(Refused):
-            session.run(f"DROP TABLE IF EXISTS {listed}")
-    session.run("SELECT set_config('lock_timeout', $1, false)", [before])
+    with _waiting(session, _DROP_WAIT):
+        for start in range(0, len(names), _MANY):
+            listed = ", ".join(name_of(schema, name) for name in names[start : start + _MANY])
+            with suppress(Refused):
+                session.run(f"DROP TABLE IF EXISTS {listed}")
 
 
 @dataclass
@@ -118,6 +123,10 @@ class Staging:
 
     def columns(self, table: str) -> set[str]:
         """The columns that staged files of a table have."""
+        return next(columns_of(files) for known, files in self.staged if known.name == table)
+
+    def with_values(self, table: str) -> set[str]:
+        """Those of them that are not NULL everywhere."""
         pieces = (piece for item in self.items for piece in item.pieces)
         return {name for piece in pieces if piece.table == table for name in piece.columns}
 

@@ -251,5 +251,6 @@ class _Evolving:
 
 def _append(table: Table, column: Column) -> Table:
     """The table with the column at its end: a declared column moves there once it has a type."""
-    others = {name: known for name, known in table.columns.items() if name != column.name}
+    others = dict(table.columns)
+    others.pop(column.name, None)
     return replace(table, columns={**others, column.name: column})

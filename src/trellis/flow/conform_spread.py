@@ -93,7 +93,7 @@ class SpreadConformer(Conformer):
             except Rejected as bad:
                 counts.read += 1
                 counts.rejected += 1
-                rejects.append(Reject(at, to_json(item).encode(), str(bad)))
+                rejects.append(Reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad)))
         return self._told(counts, rejects, waiting, self._seed(file, number, first))
 
     def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:

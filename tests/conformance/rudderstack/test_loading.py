@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -248,15 +248,15 @@ def test_c63_c64_c65_odd_timestamps_in_a_column(shop: Shop) -> None:
         "9999-12-31T23:59:59.999Z": datetime(9999, 12, 31, 23, 59, 59, 999000),
     }
     strings = (
-        "2024/02/29", "29 Feb 2024", "20240229", "2024-13-01", "2024-01-01T24:00:00Z", "+2024-01-01", "10:20:30",
-        "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2024-02-29T10:00:00." + "0" * 40,
+        "2024/02/29", "29 Feb 2024", "20240229", "2024-13-01", "2024-01-01T24:00:00Z", "+2024-01-01",
+        "10:20:30",        "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2024-02-29T10:00:00." + "0" * 40,
     )  # fmt: skip
-    shop.load(*(track(text, t=text) for text in (*accepted, *strings)))
+    shop.load(*(track(f"id of {text}", t=text) for text in (*accepted, *strings)))
     found = dict(shop.rows("sale", "id", "t"))
-    assert {text: found[text] for text in accepted} == {
+    assert {text: found[f"id of {text}"] for text in accepted} == {
         text: at.replace(tzinfo=timezone.utc) for text, at in accepted.items()
     }
-    assert {row[0] for row in shop.discards} == {*strings}
+    assert {row[3] for row in shop.discards} == {*strings}
     assert {row[4] for row in shop.discards} == {"incompatible schema conversion from datetime to string"}
 
 
@@ -286,15 +286,15 @@ def test_c57_c58_r27_events_that_are_rejected(shop: Shop, tmp_path: Path) -> Non
     file = tmp_path / "events.jsonl"
     file.write_text("\n".join(lines))
     report = shop.load(str(file))
-    assert (report.rows.read, report.rows.loaded, report.rows.rejected) == (14, 4, 10)
-    assert shop.values("tracks", "id")[:2] == ["1", "4"]
+    assert (report.rows.read, report.rows.loaded, report.rows.rejected) == (14, 3, 11)
+    assert shop.values("tracks", "id") == ["1", "4", "wide 2"]
     many = "rs transformer: Too many columns outputted from the event"
     assert [(at, why) for at, why in shop.rejects if at < 6] == [
         (2, "context is not a map"),
         (3, 'Unknown event type: ""'),
         (4, many),
     ]
-    assert {at for at, _ in shop.rejects} == {2, 3, 4, 6, 7, 8, 9, 10, 15, 16}
+    assert {at for at, _ in shop.rejects} == {2, 3, 4, 6, 7, 8, 9, 10, 11, 15, 16}
     assert len(shop.types("sale")) > 1600
 
 
@@ -311,10 +311,11 @@ def test_c58_the_limit_is_another_on_other_warehouses(open_shop: Opens) -> None:
 
 def test_a_lake_s_ceiling_fails_the_load(open_shop: Opens) -> None:
     shop = open_shop("S3_DATALAKE")
-    parts = [{f"p{part}_{number}": 1 for number in range(4000)} for part in range(3)]
-    with pytest.raises(SchemaError, match="table sale: staging file schema limit exceeded: 12008 columns"):
-        shop.load(*(track(str(number), **part) for number, part in enumerate(parts)))
-    assert not shop.path.exists() or shop.tables == set()
+    columns = ", ".join(f"c{number} BIGINT" for number in range(9_993))
+    shop.sql(f"CREATE TABLE sale (id VARCHAR, {columns})")
+    with pytest.raises(SchemaError, match="table sale: staging file schema limit exceeded: 10002 columns"):
+        shop.load(track("1", price=5))
+    assert shop.tables == {"sale"}
 
 
 def test_c22_c33_r26_odd_names(shop: Shop) -> None:
@@ -357,8 +358,7 @@ def test_odd_text(shop: Shop, tmp_path: Path) -> None:
     lines = [
         json.dumps(track("nul", s="a\x00b", **{"k\x00y": 1}), ensure_ascii=True),
         json.dumps(track("huge", s=huge), ensure_ascii=False),
-        '{"type":"track","messageId":"twice","receivedAt":"2024-02-29","event":"Sale",'
-        '"properties":{"s":"one","s":"two"}}',
+        json.dumps(track("twice", s="one", S="two")).replace('"S"', '"s"'),
         json.dumps(track("quote", s='"; DROP TABLE tracks; --', **{'"; --': "x"})),
     ]
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -372,9 +372,14 @@ def test_odd_text(shop: Shop, tmp_path: Path) -> None:
 
 
 def test_python_values(shop: Shop) -> None:
-    lone = track("lone", s="\ud800x", n=float("nan"), i=float("inf"))
+    shop.load(track("1", n=1))
+    lone = track("2", s="\ud800x", n=float("nan"), x=float("inf"), tags={"a"}, day=date(2024, 2, 29))
     assert shop.load(lone, "not an event", None, 5, [lone]).rows.rejected == 4
-    assert shop.values("sale", "s") == ["?x"]
+    found = shop.row("sale", "2")
+    assert (found["s"], found["x"], found["tags"]) == ("?x", float("inf"), '["a"]')
+    assert found["day"] == datetime(2024, 2, 29, tzinfo=timezone.utc)
+    assert "n" not in found
+    assert [row[2:] for row in shop.lost] == [("n", "NaN", "truncated to an integer")]
 
 
 def test_empty_files_and_no_events(shop: Shop, tmp_path: Path) -> None:
@@ -416,7 +421,7 @@ def test_the_same_events_from_any_kind_of_file(tmp_path: Path) -> None:
         ]
         found[-1]["types"].sort()
     assert found[0] == found[1] == found[2] == found[3]
-    assert found[0]["rudder_discards"][0][:4] == ("4", "sale", "price", "NA")
+    assert found[0]["rudder_discards"][1][0][:4] == ("4", "sale", "price", "NA")
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "pandas"])

@@ -58,7 +58,7 @@ def new_schema(name: str) -> Schema:
 
 def _table(name: str, description: str, **columns: DataType) -> Table:
     made = {key: Column(key, data_type, nullable=True) for key, data_type in columns.items()}
-    return Table(name, made, description=description)
+    return Table(name, made, description=description).with_hints(write_disposition="skip", resource=name)
 
 
 _VERSIONS = _table(

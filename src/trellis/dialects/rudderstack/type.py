@@ -139,8 +139,7 @@ def _fraction(column: Column, options: Options) -> Column | Cut | Refusal:
     least, most = column.hints.get(RANGE) or (BIGINT_MIN, BIGINT_MAX)
 
     def truncated(value: float) -> int | None:
-        whole = int(value)
-        return whole if least <= whole <= most else None
+        return int(value) if least - 1 < value < most + 1 else None
 
     return Cut("truncated to an integer", truncated)
 
@@ -253,9 +252,10 @@ def _bounded(column: Column, into: Coerce) -> Coerce:
 
         def fit(number: Any) -> Any:
             try:
-                return number.quantize(unit, ROUND_HALF_UP, digits)
+                rounded = number.quantize(unit, ROUND_HALF_UP, digits)
             except InvalidOperation:
                 return MISFIT
+            return rounded if rounded.is_finite() else MISFIT
     else:
         least, most = column.hints[RANGE]
 
