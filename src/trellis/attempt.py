@@ -201,7 +201,7 @@ class Attempt:
             dry_run,
             tables=table_reports(changes, loaded, after),
             changes=changes,
-            statements=self._migration(after) if dry_run else (),
+            statements=self._migration(before, after) if dry_run else (),
             ddl=self._ddl(before, after) if dry_run else None,
             discards=Tally(dict(discards)),
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
@@ -215,9 +215,9 @@ class Attempt:
         own = self.dialect.keep.discards(after)
         return (own.name, DISCARDS.name) if own else (DISCARDS.name,)
 
-    def _migration(self, after: Schema) -> tuple[str, ...]:
+    def _migration(self, before: Schema, after: Schema) -> tuple[str, ...]:
         native = self.dialect.keep.native(after, self.destination.abilities.family)
-        return tuple(self.destination.migration(self.dataset, after, native))
+        return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after)))
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
         found = self.dialect.keep.ddl(before, after, self.dataset, self.destination.abilities.family)

@@ -16,6 +16,7 @@ from trellis.flow.stage import StagedFile
 from trellis.schema.model import DataType, Schema, Table
 
 __all__ = [
+    "NO_COLUMNS",
     "NO_NATIVE",
     "Abilities",
     "CatalogTable",
@@ -31,6 +32,7 @@ __all__ = [
 
 
 NO_NATIVE: Mapping[DataType, str] = {}
+NO_COLUMNS: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,13 @@ class Destination(Protocol):
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
 
     def migration(
-        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
     ) -> list[str]:
-        """The statements that bring the real catalog to the schema; `native` as in `Commit`."""
+        """The statements that bring the real catalog to the schema; `native`, `retyped` as in `Commit`."""
         ...
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:

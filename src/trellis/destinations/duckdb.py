@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import (
+    NO_COLUMNS,
     NO_NATIVE,
     Abilities,
     CatalogTable,
@@ -74,14 +75,21 @@ class DuckDB:
             return self._tables(db, dataset)
 
     def migration(
-        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
     ) -> list[str]:
         catalog = self.catalog(dataset)
         tables = [table for table in schema.tables.values() if table.complete_columns]
         refuse_twins(tables, catalog)
         refuse_views(tables, catalog)
         plan = Migration(
-            catalog, lambda c: duckdb_type(c, native), lambda table: f"{quoted(dataset)}.{quoted(table)}"
+            catalog,
+            lambda c: duckdb_type(c, native),
+            lambda table: f"{quoted(dataset)}.{quoted(table)}",
+            retyped=retyped,
         )
         return plan.statements(tables)
 

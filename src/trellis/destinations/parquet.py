@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from trellis.destinations.base import (
+    NO_COLUMNS,
     NO_NATIVE,
     Abilities,
     CatalogTable,
@@ -90,14 +91,19 @@ class Parquet:
         return catalog_of(self._place(dataset).manifests.newest())
 
     def migration(
-        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
     ) -> list[str]:
         manifest = self._place(dataset).manifests.newest()
         refuse_twins(schema.tables.values(), catalog_of(manifest))
         for table in schema.tables.values():
             if table.name in manifest.tables:
-                columns_after(table, manifest.tables[table.name])
-        return Migration(catalog_of(manifest), type_name).statements(schema.tables.values())
+                columns_after(table, manifest.tables[table.name], retyped.get(table.name, ()))
+        plan = Migration(catalog_of(manifest), type_name, retyped=retyped)
+        return plan.statements(schema.tables.values())
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         place = self._place(commit.dataset)

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from trellis.destinations.base import (
+    NO_COLUMNS,
     NO_NATIVE,
     Abilities,
     CatalogTable,
@@ -85,7 +86,11 @@ class Postgres:
             return read_catalog(session, dataset).tables
 
     def migration(
-        self, dataset: str, schema: Schema, native: Mapping[DataType, str] = NO_NATIVE
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
     ) -> list[str]:
         tables = [table for table in schema.tables.values() if table.complete_columns]
         refuse_names(dataset, tables)
@@ -94,7 +99,11 @@ class Postgres:
             catalog = read_catalog(session, dataset).tables
         refuse_views(tables, catalog)
         plan = Migration(
-            catalog, lambda column: postgres_type(column, native), lambda table: name_of(dataset, table), str
+            catalog,
+            lambda column: postgres_type(column, native),
+            lambda table: name_of(dataset, table),
+            str,
+            retyped,
         )
         return [*made, *plan.statements(tables)]
 

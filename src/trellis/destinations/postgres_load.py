@@ -54,7 +54,7 @@ def deliver(session: Session, commit: Commit, parallel: Parallel) -> None:
         for turn in range(1, TURNS + 1):
             load = Load(session, commit, staging)
             try:
-                with session.transaction():
+                with session.transaction(decisive=True):
                     load.run()
                 return
             except Refused as refused:

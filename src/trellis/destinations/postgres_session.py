@@ -111,8 +111,8 @@ class Session:
         return None if found is None else found[0]
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """What is done inside is done together, or not at all."""
+    def transaction(self, decisive: bool = False) -> Iterator[None]:
+        """What is done inside is done together, or not at all; `decisive`: with it goes the load."""
         self.run("BEGIN ISOLATION LEVEL READ COMMITTED")
         try:
             yield
@@ -123,7 +123,7 @@ class Session:
         try:
             self.run("COMMIT")
         except Lost as lost:
-            raise Lost(str(lost), unknown=True) from lost
+            raise Lost(str(lost), unknown=decisive) from lost
 
 
 def failed(db: psycopg.Connection[Any], bad: psycopg.Error, aim: Aim = NOTHING) -> Lost | Refused:

@@ -249,7 +249,8 @@ def test_c63_c64_c65_odd_timestamps_in_a_column(shop: Shop) -> None:
     }
     strings = (
         "2024/02/29", "29 Feb 2024", "20240229", "2024-13-01", "2024-01-01T24:00:00Z", "+2024-01-01",
-        "10:20:30",        "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2024-02-29T10:00:00." + "0" * 40,
+        "10:20:30",
+        "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2024-02-29T10:00:00." + "0" * 40,
     )  # fmt: skip
     shop.load(*(track(f"id of {text}", t=text) for text in (*accepted, *strings)))
     found = dict(shop.rows("sale", "id", "t"))
@@ -303,10 +304,10 @@ def test_c58_the_limit_is_another_on_other_warehouses(open_shop: Opens) -> None:
     shop = open_shop("GCS_DATALAKE")
     assert shop.load(track("1", **many, **{f"q{n}": n for n in range(20)})).rows.loaded == 1
     few = open_shop("POSTGRES", file="few", max_columns=20)
-    report = few.load(
-        track("1", **{f"p{n}": n for n in range(10)}), track("2", **{f"p{n}": n for n in range(11)})
-    )
-    assert (report.rows.loaded, report.rows.rejected) == (1, 1)
+    few.load(*(track(str(most), **{f"p{n}": n for n in range(most)}) for most in (11, 12, 13)))
+    assert few.values("sale", "id") == ["11", "12"]
+    assert len(few.types("sale")) == 20
+    assert few.rejects == [(3, "postgres transformer: Too many columns outputted from the event")]
 
 
 def test_a_lake_s_ceiling_fails_the_load(open_shop: Opens) -> None:
@@ -321,7 +322,7 @@ def test_a_lake_s_ceiling_fails_the_load(open_shop: Opens) -> None:
 def test_c22_c33_r26_odd_names(shop: Shop) -> None:
     long = "x" * 300
     shop.load(
-        track("1", "users", id="mine", event="e", receivedAt="r", anonymousId="a", price=1),
+        track("1", "users", Id="mine", event="e", receivedAt="r", anonymousId="a", price=1),
         track("2", "_", price=2),
         track("3", "日本", price=3),
         track("4", long, **{long: 4}),
@@ -340,7 +341,7 @@ def test_c22_c33_r26_odd_names(shop: Shop) -> None:
     }  # fmt: skip
     lost = {(table, path): why for table, _, path, _, why in shop.lost}
     assert lost == {
-        ("_users", "properties.id"): "reserved",
+        ("_users", "properties.Id"): "reserved",
         ("_users", "properties.receivedAt"): "reserved",
         ("_users", "properties.anonymousId"): "reserved",
         ("_users", "properties.event"): "reserved",
@@ -379,7 +380,7 @@ def test_python_values(shop: Shop) -> None:
     assert (found["s"], found["x"], found["tags"]) == ("?x", float("inf"), '["a"]')
     assert found["day"] == datetime(2024, 2, 29, tzinfo=timezone.utc)
     assert "n" not in found
-    assert [row[2:] for row in shop.lost] == [("n", "NaN", "truncated to an integer")]
+    assert [row[2:] for row in shop.lost] == [("n", "null", "truncated to an integer")]
 
 
 def test_empty_files_and_no_events(shop: Shop, tmp_path: Path) -> None:
@@ -410,16 +411,8 @@ def test_the_same_events_from_any_kind_of_file(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.json", "c.jsonl.gz", None):
         shop = Shop(tmp_path / f"{name}.duckdb")
         shop.load(*(EVENTS if name is None else [str(tmp_path / name)]))
-        found.append(
-            {
-                table: shop.sql(f'SELECT * EXCLUDE uuid_ts FROM "{table}" ORDER BY ALL')
-                for table in shop.tables
-            }
-        )
-        found[-1]["types"] = [
-            (table, *column) for table in shop.tables for column in shop.types(table).items()
-        ]
-        found[-1]["types"].sort()
+        query = 'SELECT * EXCLUDE uuid_ts FROM "{}" ORDER BY ALL'
+        found.append({table: (shop.types(table), shop.sql(query.format(table))) for table in shop.tables})
     assert found[0] == found[1] == found[2] == found[3]
     assert found[0]["rudder_discards"][1][0][:4] == ("4", "sale", "price", "NA")
 
