@@ -38,11 +38,10 @@ SETTINGS = {
 
 
 class Server:
-    """`url(database)` names a database there. A server of others cannot be restarted."""
+    """`url(database)` names a database there."""
 
     def __init__(self, admin: str) -> None:
         self.admin = admin
-        self.private = False
 
     def url(self, database: str, **parts: str) -> str:
         """`parts` replace the user, password, host or port of the URL."""
@@ -66,11 +65,10 @@ class Server:
                 cursor = db.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
-    def new_database(self, template: str | None = None, name: str | None = None) -> str:
-        """The name of a new database, empty or a copy of another."""
-        name = name or f"trellis_test_{secrets.token_hex(6)}"
-        copied = "" if template is None else f' TEMPLATE "{template}"'
-        self.run(f'CREATE DATABASE "{name}"{copied}')
+    def new_database(self) -> str:
+        """The name of a new database."""
+        name = f"trellis_test_{secrets.token_hex(6)}"
+        self.run(f'CREATE DATABASE "{name}"')
         return name
 
     def drop_database(self, name: str) -> None:
@@ -81,22 +79,22 @@ class Server:
 class PrivateServer(Server):
     """A server in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Path) -> None:
         self.folder = folder
         self.data = folder / "data"
-        self.programs = find_programs()
+        self.programs = programs
         self.user = _someone() if os.getuid() == 0 else None
         self.port = _free_port()
         self.password = secrets.token_hex(8)
         super().__init__(f"postgresql://{OWNER}:{self.password}@127.0.0.1:{self.port}/postgres")
-        self.private = True
+        if self.user is not None:
+            shutil.chown(folder, self.user)
 
     def make(self) -> None:
         secret = self.folder / "password"
         secret.write_text(self.password)
         if self.user is not None:
-            for path in (self.folder, secret):
-                shutil.chown(path, self.user)
+            shutil.chown(secret, self.user)
         options = ("--auth=scram-sha-256", f"--pwfile={secret}", "--encoding=UTF8", "--locale=C", "--no-sync")
         self._run("initdb", f"--pgdata={self.data}", f"--username={OWNER}", *options)
         settings = {**SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.folder)}
@@ -119,21 +117,33 @@ class PrivateServer(Server):
         self.start()
 
     @contextmanager
-    def stopped(self, mode: str = "fast") -> Iterator[None]:
-        self.stop(mode)
+    def tidied(self) -> Iterator[None]:
+        """Stops the server and removes its folder after the context, or the process, however that ends."""
+        script = 'cat; "$0" stop --pgdata="$1" --mode=immediate; rm -rf "$2"'
+        told = (str(self.programs / "pg_ctl"), str(self.data), str(self.folder))
+        keeper = subprocess.Popen(
+            [*self._become, "sh", "-c", script, *told],
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             yield
         finally:
-            self.start()
+            keeper.communicate()
+
+    @property
+    def _become(self) -> Sequence[str]:
+        """What makes another user of a command that follows."""
+        if self.user is None:
+            return ()
+        return ("setpriv", f"--reuid={self.user}", f"--regid={_group(self.user)}", "--clear-groups")
 
     def _run(self, program: str, *arguments: str) -> None:
-        become = (
-            ()
-            if self.user is None
-            else ("setpriv", f"--reuid={self.user}", f"--regid={_group(self.user)}", "--clear-groups")
-        )
         ran = subprocess.run(
-            [*become, str(self.programs / program), *arguments],
+            [*self._become, str(self.programs / program), *arguments],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
@@ -192,17 +202,12 @@ def running() -> Iterator[Server]:
     if named := os.environ.get(OTHER):
         yield Server(named)
         return
-    folder = Path(tempfile.mkdtemp(prefix="trellis-postgres-"))
-    try:
-        server = PrivateServer(folder)
+    programs = find_programs()
+    server = PrivateServer(Path(tempfile.mkdtemp(prefix="trellis-postgres-")), programs)
+    with server.tidied():
         server.make()
         server.start()
-        try:
-            yield server
-        finally:
-            server.stop("immediate")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -225,13 +230,11 @@ def private_postgres(postgres: Server) -> PrivateServer:
 
 
 @pytest.fixture
-def database(postgres: Server) -> Iterator[str]:
-    """The name of an empty database."""
+def database(
+    postgres: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The name of an empty database; what is staged for it is among the files of the tests."""
+    monkeypatch.setenv("TRELLIS_STAGING", str(tmp_path_factory.mktemp("staging")))
     name = postgres.new_database()
     yield name
     postgres.drop_database(name)
-
-
-def columns_of(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """The first column of some rows."""
-    return [row[0] for row in rows]

@@ -126,8 +126,9 @@ def test_far_days(postgres: Server, database: str, tmp_path: Path, days: list[in
     postgres.run("DROP TABLE IF EXISTS far", database=database)
     destination = open_destination(postgres.url(database))
     destination.commit(commit_of({"far": staged(tmp_path, FAR, made)}, FAR))
-    since = "SELECT day - date '1970-01-01', (extract(epoch FROM at) * 1000000)::bigint FROM far"
-    found = postgres.run(since, database=database)
+    second = "extract(epoch FROM date_trunc('second', at))::bigint * 1000000"  # exact however far away
+    tick = f"{second} + extract(microseconds FROM at)::bigint % 1000000"
+    found = postgres.run(f"SELECT day - date '1970-01-01', {tick} FROM far", database=database)
     assert [day for day, _ in found if day is not None] == days
     assert [tick for _, tick in found if tick is not None] == ticks
     assert len(destination.query("public", "far")) == rows

@@ -19,7 +19,6 @@ _COMPARABLE = (
     ("timestamp", "date"),
     ("date", "timestamp"),
 )
-_CODES = ("42804", "42846", "42883")
 _BLOCK = 8192
 
 
@@ -62,18 +61,11 @@ class Casts:
                 if found is not None:
                     raise self._clash(column, found[0])
 
-    def misfit(self, session: Session, refused: Refused) -> SchemaError | None:
+    def misfit(self, session: Session) -> SchemaError | None:
         """The first column that does not take all staged values, and one of these. No transaction is open."""
-        if not self.staged or not (refused.code.startswith("22") or refused.code in _CODES):
-            return None
-        for column in self.table.complete_columns:
-            if self.real.get(column.name, self.wanted[column.name]) != self.wanted[column.name]:
-                probe = Probe(
-                    session,
-                    f"CREATE TEMP TABLE probe (value {self.real[column.name]})",
-                    self._cast(column),
-                    self.staged,
-                )
+        for column in self.table.complete_columns if self.staged else ():
+            if self._type(column) != self.wanted[column.name]:
+                probe = Probe(session, self._type(column), self._cast(column), self.staged)
                 if not probe.takes():
                     return self._clash(column, probe.example(quoted(column.name)))
         return None
@@ -111,19 +103,19 @@ class Casts:
 
 @dataclass(frozen=True)
 class Probe:
-    """Finds a value that a column does not take; `make` creates a table of that column alone."""
+    """Finds a value of some rows, cast, that a column of a type does not take."""
 
     session: Session
-    make: str
+    type: str
     cast: str
-    staged: str
+    rows: str
 
     def takes(self, where: str = "TRUE") -> bool:
         try:
             with self.session.transaction():
-                self.session.run(f"{self.make} ON COMMIT DROP")
+                self.session.run(f"CREATE TEMP TABLE probe (value {self.type}) ON COMMIT DROP")
                 self.session.run(
-                    f"INSERT INTO pg_temp.probe SELECT {self.cast} FROM {self.staged} WHERE {where}"
+                    f"INSERT INTO pg_temp.probe SELECT {self.cast} FROM {self.rows} WHERE {where}"
                 )
         except Refused:
             return False
@@ -131,14 +123,14 @@ class Probe:
 
     def example(self, column: str) -> Any:
         """The text of a value that does not fit: in half of the blocks, in half of these, in a row of one."""
-        low, high = 0, self.session.value("SELECT pg_relation_size(to_regclass($1))", [self.staged]) // _BLOCK
+        low, high = 0, self.session.value("SELECT pg_relation_size(to_regclass($1))", [self.rows]) // _BLOCK
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.takes(_blocks(low, middle)) else (low, middle)
-        rows = self.session.run(
-            f"SELECT CAST(ctid AS text), CAST({column} AS text) FROM {self.staged} WHERE {_blocks(low, high)}"
+        found = self.session.run(
+            f"SELECT CAST(ctid AS text), CAST({column} AS text) FROM {self.rows} WHERE {_blocks(low, high)}"
         ).fetchall()
-        return next((text for row, text in rows if not self.takes(f"ctid = '{row}'")), None)
+        return next((text for row, text in found if not self.takes(f"ctid = '{row}'")), None)
 
 
 def _kind(data_type: DataType | None) -> str | None:

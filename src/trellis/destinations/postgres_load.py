@@ -12,7 +12,7 @@ from trellis.destinations.keyed import POSTGRES, Keyed
 from trellis.destinations.links import Linking, changes_of
 from trellis.destinations.merge import Chain, Words, quoted
 from trellis.destinations.migration import Migration, has_moved, refuse_views
-from trellis.destinations.postgres_casts import Casts
+from trellis.destinations.postgres_casts import Casts, Probe
 from trellis.destinations.postgres_catalog import has_schema, read_catalog
 from trellis.destinations.postgres_errors import explained
 from trellis.destinations.postgres_journal import has_load, newest
@@ -20,8 +20,8 @@ from trellis.destinations.postgres_names import digest, name_of, refuse_names
 from trellis.destinations.postgres_session import Aim, Refused, Session
 from trellis.destinations.postgres_staging import Staging, clear_up, wait_for
 from trellis.destinations.postgres_types import postgres_type
-from trellis.destinations.refusal import double_keys, refuse_required
-from trellis.errors import TrellisError
+from trellis.destinations.refusal import double_keys, refuse_required, type_clash
+from trellis.errors import SchemaError, TrellisError
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, Table
 
@@ -34,6 +34,7 @@ LEAVING, COMING = "pg_temp.leaving", "pg_temp.coming"
 GIVEN, MERGED = "pg_temp.links_given", "pg_temp.links_merged"
 TURNS = 5
 """How often a transaction is begun that the server ends for the sake of another one."""
+_CANNOT_CAST = ("42804", "42846", "42883")
 _YIELDED = ("40P01", "40001")
 
 
@@ -134,9 +135,21 @@ class Load:
 
     def fault(self, refused: Refused) -> TrellisError:
         """The error for a refused statement. The transaction is over, the staged rows are still there."""
-        casts = self.casts.get(refused.aim.table)
-        found = None if casts is None else casts.misfit(self.session, refused)
+        found, table = None, refused.aim.table
+        if refused.code.startswith("22") or refused.code in _CANNOT_CAST:
+            found = self.casts[table].misfit(self.session) if table in self.casts else self._unfit(table)
         return found or explained(refused, self.session)
+
+    def _unfit(self, table: str) -> SchemaError | None:
+        """A value in a table that does not fit the new type of its column."""
+        for name in self.commit.retyped.get(table, ()):
+            wanted = type_of(self.commit, self.commit.schema.tables[table].columns[name])
+            cast = f"CAST({quoted(name)} AS {wanted})"
+            probe = Probe(self.session, wanted, cast, self._name(table))
+            if not probe.takes():
+                real = self.catalog.tables[table].columns[name]
+                return type_clash(table, name, real, wanted, probe.example(quoted(name)))
+        return None
 
     def _make_dataset(self) -> None:
         dataset = self.commit.dataset
@@ -286,6 +299,8 @@ class Load:
         return int(found[0]) if found else 0
 
     def _run(self, statement: str, table: Table, needs: str = "") -> Cursor:
+        if statement.startswith("CREATE TEMP"):
+            needs = f"GRANT TEMPORARY ON DATABASE {quoted(self.session.db.info.dbname)} TO {{user}}"
         return self.session.run(statement, aim=self._aim(table.name, needs))
 
     def _aim(self, table: str, needs: str = "") -> Aim:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from trellis.evolution.kinds import Kind
+from trellis.evolution.recipe import Recipe
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 
@@ -50,8 +51,15 @@ Shared = Mapping[str, Collection[str]]
 class Router(Protocol):
     """Spreads records over tables."""
 
+    sorts: tuple[str, ...]
+    """The keys at the top of a record that tell its sort, for `recipe`."""
+
     def __call__(self, record: Mapping[str, Any], position: str, /) -> Routed:
         """From a record and its position as text. Raises Rejected."""
+        ...
+
+    def recipe(self, sort: Sequence[str | None]) -> Recipe | None:
+        """The recipe of the records with these texts under the keys of `sorts`, from what is known by now."""
         ...
 
     def shared(self) -> Shared:

@@ -56,31 +56,36 @@ class Layout:
             data = data.replace(b"\r\n", b"\n")
         if not data.endswith(b"\n"):
             data += b"\n"
-        lines = _objects(data)
-        if not data.isascii():
-            try:
-                data.decode("utf-8")
-            except UnicodeDecodeError:
-                raise NotClean from None
-        try:
-            made = pj.read_json(
-                pa.BufferReader(data),
-                pj.ReadOptions(use_threads=False, block_size=len(data) + 1),
-                pj.ParseOptions(
-                    explicit_schema=pa.schema([pa.field(n.key, n.type) for n in self.nodes]),
-                    unexpected_field_behavior="error",
-                ),
-            )
-        except (pa.ArrowException, UnicodeDecodeError):
-            raise NotClean from None
-        if made.num_rows != lines:
-            raise NotClean
-        return made
+        return read_strictly(data, pa.schema([pa.field(n.key, n.type) for n in self.nodes]))
 
     def spread(self, records: pa.Table, keyring: Keyring) -> list[TableBatch]:
         """The rows of every table. Raises NotClean."""
         columns = [_one(records.column(at)) for at in range(records.num_columns)]
         return _Spread(keyring).root(self.root, self.nodes, columns, records.num_rows)
+
+
+def read_strictly(data: bytes, schema: pa.Schema, others: str = "error") -> pa.Table:
+    """Lines of objects that hold what the schema says; `others` tells what becomes of other keys.
+
+    Raises NotClean.
+    """
+    lines = _objects(data)
+    if not data.isascii():
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise NotClean from None
+    try:
+        made = pj.read_json(
+            pa.BufferReader(data),
+            pj.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
+        )
+    except (pa.ArrowException, UnicodeDecodeError):
+        raise NotClean from None
+    if made.num_rows != lines:
+        raise NotClean
+    return made
 
 
 def _objects(data: bytes) -> int:

@@ -14,6 +14,7 @@ from trellis.flow.blocks import Block, Split
 from trellis.flow.conform import Conformed, Conformer
 from trellis.flow.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
+from trellis.flow.sorts import Line, Sorts
 from trellis.flow.spread import Became, Spreader, spreader_of
 from trellis.flow.text import to_json
 
@@ -26,15 +27,19 @@ _QUOTE = rb"\u0022"
 def conformer_of(plan: Plan, fast: bool = True) -> Conformer:
     """What conforms the records of a task."""
     spreader = spreader_of(plan)
-    return Conformer(plan, fast) if spreader is None else SpreadConformer(plan, spreader)
+    return Conformer(plan, fast) if spreader is None else SpreadConformer(plan, spreader, fast)
 
 
 class SpreadConformer(Conformer):
-    """Only the lines of a block wait that have something new in them."""
+    """Only the lines of a block wait that have something new in them.
 
-    def __init__(self, plan: Plan, spreader: Spreader) -> None:
-        super().__init__(plan, fast=False)
+    Ordinary records go by the recipes of their sorts, once the first block has shown what they look like.
+    """
+
+    def __init__(self, plan: Plan, spreader: Spreader, fast: bool = True) -> None:
+        super().__init__(plan, fast)
         self.walker = self.spreader = spreader
+        self.sorts: Sorts | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         spreader, chosen = self.spreader, None if only is None else {*only}
@@ -42,9 +47,16 @@ class SpreadConformer(Conformer):
         spreader.file = split.path
         counts, rejects, waiting = Counts(), [], []
         wary = has_long_number(block.data, SAFE)
+        seed = self._seed(split.file, split.number, block.offset)
+        lines = [
+            (at, line) for at, line in enumerate(block.lines, block.line) if chosen is None or at in chosen
+        ]
+        batches: list[TableBatch] = []
+        if self.sorts is not None:
+            batches, lines = self._by_recipe(lines, wary, counts, seed)
         done: list[tuple[int, bytes, Any]] = []
-        for at, line in enumerate(block.lines, block.line):
-            if not line or (chosen is not None and at not in chosen) or line.isspace():
+        for at, line in lines:
+            if not line or line.isspace():
                 continue
             try:
                 careful = wary and has_long_number(line, SAFE)
@@ -60,7 +72,27 @@ class SpreadConformer(Conformer):
             else:
                 done.append((at, line, item))
         self._doubled_keys(done)
-        return self._told(counts, rejects, waiting, self._seed(split.file, split.number, block.offset))
+        if self.fast and self.sorts is None:
+            self.sorts = Sorts(spreader)
+        made = self._told(counts, rejects, waiting, seed)
+        made.batches += batches
+        return made
+
+    def _by_recipe(
+        self, lines: Sequence[Line], wary: bool, counts: Counts, seed: bytes
+    ) -> tuple[list[TableBatch], list[Line]]:
+        """The batches of ordinary records, and the other lines."""
+        assert self.sorts is not None
+        fit: list[Line] = []
+        others: list[Line] = []
+        for each in lines:
+            line = each[1]
+            whole = line.startswith(b"{") and line.endswith(b"}")
+            (fit if whole and not (wary and has_long_number(line, SAFE)) else others).append(each)
+        batches, left, done = self.sorts.rows(fit, self._keyring(seed))
+        counts.read += done
+        counts.loaded += done
+        return batches, sorted((*others, *left))
 
     def rest(self) -> list[TableBatch]:
         made = super()._batches(b"")

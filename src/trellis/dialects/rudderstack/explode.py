@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,9 +10,11 @@ from trellis.dialects.rudderstack.call import Call
 from trellis.dialects.rudderstack.calls import CALLS
 from trellis.dialects.rudderstack.envelope import Envelope
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options, Wish
+from trellis.dialects.rudderstack.recipes import recipe_of
 from trellis.dialects.rudderstack.times import parse, parse_strict
 from trellis.dialects.rudderstack.values import plain, scalar_text
 from trellis.evolution.dialect import Lost, Rejected, Routed, Shared
+from trellis.evolution.recipe import Recipe
 
 EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
 MEMORY: Final = 64
@@ -36,6 +38,8 @@ class Exploder:
     [('tracks', ['original_timestamp', 'event', 'event_text']),
      ('big_sale', ['event', 'event_text', 'percent_off'])]
     """
+
+    sorts: tuple[str, ...] = ("type", "event")
 
     def __init__(self, options: Options, now: datetime, closed: Collection[str] = ()) -> None:
         self.options = options
@@ -72,6 +76,11 @@ class Exploder:
         if not rows:
             lost = [Lost("", "", "", event, f"no table: {call.nothing}")]
         return Routed(rows, lost, None if self.envelope.early == early else EARLY)
+
+    def recipe(self, sort: Sequence[str | None]) -> Recipe | None:
+        kind, event = sort
+        call = self._calls.get(kind or "")
+        return None if call is None else recipe_of(call, event, EARLY)
 
     def shared(self) -> Shared:
         """Tables of several events, columns of several keys."""

@@ -52,7 +52,12 @@ class Named:
 
     @property
     def standard_tables(self) -> frozenset[str]:
-        return frozenset(map(self.table, (*EVENT_TABLES, DISCARDS, MERGE_RULES, MAPPINGS)))
+        return self.own_tables.union(map(self.table, EVENT_TABLES))
+
+    @property
+    def own_tables(self) -> frozenset[str]:
+        """The tables that hold no events."""
+        return frozenset(map(self.table, (DISCARDS, MERGE_RULES, MAPPINGS)))
 
     @property
     def discard_columns(self) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from trellis.schema.system import is_system
 def room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
     """Whether there may be one more table, or one more column of it.
 
-    Standard tables, standard columns, columns of the context and the overflow column do not count.
+    Standard tables, standard columns, columns of the context and the overflow column do not count; tables
+    without events have all their columns.
     """
     named = Named.of(options)
     if column is None:
@@ -22,7 +23,7 @@ def room(schema: Schema, options: Options, table: str, column: str | None) -> bo
             return True
         events = sum(not is_system(name) and name not in named.standard_tables for name in schema.tables)
         return events < options.max_events
-    if options.max_properties is None or not _is_property(column, options):
+    if options.max_properties is None or table in named.own_tables or not _is_property(column, options):
         return True
     known = schema.tables[table].columns
     return sum(_is_property(name, options) for name in known) < options.max_properties

@@ -7,8 +7,13 @@ from dataclasses import replace
 
 from trellis.dialects.rudderstack.named import Named
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import USERS
-from trellis.dialects.rudderstack.system import IDENTIFIES
+from trellis.dialects.rudderstack.standard import (
+    FULL_EVENT,
+    NOT_IN_USERS,
+    NOT_IN_USERS_OF_LAKES,
+    USERS,
+)
+from trellis.dialects.rudderstack.system import IDENTIFIES, NATIVE
 from trellis.errors import SchemaError
 from trellis.schema.model import Schema, Table
 
@@ -26,9 +31,7 @@ def settled(before: Schema, after: Schema, touched: Collection[str], options: Op
         after = _with(after, table)
     users, identifies = named.table(USERS), named.table(IDENTIFIES)
     if users in touched and identifies in touched:
-        own = {*named.columns("user_id", "anonymous_id", "channel")}
-        if options.users_anonymous_id:
-            own -= {*named.columns("anonymous_id", "channel")}
+        own = _not_of_users(named, options)
         there = before.tables[users] if users in before.tables else Table(users)
         after = _with(after, _without(there, own), into=identifies)
         after = _with(after, _without(after.tables[identifies], own), into=users)
@@ -36,6 +39,15 @@ def settled(before: Schema, after: Schema, touched: Collection[str], options: Op
     if options.warehouse.beyond_columns == "fail" and limit is not None:
         _refuse_beyond(limit, after, touched)
     return after
+
+
+def _not_of_users(named: Named, options: Options) -> set[str]:
+    left_out = ["user_id", FULL_EVENT]
+    if not options.users_anonymous_id:
+        left_out += NOT_IN_USERS
+    if options.warehouse.lake:
+        left_out += NOT_IN_USERS_OF_LAKES
+    return {*named.columns(*left_out)}
 
 
 def _with(schema: Schema, said: Table, into: str = "") -> Schema:
@@ -48,7 +60,9 @@ def _with(schema: Schema, said: Table, into: str = "") -> Schema:
 
 
 def _without(table: Table, names: Collection[str]) -> Table:
-    return replace(table, columns={n: column for n, column in table.columns.items() if n not in names})
+    """The table without these columns, and without those of types that only the warehouse knows."""
+    left = {n: c for n, c in table.columns.items() if n not in names and NATIVE not in c.hints}
+    return replace(table, columns=left)
 
 
 def _refuse_beyond(limit: int, schema: Schema, touched: Collection[str]) -> None:

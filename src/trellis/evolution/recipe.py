@@ -1,0 +1,87 @@
+"""How records of one sort become rows, said once for all of them: paths, columns, and nothing odd.
+
+A recipe holds only for records without anything special: every value where it is expected, of the class that
+is expected, text that is nothing but text. It gives the rows that the router gives, for many records at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class First:
+    """The first of some texts that is there."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same text in every row."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The first of some times that is there."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """A time; where it is missing, `base` earlier by as much as `minus` is before `plus`.
+
+    These are times that may be missing too; each has others in its place then.
+    """
+
+    path: Path
+    base: Moment
+    plus: Moment
+    minus: Moment
+
+
+Source = First | Constant | Moment | Shifted
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one table. `columns` are those of the dialect, `leaves` the columns of other values.
+
+    Only records have one in which there is something other than white space at `where`.
+    """
+
+    table: str
+    columns: Mapping[str, Source]
+    leaves: Mapping[Path, str]
+    where: Path | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What records of one sort may hold, and their rows.
+
+    `texts` and `flags` may be there beside the leaves; `required` has to be. Texts at `same` must equal the
+    text of a column of the first table. `is_plain` tells of a text whether it is nothing else, `time_of`
+    which time it is, `list_text` as what text a list is kept (None: as nothing). Where the first of `early`
+    is before the second, `oddity` is to be counted.
+    """
+
+    rows: tuple[Rows, ...]
+    texts: tuple[Path, ...]
+    flags: tuple[Path, ...]
+    required: tuple[Path, ...]
+    is_plain: Callable[[str], bool]
+    time_of: Callable[[str], datetime | None]
+    list_text: Callable[[list[Any]], str | None]
+    same: Mapping[Path, str] = field(default_factory=dict)
+    longest: int | None = None
+    early: tuple[Moment, Moment] | None = None
+    oddity: str = ""
