@@ -67,15 +67,18 @@ def open_stream(path: str, compression: Compression) -> IO[bytes]:
         ) from None
 
 
-def read_blocks(split: Split) -> Iterator[Block]:
-    """The blocks of a split, in order. Raises UsageError for a damaged compressed file."""
+def read_blocks(split: Split, times: int = 1) -> Iterator[Block]:
+    """The blocks of a split, in order, so many times as large as usual.
+
+    Raises UsageError for a damaged compressed file.
+    """
     stream = open_stream(split.path, split.compression)
     with stream:
         try:
             if split.layout == "array":
                 yield from _array_blocks(stream, split.path)
             else:
-                yield from _line_blocks(stream, split.start, split.end)
+                yield from _line_blocks(stream, split.start, split.end, times)
         except EOFError:
             raise UsageError(
                 f"{split.path}: the {split.compression} stream ends in the middle of the file; "
@@ -87,7 +90,7 @@ def read_blocks(split: Split) -> Iterator[Block]:
             ) from None
 
 
-def _line_blocks(stream: IO[bytes], start: int, end: int | None) -> Iterator[Block]:
+def _line_blocks(stream: IO[bytes], start: int, end: int | None, times: int) -> Iterator[Block]:
     offset, head = start, b""
     if start:
         stream.seek(start - 1)
@@ -100,10 +103,10 @@ def _line_blocks(stream: IO[bytes], start: int, end: int | None) -> Iterator[Blo
             stream.seek(0)
             head = b""
     if end is None or offset < end:
-        yield from _from_here(stream, head, offset, end)
+        yield from _from_here(stream, head, offset, end, BLOCK * times)
 
 
-def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None) -> Iterator[Block]:
+def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, usual: int) -> Iterator[Block]:
     line = 0
     size = FIRST_BLOCK
     while True:
@@ -120,7 +123,7 @@ def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None) -> 
         yield Block(data, line, offset)
         line += data.count(b"\n")
         offset += len(data)
-        size = BLOCK
+        size = usual
         if end is not None and offset >= end:
             return
 

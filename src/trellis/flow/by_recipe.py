@@ -38,7 +38,7 @@ _READ: Final[Mapping[DataType, pa.DataType]] = {
 _TIME: Final = r"^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$"
 _STAMP: Final = pa.timestamp("us", "UTC")
 _FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999))
-SAMPLE: Final = 8
+SAMPLE: Final = 16
 """Lines that are looked at together for their types."""
 _DASH: Final = 4
 """Where a text that is a time has its first dash."""
@@ -56,9 +56,14 @@ class ByRecipe:
     empty: frozenset[Path]
     """Where something may stand that is blank."""
 
-    def rows(self, lines: Sequence[bytes], keyring: Keyring) -> tuple[list[TableBatch], int]:
-        """The batches of these lines, and how many records are odd. Raises NotClean."""
-        records = read_strictly(b"\n".join(lines) + b"\n", self.schema)
+    def read(self, lines: Sequence[bytes]) -> pa.Table:
+        """The records of these lines. Raises NotClean."""
+        return read_strictly(b"\n".join(lines) + b"\n", self.schema)
+
+    def rows(
+        self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
+    ) -> tuple[list[TableBatch], int]:
+        """The batches of records that were read, and how many of them are odd. Raises NotClean."""
         found = _flat((), records.schema, [_one(column) for column in records.columns])
         ready = _Ready(self, {path: self._clean(path, array, lines) for path, array in found})
         batches = [
@@ -275,8 +280,8 @@ class _Ready:
         made = {name: self._source(source) for name, source in rows.columns.items()}
         for path, column in leaves.items():
             array = self.values[path]
-            known = made.get(column.name)
-            made[column.name] = array if known is None else _either(known, array)
+            other = made.get(column.name)
+            made[column.name] = array if other is None else _either(other, array)
         chosen = None
         if rows.where is not None:
             there = pc.is_valid(self.values[rows.where])
@@ -286,11 +291,11 @@ class _Ready:
         for name, array in made.items():
             if array.null_count == len(array):
                 continue
-            column = _column(walk, name)
-            if column is None:
+            known = _column(walk, name)
+            if known is None:
                 raise NotClean
             fitted = array if chosen is None else array.filter(chosen)
-            batch.columns[name] = fitted.cast(arrow_type(column))
+            batch.columns[name] = fitted.cast(arrow_type(known))
         for name, values in keyring.root(walk.fragments, walk.keys, size, (), None).items():
             if name not in table.columns:
                 raise NotClean

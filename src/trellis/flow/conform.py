@@ -39,7 +39,12 @@ class Conformed:
 
 
 class Conformer:
-    """Keeps what it learned of the records from block to block."""
+    """Keeps what it learned of the records from block to block.
+
+    `times` is how many times as large as usual its blocks are to be.
+    """
+
+    times = 1
 
     def __init__(self, plan: Plan, fast: bool = True) -> None:
         self.plan = plan

@@ -18,6 +18,8 @@ from trellis.flow.sorts import Line, Sorts
 from trellis.flow.spread import Became, Spreader, spreader_of
 from trellis.flow.text import to_json
 
+CHECKED = 2_000
+"""Records whose keys are counted together."""
 HELD = 30_000
 """Rows over all tables that become arrays together: with hundreds of tables a block has few of each."""
 
@@ -34,7 +36,10 @@ class SpreadConformer(Conformer):
     """Only the lines of a block wait that have something new in them.
 
     Ordinary records go by the recipes of their sorts, once the first block has shown what they look like.
+    There are few of each sort in a block, so blocks are larger here.
     """
+
+    times = 3
 
     def __init__(self, plan: Plan, spreader: Spreader, fast: bool = True) -> None:
         super().__init__(plan, fast)
@@ -56,6 +61,9 @@ class SpreadConformer(Conformer):
             batches, lines = self._by_recipe(lines, wary, counts, seed)
         done: list[tuple[int, bytes, Any]] = []
         for at, line in lines:
+            if len(done) >= CHECKED:
+                self._doubled_keys(done)
+                done.clear()
             if not line or line.isspace():
                 continue
             try:

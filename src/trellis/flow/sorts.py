@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -16,10 +16,14 @@ Line = tuple[int, bytes]
 """Its number, and what it says."""
 Sort = tuple[str | None, ...]
 
-FEW = 24
+FEW = 16
 """Lines that are not worth a schema of their own."""
-SAMPLES = 96
+SAMPLES = 64
 """Lines that are looked at for the types of lists."""
+CHUNK = 256
+"""Lines of a sort that are read together, so that one that cannot be read does not cost much."""
+STALE = 8
+"""A recipe is made anew if it did not do for one in so many lines."""
 PART = 1_000
 """Lines whose sorts are read together: one that is no JSON leaves so many to the exact way."""
 TRIES, WORTH = 400, 0.5
@@ -77,7 +81,7 @@ class Sorts:
                 continue
             kept = len(left)
             self._group(known.by, group, keyring, batches, left)
-            known.stale = len(left) > kept
+            known.stale = STALE * (len(left) - kept) > len(group)
             known.tried += len(group)
             known.done += len(group) - (len(left) - kept)
             done += len(group) - (len(left) - kept)
@@ -95,16 +99,50 @@ class Sorts:
         batches: list[TableBatch],
         left: list[Line],
     ) -> None:
-        """All of them, or by halves until what is special is among few."""
+        read: list[Line] = []
+        tables: list[pa.Table] = []
+        for start in range(0, len(lines), CHUNK):
+            for part, table in self._read(by, lines[start : start + CHUNK], left):
+                read += part
+                tables.append(table)
+        if tables:
+            self._rows(by, pa.concat_tables(tables), read, keyring, batches, left)
+
+    def _read(
+        self, by: ByRecipe, lines: Sequence[Line], left: list[Line]
+    ) -> Iterator[tuple[Sequence[Line], pa.Table]]:
+        """What of the lines can be read: all, or by halves until what cannot is among few."""
         try:
-            made, odd = by.rows([line for _, line in lines], keyring)
+            table = by.read([line for _, line in lines])
         except NotClean:
             if len(lines) <= FEW:
                 left += lines
                 return
             middle = len(lines) // 2
-            self._group(by, lines[:middle], keyring, batches, left)
-            self._group(by, lines[middle:], keyring, batches, left)
+            yield from self._read(by, lines[:middle], left)
+            yield from self._read(by, lines[middle:], left)
+            return
+        yield lines, table
+
+    def _rows(
+        self,
+        by: ByRecipe,
+        records: pa.Table,
+        lines: Sequence[Line],
+        keyring: Keyring,
+        batches: list[TableBatch],
+        left: list[Line],
+    ) -> None:
+        """The rows of what was read: of all, or by halves until what is special is among few."""
+        try:
+            made, odd = by.rows(records, [line for _, line in lines], keyring)
+        except NotClean:
+            if len(lines) <= FEW:
+                left += lines
+                return
+            middle = len(lines) // 2
+            self._rows(by, records.slice(0, middle), lines[:middle], keyring, batches, left)
+            self._rows(by, records.slice(middle), lines[middle:], keyring, batches, left)
             return
         batches += made
         if odd:

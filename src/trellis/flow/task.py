@@ -108,7 +108,7 @@ class Part(NamedTuple):
 
 
 def _text_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
-    for block in read_blocks(split):
+    for block in read_blocks(split, conformer.times):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         yield Part(block.offset, len(block.data), lines, partial(conformer.block, split, block))
 
