@@ -54,7 +54,6 @@ class Options:
 class Owner(Protocol):
     """What an attempt needs to know of the pipeline it is made for."""
 
-    to: str
     dialect: str
     dataset: str
     destination: Destination
@@ -194,7 +193,7 @@ class Attempt:
         return Report(
             self.load_id,
             self.dataset,
-            self.owner.to,
+            self.destination.url,
             self.owner.dialect,
             after,
             rows,
@@ -220,7 +219,9 @@ class Attempt:
         return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after)))
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
-        found = self.dialect.keep.ddl(before, after, self.dataset, self.destination.abilities.family)
+        found = self.dialect.keep.ddl(
+            before, after, self.dataset or after.name, self.destination.abilities.family
+        )
         return (found[0], tuple(found[1])) if found else None
 
     def _commit(

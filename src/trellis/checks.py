@@ -47,7 +47,9 @@ def _some(names: Sequence[str]) -> str:
 def oddities(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on each thing that is no fault but worth to know."""
     found = sum((outcome.oddities for outcome in outcomes), Counter[str]())
-    return tuple(f"{count:,} records: {what}" for what, count in sorted(found.items()))
+    return tuple(
+        f"{count:,} record{'s' if count > 1 else ''}: {what}" for what, count in sorted(found.items())
+    )
 
 
 def refuse_unbound(schema: Schema, root: str) -> None:

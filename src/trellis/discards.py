@@ -86,7 +86,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
             return _Replaying(pipeline, table).run()
         except Moved:
             continue
-    raise TrellisError(f"{pipeline.to}: other loads changed the schema meanwhile; replay again")
+    raise TrellisError(f"{pipeline.destination.url}: other loads changed the schema meanwhile; replay again")
 
 
 class _Replaying:

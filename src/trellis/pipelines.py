@@ -15,6 +15,7 @@ from trellis.attempt import Attempt, Options, Tell
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, Destination, Moved
 from trellis.dialects import get_dialect
+from trellis.dialects import names as dialects
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.flow.inflight import InFlight
@@ -42,7 +43,7 @@ class Pipeline:
     """
 
     name: str
-    to: str
+    to: str = field(repr=False)
     dataset: str = ""
     dialect: str = "dlt"
     master: str | None = None
@@ -65,15 +66,39 @@ class Pipeline:
         """The newest schema in the destination, or an empty one."""
         return self.look()[0]
 
+    @property
+    def where(self) -> str:
+        """The dataset, for messages."""
+        return f"{self.destination.url}, dataset {self.dataset}" if self.dataset else self.destination.url
+
     def look(self) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The newest schema, and the real tables where these say which columns it has."""
         keep, catalog = self._dialect.keep, None
         stored = self.destination.stored_schema(self.dataset, self.name, keep.journal())
+        if stored is None:
+            self._refuse_other_dialect()
         found = from_json(stored) if stored is not None else keep.new_schema(self.name)
         if keep.follows_catalog:
             catalog = self.destination.catalog(self.dataset)
             found = keep.adopt(found, catalog)
         return keep.configure(found, self.settings, self.destination.abilities.family), catalog
+
+    def _refuse_other_dialect(self) -> None:
+        """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
+        there = self.destination.catalog(self.dataset)
+        mine = self._dialect.keep.journal().versions
+        for other in dialects():
+            journal = get_dialect(other).keep.journal().versions
+            if journal != mine and journal in there and mine not in there:
+                where = (
+                    f"{self.destination.url}, dataset {self.dataset}"
+                    if self.dataset
+                    else self.destination.url
+                )
+                raise UsageError(
+                    f"{where}: the dialect {other} filled it, not {self.dialect}; add --dialect {other}, or load "
+                    "into another dataset"
+                )
 
     def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
@@ -102,7 +127,7 @@ class Pipeline:
             self.destination.commit(commit)
         except Moved:
             raise TrellisError(
-                f"{self.to}: another load changed the schema meanwhile; save it again"
+                f"{self.destination.url}: another load changed the schema meanwhile; save it again"
             ) from None
         return after
 
@@ -119,7 +144,9 @@ class Pipeline:
         elif not table:
             raise UsageError("the records come from no file, so the table has no name; give one with table=")
         fingerprint = (
-            None if dry_run or options.load_id else records.fingerprint(self.name, table, options.mode or "")
+            None
+            if dry_run or options.load_id
+            else records.fingerprint(self.name, self.dialect, self.dataset, table, options.mode or "")
         )
         with ExitStack() as held:
             if dry_run:
@@ -142,8 +169,8 @@ class Pipeline:
                 except Moved:
                     if attempt == ATTEMPTS - 1:
                         raise TrellisError(
-                            f"{self.to}: other loads changed the schema {ATTEMPTS} times while this one ran; "
-                            "load again"
+                            f"{self.destination.url}: other loads changed the schema {ATTEMPTS} times while "
+                            "this one ran; load again"
                         ) from None
                 finally:
                     shutil.rmtree(staging, ignore_errors=True)
@@ -154,7 +181,8 @@ class Pipeline:
 
     def _already(self, load_id: str) -> Report:
         return Report(
-            load_id, self.dataset, self.to, self.dialect, self.schema, Counts(), already_loaded=True,
+            load_id, self.dataset, self.destination.url, self.dialect, self.schema, Counts(),
+            already_loaded=True,
             notes=(f"load {load_id} is in the destination already; nothing was loaded again",),
         )  # fmt: skip
 

@@ -150,19 +150,20 @@ def test_json_and_long_text(destination_url: str) -> None:
 
 
 def test_values_at_the_edge(stream: Stream) -> None:
-    edge = {"most": 2**63 - 1, "least": -(2**63), "nul": "a\x00b", "tiny": 1.5e-300, "huge": 1.5e300 / 7}
-    stream.load(track("1", **edge, first="0001-01-01", last="9999-12-31T23:59:59.999Z", x=0.1))
-    report = stream.load(track("2", most=2**63, x=2**60 + 1))
-    assert report.rows.loaded == 1
-    found = dict(zip(edge, stream.rows("sale", "id", *edge)[0][1:], strict=True))
-    assert (found["most"], found["least"]) == (edge["most"], edge["least"])
-    assert [float(found[name]) for name in ("tiny", "huge")] == [edge["tiny"], edge["huge"]]
-    assert found["nul"] in ("a\x00b", "ab", "a\ufffdb")
-    assert stream.rows("sale", "first", "last")[0] == (
+    stream.load(
+        track("1", most=2**63 - 1, least=-(2**63), nul="a\x00b", tiny=1.5e-300, x=0.5, long="y" * 10**6)
+    )
+    stream.load(track("2", first="0001-01-01", last="9999-12-31T23:59:59.999Z", most=2**63, x=1.5))
+    one, two = stream.rows("sale", "id", "most", "least", "tiny", "x", "nul", "long", "first", "last")
+    assert one[1:3] == (2**63 - 1, -(2**63))
+    assert [float(number) for number in (*one[3:5], two[4])] == [1.5e-300, 0.5, 1.5]
+    assert one[5] in ("a\x00b", "a\ufffdb")
+    assert one[6] == "y" * 10**6
+    assert two[7:] == (
         datetime(1, 1, 1, tzinfo=timezone.utc),
         datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=timezone.utc),
     )
-    assert stream.discards[-1] == ("2", "sale", "most", str(2**63), "value out of range for int")
+    assert stream.discards == [("2", "sale", "most", str(2**63), "value out of range for int")]
 
 
 def test_discards_go_back(stream: Stream, request: pytest.FixtureRequest) -> None:
@@ -242,28 +243,27 @@ def test_the_plan_is_what_postgres_gets(warehouse: Stream) -> None:
     assert '"price" numeric' in made and f'"received_at" {TZ}'.replace(TZ, "timest") in made
 
 
-RUNNING = (
-    'CREATE TABLE tracks ("id" text, "received_at" timestamptz, "event" text, "event_text" text, '
-    '"uuid_ts" timestamptz)',
-    'CREATE TABLE add_to_cart ("id" text, "received_at" timestamptz, "event" text, "event_text" text, '
-    '"price" numeric, "qty" bigint, "seen" boolean, "extra" jsonb, "uuid_ts" timestamptz)',
-    'CREATE TABLE users ("id" text PRIMARY KEY, "received_at" timestamptz, "plan" text, "score" numeric, '
-    '"uuid_ts" timestamptz)',
-    'CREATE TABLE identifies ("id" text, "user_id" text, "anonymous_id" text, "received_at" timestamptz, '
-    '"plan" text, "uuid_ts" timestamptz)',
-    'CREATE TABLE rudder_discards ("row_id" text, "table_name" text, "column_name" text, '
-    '"column_value" text, "received_at" timestamptz, "uuid_ts" timestamptz)',
-    "CREATE INDEX ON tracks (received_at)",
-    "INSERT INTO tracks VALUES ('old', '2024-01-01', 'add_to_cart', 'Add to Cart', now())",
-    "INSERT INTO add_to_cart VALUES ('old', '2024-01-01', 'add_to_cart', 'Add to Cart', 9.99, 1, true)",
-    "INSERT INTO users VALUES ('u', '2024-01-01', 'free', 1.5)",
-    "INSERT INTO users VALUES ('late', '2025-01-01', 'free', 1.5)",
-    "CREATE VIEW tracks_view AS SELECT * FROM tracks",
-)
+RUNNING = """
+CREATE TABLE tracks ("id" text, "received_at" timestamptz, "event" text, "event_text" text,
+    "uuid_ts" timestamptz);
+CREATE TABLE add_to_cart ("id" text, "received_at" timestamptz, "event" text, "event_text" text,
+    "price" numeric, "qty" bigint, "seen" boolean, "extra" jsonb, "uuid_ts" timestamptz);
+CREATE TABLE users ("id" text PRIMARY KEY, "received_at" timestamptz, "plan" text, "score" numeric,
+    "uuid_ts" timestamptz);
+CREATE TABLE identifies ("id" text, "user_id" text, "anonymous_id" text, "received_at" timestamptz,
+    "plan" text, "uuid_ts" timestamptz);
+CREATE TABLE rudder_discards ("row_id" text, "table_name" text, "column_name" text, "column_value" text,
+    "received_at" timestamptz, "uuid_ts" timestamptz);
+CREATE INDEX ON tracks (received_at);
+CREATE VIEW tracks_view AS SELECT * FROM tracks;
+INSERT INTO tracks VALUES ('old', '2024-01-01', 'add_to_cart', 'Add to Cart', now());
+INSERT INTO add_to_cart VALUES ('old', '2024-01-01', 'add_to_cart', 'Add to Cart', 9.99, 1, true);
+INSERT INTO users VALUES ('u', '2024-01-01', 'free', 1.5), ('late', '2025-01-01', 'free', 1.5);
+"""
 
 
 def test_r01_r03_a_running_schema_is_taken_over(warehouse: Stream, sql: Sql) -> None:
-    sql(*RUNNING)
+    sql(RUNNING)
     report = warehouse.load(
         track("1", "Add to Cart", price=5, qty=2.5, seen="yes", extra="text", coupon="TEA"),
         track("old", "Add to Cart", price=1, qty=1),
@@ -304,7 +304,9 @@ def test_c74_columns_retyped_by_hand(warehouse: Stream, sql: Sql) -> None:
         track("3", price=123456, code=7, n=40_000, s="abcd", r=1e39),
     )
     assert report.rows.loaded == 2
-    assert sql("SELECT id, price, code, n, s, r, day::text, twice FROM sale ORDER BY id") == [
+    assert sql(
+        "SELECT id, price, code, n, s, r, to_char(day, 'YYYY-MM-DD'), twice FROM sale ORDER BY id"
+    ) == [
         ("1", Decimal("5.00"), 12, 1, "a", 1.0, None, 2),
         ("2", Decimal("2.35"), None, 7, "abc", 0.5, "2024-02-29", 14),
         ("3", None, 7, None, None, None, None, None),
@@ -319,7 +321,6 @@ def test_c74_columns_retyped_by_hand(warehouse: Stream, sql: Sql) -> None:
         ("3", "s"): "value out of range for string",
         ("3", "r"): "value out of range for float",
     }
-    sql("ALTER TABLE sale ALTER n TYPE bigint", "ALTER TABLE sale ALTER s TYPE text") if False else None
     sql("ALTER TABLE sale ALTER s TYPE text", "ALTER TABLE sale ALTER price TYPE numeric")
     done = replay_discards(warehouse.pipeline)
     assert done.restored == {("sale", "s"): 1, ("sale", "price"): 1}
@@ -333,3 +334,19 @@ def test_ddl_of_a_dataset_of_its_own(postgres: Server, database: str, sql: Sql) 
     assert ("x" * 63,) in sql(
         "SELECT column_name FROM information_schema.columns WHERE table_schema = 'my_shop_v2'"
     )
+
+
+def test_users_with_columns_of_other_types(warehouse: Stream, sql: Sql) -> None:
+    warehouse.load(identify("u", 1, plan="a"), identify("v", 1, plan="a"))
+    sql(
+        "ALTER TABLE users ADD COLUMN tags text[]", "ALTER TABLE users ADD COLUMN ref uuid",
+        "ALTER TABLE users ADD COLUMN mood smallint", "ALTER TABLE users ADD COLUMN code varchar(3)",
+        "ALTER TABLE users ADD COLUMN twice text GENERATED ALWAYS AS (plan || plan) STORED",
+        "UPDATE users SET tags = '{x}', mood = 3, code = 'abc' WHERE id = 'u'",
+    )  # fmt: skip
+    warehouse.load(identify("u", 2, plan="b", tags="y"), identify("w", 2, plan="c", code="abcd"))
+    assert sql("SELECT id, plan, tags, ref, mood, code, twice FROM users ORDER BY id") == [
+        ("u", "b", ["x"], None, 3, "abc", "bb"),
+        ("v", "a", None, None, None, None, "aa"),
+        ("w", "c", None, None, None, None, "cc"),
+    ]

@@ -62,7 +62,7 @@ def replay(
         return
     out, total = console(), sum(done.restored.values())
     if total:
-        out.print(f"{counted(total, 'value')} back in their rows", style="bold")
+        out.print(f"{counted(total, 'value')} put back", style="bold")
         found = grid("Count", "Table", "Column", right=("Count",))
         for (owner, column), count in done.restored.items():
             found.add_row(f"{count:,}", owner, column)

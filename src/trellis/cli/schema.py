@@ -153,7 +153,8 @@ def import_schema(
         version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
         print_json({"changes": [change_dict(each) for each in found], "schema": version})
     elif found:
-        typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {store.pipeline.to} now")
+        where = store.pipeline.destination.url
+        typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {where} now")
 
 
 @schemas.command("lint")

@@ -83,7 +83,9 @@ class Store:
         """From the first to the newest."""
         made: list[Version] = []
         for row in self.rows:
-            schema = from_json(str(row["schema"]), f"version {row['version']} in {self.pipeline.to}")
+            schema = from_json(
+                str(row["schema"]), f"version {row['version']} in {self.pipeline.destination.url}"
+            )
             before = made[-1].schema if made else None
             at = row["inserted_at"] if isinstance(row["inserted_at"], datetime) else None
             made.append(Version(schema, at, difference(before, schema), before is None))
@@ -94,9 +96,9 @@ class Store:
         if not found:
             known = ", ".join(str(row["version"]) for row in self.rows)
             raise UsageError(
-                f"{self.pipeline.to}: schema {self.name} has no version {number}; it has {known}"
+                f"{self.pipeline.destination.url}: schema {self.name} has no version {number}; it has {known}"
             )
-        return from_json(str(found[-1]["schema"]), f"version {number} in {self.pipeline.to}")
+        return from_json(str(found[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
 
 
 def schema_of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
@@ -224,7 +226,11 @@ def _dialect_at(asked: Config) -> str | None:
 
 
 def _none(pipeline: Pipeline, names: Sequence[str]) -> str:
-    where = f"{pipeline.to}, dataset {pipeline.dataset}" if pipeline.dataset else pipeline.to
+    where = (
+        f"{pipeline.destination.url}, dataset {pipeline.dataset}"
+        if pipeline.dataset
+        else pipeline.destination.url
+    )
     if not names:
         return f"{where}: holds no schema yet; load something into it, or import a schema"
     return f"{where}: holds no schema {pipeline.name!r}{nearest(pipeline.name, names)} (--name chooses)"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
+from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell
 from trellis.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
@@ -86,8 +87,12 @@ def name_of(to: str) -> str:
 
     >>> name_of("duckdb:data/my-shop.v2.duckdb"), name_of("parquet:lake/2024/"), name_of("duckdb:/")
     ('my_shop_v2', '_2024', 'trellis')
+    >>> name_of("postgresql://me:secret@host/shop?sslmode=disable"), name_of("postgresql://me:secret@host")
+    ('shop', 'trellis')
     """
-    last = Path(to.partition(":")[2].rstrip("/")).name
+    where = urlsplit(to)
+    path = where.path if where.netloc else to.partition(":")[2]
+    last = Path(path.rstrip("/")).name
     stem = re.sub(r"\.(duckdb|db|ddb)$", "", last)
     name = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_")[:60] or "trellis"
     return f"_{name}" if name[0].isdigit() else name

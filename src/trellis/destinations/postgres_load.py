@@ -228,11 +228,12 @@ class Load:
         real = self.catalog.tables.get(table.name, CatalogTable(table.name)).columns
         computed = self.catalog.computed.get(table.name, frozenset())
         there = {*real, *(column.name for column in table.complete_columns)} - computed
+        filled = {*load.keys, *self.staging.with_values(table.name)}
         keyed = Keyed(
             load,
             self._name(table.name),
             self._staged(table.name),
-            self._columns(table),
+            [name for name in self._columns(table) if name in filled],
             there,
             self.staging.place,
             POSTGRES,

@@ -29,7 +29,11 @@ class Lost(NamedTuple):
 
 
 class Rejected(Exception):
-    """Why a record is turned away as a whole."""
+    """Why a record is turned away as a whole; `kind` is what it is counted under, without particulars."""
+
+    def __init__(self, reason: str, kind: str = "") -> None:
+        super().__init__(reason)
+        self.kind = kind or reason.partition(":")[0]
 
 
 @dataclass
@@ -65,6 +69,7 @@ class Router(Protocol):
     def shared(self) -> Shared:
         """The names, each with its kind in front, with all that came to them so far in the records."""
         ...
+
 
 Mode = Literal["append", "replace", "merge"]
 Strategy = Literal["delete-insert", "upsert"]

@@ -73,7 +73,7 @@ class SpreadConformer(Conformer):
             except (BadLine, Rejected) as bad:
                 counts.read += 1
                 counts.rejected += 1
-                rejects.append(Reject(at, line, str(bad)))
+                rejects.append(Reject(at, line, str(bad), getattr(bad, "kind", "")))
                 continue
             if became == "waits":
                 waiting.append(at)

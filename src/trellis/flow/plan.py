@@ -64,11 +64,12 @@ class Discard:
 
 @dataclass
 class Reject:
-    """A line that is no record."""
+    """A line that is no record; `kind` is what it is counted under."""
 
     line: int
     text: bytes
     reason: str
+    kind: str = ""
 
 
 @dataclass

@@ -136,5 +136,5 @@ def keep(plan: Plan, made: Conformed, file: str, stage: Stage, outcome: Outcome)
         outcome.discards.update(each.reason.partition(":")[0] for each in made.discards)
         stage.add(DISCARDS, discard_batch(made.discards, plan.load_id, file))
     if made.rejects:
-        outcome.rejects.update(each.reason.partition(":")[0] for each in made.rejects)
+        outcome.rejects.update(each.kind or each.reason.partition(":")[0] for each in made.rejects)
         stage.add(REJECTS, reject_batch(made.rejects, plan.load_id, file))

@@ -105,8 +105,11 @@ class Call:
 
     def shared(self) -> dict[str, set[str]]:
         """Under which names of the events' own a table or a column was met."""
+        return self.shared_by(self.context_tree, self.user_tree)
+
+    def shared_by(self, *trees: Tree) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for tree in (self.context_tree, self.user_tree):
+        for tree in trees:
             for column, paths in tree.shared().items():
                 found.setdefault(f"column {column} of {self.kind} events", set()).update(paths)
         return found
@@ -228,9 +231,8 @@ class Call:
 
     def check(self, row: Row, event: Event) -> None:
         if self.most is not None and len(row) > self.most and event.get("channel") != "sources":
-            raise Rejected(
-                f"{self.options.provider.lower()} transformer: Too many columns outputted from the event"
-            )
+            why = f"{self.options.provider.lower()} transformer: Too many columns outputted from the event"
+            raise Rejected(why, why)
 
     def look_at_top(
         self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None

@@ -81,7 +81,8 @@ class Track(Call):
         return rows
 
     def shared(self) -> dict[str, set[str]]:
-        found = super().shared()
+        """Only of the context: each event has a table of its own for its properties."""
+        found = self.shared_by(self.context_tree)
         for name, (_, table, refused, _) in self.events.items():
             if table and not refused:
                 found.setdefault(f"table {table}", set()).add(name)

@@ -20,13 +20,14 @@ class RudderName:
     def dataset(self, settings: Mapping[str, Any], default: str) -> str:
         """The schema of section 2.6 where a source or a namespace is named."""
         said = Options.of(settings, None)
-        if not (said.source_name or said.namespace):
+        if not (said.source_name or said.namespace or said.database):
             return default
         return namespace(
             said.warehouse,
             source=said.source_name,
             namespace=said.namespace,
             prefix=said.custom_dataset_prefix,
+            database=said.database,
             split_digits=said.namespace_split_digits,
             skip_snake_casing=said.skip_namespace_snake_casing,
         )
