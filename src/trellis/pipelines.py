@@ -90,14 +90,9 @@ class Pipeline:
         for other in dialects():
             journal = get_dialect(other).keep.journal().versions
             if journal != mine and journal in there and mine not in there:
-                where = (
-                    f"{self.destination.url}, dataset {self.dataset}"
-                    if self.dataset
-                    else self.destination.url
-                )
                 raise UsageError(
-                    f"{where}: the dialect {other} filled it, not {self.dialect}; add --dialect {other}, or load "
-                    "into another dataset"
+                    f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
+                    f"--dialect {other}, or load into another dataset"
                 )
 
     def load(self, source: Any, table: str | None = None, **options: Any) -> Report:

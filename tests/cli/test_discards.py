@@ -92,9 +92,7 @@ def test_values_go_back_once_their_column_takes_them(trellis, shop, sql):
     before = sql("SELECT id, code, day, received_at, uuid_ts FROM sale ORDER BY id")
     ran = trellis("discards", "replay", *AT)
     assert (ran.code, ran.err) == (0, "")
-    assert (
-        ran.out == "2 values back in their rows\n\n".rstrip() + ran.out[len("2 values back in their rows") :]
-    )
+    assert ran.out == "2 values put back\n\n".rstrip() + ran.out[len("2 values put back") :]
     assert "1 value left in the discards" in ran.out
     assert sql("SELECT id, price FROM sale ORDER BY id") == [
         ("1", "5"), ("2", "NA"), ("3", "12"), ("5", "2"),

@@ -37,7 +37,8 @@ COMMANDS = commands()
 
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "export", "import", "lint")
-    words = ("load", "plan", "inspect", "generate", *(f"schema {word}" for word in schema))
+    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay")
+    words = ("load", "plan", "inspect", "generate", "names", *groups)
     assert {*COMMANDS} == {f"trellis {word}" for word in words}
 
 

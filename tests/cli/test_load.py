@@ -102,7 +102,7 @@ def test_a_plan_of_something_new_makes_no_file(trellis, lines, folder):
 
 KEYS = [
     "load_id", "dataset", "destination", "dialect", "dry_run", "already_loaded", "rows", "tables", "changes",
-    "statements", "discards", "rejects", "notes", "schema", "seconds",
+    "statements", "ddl", "discards", "rejects", "notes", "schema", "seconds",
 ]  # fmt: skip
 
 

@@ -148,8 +148,8 @@ def test_names_that_are_shared_are_told(trellis, lines):
     lines("e.jsonl", track("1", price=5), track("2", "add-to-cart", Price=6, **{"a.b": 1, "a_b": 2}))
     ran = trellis("load", "e.jsonl", *RUDDER)
     assert "table add_to_cart is shared by 'Add to Cart', 'add-to-cart'" in ran.out
-    assert "column price of track events is shared by 'properties.Price', 'properties.price'" in ran.out
-    assert "column a_b of track events is shared by 'properties.a.b', 'properties.a_b'" in ran.out
+    assert "column price of table add_to_cart is shared by 'properties.Price', 'properties.price'" in ran.out
+    assert "column a_b of table add_to_cart is shared by 'properties.a.b', 'properties.a_b'" in ran.out
 
 
 def test_a_plan_shows_what_the_warehouse_would_get(trellis, lines, folder):

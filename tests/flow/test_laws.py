@@ -92,7 +92,9 @@ def test_the_division_of_the_input_changes_nothing(
     size = -(-len(lines) // files)
     for number in range(files):
         write(tmp_path / f"part-{number:02d}.jsonl", lines[number * size : (number + 1) * size])
-    monkeypatch.setattr(trellis.records, "FileRecords", lambda found, run, spread: FileRecords(found, run, spread, split))
+    monkeypatch.setattr(
+        trellis.records, "FileRecords", lambda found, run, spread: FileRecords(found, run, spread, split)
+    )
     monkeypatch.setattr(trellis.flow.blocks, "BLOCK", 3_000)
     monkeypatch.setattr(trellis.flow.blocks, "FIRST_BLOCK", 1_000)
     parts, many = load(tmp_path, "parts", str(tmp_path / "part-*.jsonl"))

@@ -105,13 +105,10 @@ class Call:
 
     def shared(self) -> dict[str, set[str]]:
         """Under which names of the events' own a table or a column was met."""
-        return self.shared_by(self.context_tree, self.user_tree)
-
-    def shared_by(self, *trees: Tree) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for tree in trees:
-            for column, paths in tree.shared().items():
-                found.setdefault(f"column {column} of {self.kind} events", set()).update(paths)
+        for tree in (self.context_tree, self.user_tree):
+            for name, paths in tree.shared().items():
+                found.setdefault(name, set()).update(paths)
         return found
 
     def base(self, event: Event, context: Event, position: str, table: str, lost: list[Lost]) -> Row:

@@ -81,8 +81,7 @@ class Track(Call):
         return rows
 
     def shared(self) -> dict[str, set[str]]:
-        """Only of the context: each event has a table of its own for its properties."""
-        found = self.shared_by(self.context_tree)
+        found = super().shared()
         for name, (_, table, refused, _) in self.events.items():
             if table and not refused:
                 found.setdefault(f"table {table}", set()).add(name)

@@ -59,7 +59,7 @@ class Odd:
     `whole`: the value is one JSON value, whatever it is.
     """
 
-    __slots__ = ("column", "inside", "path", "rank", "refused", "whole", "why")
+    __slots__ = ("column", "inside", "path", "rank", "refused", "tables", "whole", "why")
 
     def __init__(self, column: str, path: Path, inside: Path, rank: int) -> None:
         self.column = column
@@ -68,6 +68,7 @@ class Odd:
         self.rank = (rank, inside)
         self.why = ""
         self.refused = self.whole = False
+        self.tables: set[str] = set()
 
     @property
     def rival(self) -> bool:
@@ -166,15 +167,24 @@ class Tree:
         return False
 
     def shared(self) -> dict[str, set[str]]:
-        """The keys of each column that has several."""
-        found: dict[str, set[str]] = {}
+        """The keys of each column that has several, by the table where they were met.
+
+        A key that had the column for itself until another came was met nobody knows where: anywhere.
+        """
+        rivals: dict[str, list[Odd]] = {}
         todo = list(self.roots.values())
         for node in todo:
             for odd in node.odd.values():
                 if not (odd.why or odd.refused):
-                    found.setdefault(odd.column, set()).add(".".join(odd.path))
+                    rivals.setdefault(odd.column, []).append(odd)
             todo += (inner for inner in node.inner.values() if inner is not None)
-        return {column: paths for column, paths in found.items() if len(paths) > 1}
+        found: dict[str, set[str]] = {}
+        for column, keys in rivals.items():
+            for table in set[str]().union(*(key.tables for key in keys)):
+                paths = {".".join(key.path) for key in keys if not key.tables or table in key.tables}
+                if len(paths) > 1:
+                    found[f"column {column} of table {table}"] = paths
+        return found
 
     def forget(self) -> None:
         for root in self.roots.values():
@@ -289,6 +299,7 @@ def _settle(odd: Found, shape: Shape, row: Row, table: str, lost: list[Lost], ov
     """Put the values of odd keys where they belong."""
     rivals: Found = []
     for key, value, raw in odd:
+        key.tables.add(table)
         if key.refused:
             _overflow(key, raw, over, table, lost)
         elif key.why:
