@@ -33,9 +33,9 @@ ODD_VALUES: tuple[Any, ...] = (
     {}, {"a": 1}, {"0": "j", "1": "o"}, {"a": {"b": {"c": "d"}}},
     [], [""], ["a"], [1, 2.5], [None], [{"k": 1, "a": None}, {"k": 2}], [[1], []],
 )  # fmt: skip
-ODD_KEYS = ("messageId", "userId", "anonymousId", "event", "type", "sentAt", "receivedAt", "originalTimestamp",
-            "timestamp", "context", "properties", "traits", "name", "channel", "request_ip", "integrations",
-            "extra", "category")  # fmt: skip
+ODD_KEYS = ("messageId", "userId", "anonymousId", "event", "type", "sentAt", "receivedAt",
+            "originalTimestamp", "timestamp", "context", "properties", "traits", "name", "channel",
+            "request_ip", "integrations", "extra", "category")  # fmt: skip
 
 
 def mutated(record: dict[str, Any], random: Random) -> dict[str, Any]:

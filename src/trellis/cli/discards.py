@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from trellis.cli.arguments import At, Dataset, Debug, Json, Name, Table
+from trellis.cli.arguments import At, Dataset, Debug, Json, Name, option
+
+if TYPE_CHECKING:
+    from trellis.pipelines import Pipeline
 
 discards = typer.Typer(
     name="discards",
@@ -21,10 +26,9 @@ def list_kept(
     from dataclasses import asdict
 
     from trellis.cli.console import console, cut, grid, indented, print_json
-    from trellis.cli.stored import Store
     from trellis.discards import list_discards
 
-    found = list_discards(Store.open(at, dataset, name).pipeline)
+    found = list_discards(_pipeline(at, dataset, name))
     if json:
         print_json({"discards": [asdict(each) for each in found]})
         return
@@ -43,7 +47,7 @@ def replay(
     at: At = None,
     dataset: Dataset = None,
     name: Name = None,
-    table: Table = None,
+    table: Annotated[str | None, option("--table", metavar="NAME", help="Only values of this table.")] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -53,10 +57,9 @@ def replay(
     do not fit stay where they are.
     """
     from trellis.cli.console import console, counted, grid, indented, print_json
-    from trellis.cli.stored import Store
     from trellis.discards import replay_discards
 
-    done = replay_discards(Store.open(at, dataset, name).pipeline, table)
+    done = replay_discards(_pipeline(at, dataset, name), table)
     if json:
         print_json(done.to_dict())
         return
@@ -68,3 +71,13 @@ def replay(
             found.add_row(f"{count:,}", owner, column)
         out.print(indented(found))
     out.print(f"{counted(done.left, 'value')} left in the discards" if done.left else "no discards are left")
+
+
+def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
+    from trellis.cli.stored import Store
+    from trellis.config import find_config
+    from trellis.errors import UsageError
+
+    if at is None and find_config().to is None:
+        raise UsageError("whose discards? name a destination with --at, such as --at duckdb:shop.duckdb")
+    return Store.open(at, dataset, name).pipeline

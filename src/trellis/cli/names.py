@@ -51,7 +51,7 @@ def preview_names(
             each.provider,
             each.kind,
             repr(each.raw),
-            each.name or "(left out)",
+            f"{each.name} (reserved, left out)" if each.reserved else each.name or "(left out)",
             "" if each.event is None else repr(each.event),
             ", ".join(map(repr, each.shared_with)),
         )

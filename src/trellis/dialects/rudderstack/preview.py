@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from trellis.dialects.rudderstack.names import Names
 from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.standard import DEFAULT, OWN, STAMPS
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
 
 
@@ -20,6 +21,8 @@ class Preview:
     name: str
     event: str | None = None
     """What column `event` holds, for an event."""
+    reserved: bool = False
+    """Whether RudderStack sets the column itself, so that the property is left out."""
     shared_with: tuple[str, ...] = ()
     """Other names given that come out the same."""
 
@@ -48,11 +51,13 @@ def _named(options: Options, asked: Iterable[tuple[str, str]]) -> Iterator[Previ
         options.use_blendo_casing,
         options.skip_reserved_keywords_escaping,
     )
+    own = {*map(names.standard, (*DEFAULT, *OWN["track"], *STAMPS))}
     for kind, raw in asked:
         if kind == "event":
             yield Preview(options.provider, kind, raw, names.table(raw), names.event(raw))
         else:
-            yield Preview(options.provider, kind, raw, names.column("_".join(raw.split("."))))
+            column = names.column("_".join(raw.split(".")))
+            yield Preview(options.provider, kind, raw, column, reserved=column in own)
 
 
 def _shared(found: list[Preview]) -> Iterator[Preview]:
