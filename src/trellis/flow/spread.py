@@ -91,6 +91,7 @@ class Spreader(Walker):
             self.observed.saw_table(walk.name, None, (*self.where, sequence))
             self.news = True
         out: Row = {}
+        news = self.news
         try:
             for name, value in row.items():
                 self._into(walk, name, value, out, row)
@@ -100,7 +101,8 @@ class Spreader(Walker):
                 self._into(walk, name, value, out, row)
         except Dropped:
             self._forget(fresh)
-            self.over, self.refused = {}, []
+            self.news = news
+            self.over, self.refused = {}, [each for each in self.refused if each[1] is not out]
             return False
         walk.rows.append(out)
         self.placed.append(walk)
