@@ -47,10 +47,18 @@ def test_names_that_come_out_the_same_are_marked(trellis):
         "raw": "Add to Cart",
         "name": "add_to_cart",
         "event": "add_to_cart",
+        "reserved": False,
         "shared_with": ["add_to_cart"],
     }
     assert [each["shared_with"] for each in found["names"]] == [["add_to_cart"], ["Add to Cart"], [], []]
     assert found["names"][3]["event"] is None
+
+
+def test_properties_that_are_left_out(trellis):
+    ran = trellis("names", "--property", "sentAt", "--property", "sent.by")
+    assert [line.split("  ")[-1].strip() for line in ran.out.splitlines()[1:]] == [
+        "sent_at (reserved, left out)", "sent_by",
+    ]  # fmt: skip
 
 
 def test_names_in_every_warehouse(trellis):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,9 +167,8 @@ def test_values_at_the_edge(stream: Stream) -> None:
     assert stream.discards == [("2", "sale", "most", str(2**63), "value out of range for int")]
 
 
+@pytest.mark.parametrize("destination_url", ["duckdb", "postgres"], indirect=True)
 def test_discards_go_back(stream: Stream, request: pytest.FixtureRequest) -> None:
-    if stream.to.startswith("parquet"):
-        pytest.skip("no column of a Parquet file is retyped by hand")
     stream.load(track("1", price=5), identify("u", 1, age=35))
     stream.load(track("2", price="NA"), track("3", price="12"), identify("u", 2, age="old"))
     assert [(each.table, each.column, each.count) for each in list_discards(stream.pipeline)] == [
@@ -193,6 +193,16 @@ def _sql(stream: Stream, request: pytest.FixtureRequest) -> Sql:
 
         return run
     return request.getfixturevalue("sql")
+
+
+def test_a_lake_keeps_every_row(tmp_path: Path) -> None:
+    stream = Stream(f"parquet:{tmp_path}/lake")
+    for at in (2, 1):
+        stream.load(track("1", at=at, price=at), identify("u", at, plan=f"p{at}"))
+    assert stream.rows("sale", "id", "price") == [("1", 1), ("1", 2)]
+    assert stream.rows("users", "id", "plan") == [("u", "p1"), ("u", "p2")]
+    assert stream.rows("tracks", "_timestamp") == [(moment(1),), (moment(2),)]
+    assert "sent_at" not in stream.types("users")
 
 
 # --- PostgreSQL ------------------------------------------------------------------------------------------

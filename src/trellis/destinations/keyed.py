@@ -75,7 +75,7 @@ class Keyed:
 
     @property
     def replaces(self) -> bool:
-        return self.merges and self.load.on_match == "replace"
+        return self.merges and self.load.on_match in ("replace", "newer")
 
     def statements(self, count: Count | None = None) -> Iterator[str]:
         """What is to be executed, in order, each before the next one is asked for.
@@ -122,13 +122,25 @@ class Keyed:
             return "TRUE"
         made = self._turns if self.fills else self._older
         alone = f"NOT EXISTS (SELECT 1 FROM {made} t WHERE t.place = s.{quoted(self.place)})"
-        if self.load.on_match != "keep":
+        stays = {"keep": "TRUE", "newer": self._is_newer}.get(self.load.on_match)
+        if stays is None:
             return alone
-        return f"{alone} AND NOT EXISTS (SELECT 1 FROM {self.table} c WHERE {self._equal('c', 's')})"
+        known = f"SELECT 1 FROM {self.table} c WHERE {self._equal('c', 's')} AND {stays}"
+        return f"{alone} AND NOT EXISTS ({known})"
 
     def leaves(self) -> str:
-        """A condition on a row `c` of the table: a staged row has its key."""
-        return f"EXISTS (SELECT 1 FROM {self.staged} s WHERE {self._equal('c', 's')})"
+        """A condition on a row `c` of the table: a staged row takes its place."""
+        goes = f" AND NOT ({self._is_newer})" if self.load.on_match == "newer" else ""
+        return f"EXISTS (SELECT 1 FROM {self.staged} s WHERE {self._equal('c', 's')}{goes})"
+
+    @property
+    def _is_newer(self) -> str:
+        """A condition on a row `c` of the table and a staged row `s`: that of the table is the later one."""
+        latest = self._staged_latest
+        if not latest or latest not in self.there:
+            return "FALSE"
+        mine, other = (f"{row}.{quoted(latest)}" for row in ("c", "s"))
+        return f"({mine} IS NOT NULL AND ({other} IS NULL OR {other} < {mine}))"
 
     def changed(self, columns: Iterable[str]) -> str:
         """A query of these columns of the rows that leave, as they are when filled."""

@@ -218,7 +218,9 @@ def _suits(rows: Rows, walk: TableWalk) -> bool:
 def _column(walk: TableWalk, name: str) -> Column | None:
     assert walk.table is not None
     column = walk.table.columns.get(name)
-    return column if column is not None and column.complete and not column.required else None
+    if column is None or column.required or column.precision is not None:
+        return None
+    return column if column.complete else None
 
 
 def _times(source: Source) -> tuple[Path, ...]:

@@ -80,6 +80,17 @@ class Shop:
             (found,) = db.sql(query, params={"id": str(id)}).to_arrow_table().to_pylist()
         return {name: value for name, value in found.items() if value is not None}
 
+    def content(self, left_out: str = "uuid_ts") -> dict[str, tuple[Any, ...]]:
+        """Every table, with its columns and its rows, but not the times of loads."""
+        with duckdb.connect(str(self.path)) as db:
+            db.execute("SET TimeZone = 'UTC'")
+            found = {}
+            for (table,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+                if not table.startswith("_trellis"):
+                    rows = db.execute(f'SELECT * EXCLUDE {left_out} FROM "{table}" ORDER BY ALL')
+                    found[table] = ([(each[0], str(each[1])) for each in rows.description], rows.fetchall())
+            return found
+
     def types(self, table: str) -> dict[str, str]:
         """The columns as the warehouse has them, in order."""
         return dict(self.pipeline.destination.catalog(self.pipeline.dataset)[table].columns)

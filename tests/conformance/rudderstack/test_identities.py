@@ -114,7 +114,6 @@ def test_rules_are_kept_once(open_shop: Opens) -> None:
     assert shop.sql(f"SELECT count(*) FROM {MAPPINGS}") == [(2,)]
 
 
-@pytest.mark.xfail(strict=True, reason="long ids go into the rules as they are")
 @pytest.mark.parametrize("first", ["x" * 600, "x" * 501], ids=len)
 def test_ids_that_are_too_long_for_a_rule(open_shop: Opens, first: str) -> None:
     """`anonymous_id` has 12 letters; type and value together have 512 at most."""

@@ -6,7 +6,7 @@ import gzip
 import json
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +18,12 @@ from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect import ChainLoad, KeyedLoad
+from trellis.flow.records import FileRecords
+from trellis.flow.task import run_here
+from trellis.spark.run import SparkRun
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Rows = list[tuple[Any, ...]]
 
@@ -155,15 +161,10 @@ def test_the_same_file_twice_changes_nothing_but_load_times(shop: Shop, tmp_path
     ]  # fmt: skip
     file.write_text("".join(json.dumps(each) + "\n" for each in events))
 
-    def content() -> dict[str, Rows]:
-        return {
-            name: shop.sql(f'SELECT * EXCLUDE uuid_ts FROM "{name}" ORDER BY ALL') for name in shop.tables
-        }
-
     shop.load(str(file))
-    version, before = shop.pipeline.schema.stored_version, content()
+    version, before = shop.pipeline.schema.stored_version, shop.content()
     shop.load(str(file))
-    assert content() == before
+    assert shop.content() == before
     assert shop.pipeline.schema.stored_version == version
     assert shop.sql("SELECT count(*) FROM _trellis_loads") == [(2,)]
     assert shop.rejects == [(5, 'Unknown event type: "nope"')] * 2
@@ -411,8 +412,7 @@ def test_the_same_events_from_any_kind_of_file(tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.json", "c.jsonl.gz", None):
         shop = Shop(tmp_path / f"{name}.duckdb")
         shop.load(*(EVENTS if name is None else [str(tmp_path / name)]))
-        query = 'SELECT * EXCLUDE uuid_ts FROM "{}" ORDER BY ALL'
-        found.append({table: (shop.types(table), shop.sql(query.format(table))) for table in shop.tables})
+        found.append(shop.content())
     assert found[0] == found[1] == found[2] == found[3]
     assert found[0]["rudder_discards"][1][0][:4] == ("4", "sale", "price", "NA")
 
@@ -445,6 +445,29 @@ def test_typed_sources(shop: Shop, tmp_path: Path, kind: str) -> None:
     assert (found["price"], found["rate"], found["at"], found["tags"]) == (5, 0.5, cut, '["a"]')
     assert found["received_at"] == cut
     assert shop.rows("sale", "id", "price", "context_ip")[1] == ("2", None, None)
+
+
+def test_a_spark_job_loads_what_this_process_loads(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "events.jsonl"
+    events = [
+        track(f"t{n}", f"Event {n % 3}", n, price=n if n % 50 else "NA", **{f"p{n // 100}": n})
+        for n in range(300)
+    ]
+    events += [identify(f"u{n % 7}", n, plan=f"p{n}", age=n if n % 30 else "?") for n in range(300)]
+    file.write_text("".join(json.dumps(each) + "\n" for each in events) + "{\n")
+    found = []
+    for run in (SparkRun(), run_here):
+        shop = Shop(tmp_path / f"{type(run).__name__}.duckdb", "SNOWFLAKE", jsonPaths="p1", max_properties=3)
+        monkeypatch.setattr(
+            "trellis.records.FileRecords",
+            lambda files, *_, run=run: FileRecords(files, run, split_size=20_000),
+        )
+        report = shop.load(str(file))
+        found.append((shop.content("UUID_TS"), report.rows, report.discards, report.rejects))
+    assert found[0] == found[1]
+    assert len(found[0][0]["USERS"][1]) == 7
 
 
 def test_a_table_cannot_be_named(shop: Shop) -> None:

@@ -59,7 +59,6 @@ def test_r32_the_latest_event_alone(open_shop: Opens) -> None:
     assert user(shop) == {"id": "u", "received_at": moment(4), "city": "z"}
 
 
-@pytest.mark.xfail(strict=True, reason="a keyed load replaces a row without a look at which is the later one")
 def test_r32_the_latest_event_alone_in_whatever_order_loads_come(open_shop: Opens) -> None:
     shop = open_shop("RS", users_merge="latest_row")
     shop.load(identify("u", 5, plan="new"))

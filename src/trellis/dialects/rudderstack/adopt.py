@@ -22,15 +22,18 @@ _UNMANAGED: DataType = "binary"
 _KEPT_AS_TEXT = "string"
 """What Parquet has for text, and for JSON as well."""
 
-_SIGNED: Final = {8: ("tinyint", "int8"), 16: ("smallint", "int16"), 32: ("integer", "int32")}
-_UNSIGNED: Final = {8: "utinyint", 16: "usmallint", 32: "uinteger", 64: "ubigint"}
 _LARGEST_SINGLE: Final = 3.4028234663852886e38
-_RANGES: Final[Mapping[str, tuple[float, float]]] = {
-    **{name: (-(1 << bits - 1), (1 << bits - 1) - 1) for bits, names in _SIGNED.items() for name in names},
-    **{name: (0, (1 << min(bits, 63)) - 1) for bits, name in _UNSIGNED.items()},
-    **dict.fromkeys(("real", "float"), (-_LARGEST_SINGLE, _LARGEST_SINGLE)),
+_RANGES: Final[Mapping[str, tuple[int, float, float]]] = {
+    **dict.fromkeys(("tinyint", "int8"), (8, -(1 << 7), (1 << 7) - 1)),
+    **dict.fromkeys(("smallint", "int16"), (16, -(1 << 15), (1 << 15) - 1)),
+    **dict.fromkeys(("integer", "int32"), (32, -(1 << 31), (1 << 31) - 1)),
+    "utinyint": (16, 0, (1 << 8) - 1),
+    "usmallint": (32, 0, (1 << 16) - 1),
+    "uinteger": (64, 0, (1 << 32) - 1),
+    "ubigint": (64, 0, (1 << 63) - 1),
+    **dict.fromkeys(("real", "float"), (24, -_LARGEST_SINGLE, _LARGEST_SINGLE)),
 }
-"""The types that hold fewer numbers than an int or a float of RudderStack's."""
+"""The types that hold fewer numbers than RudderStack's: their bits, the least and the greatest number."""
 _DIGITS = re.compile(r"(?:decimal|numeric|decimal128|decimal256)\((\d+),\s*(\d+)\)")
 _LENGTH = re.compile(r"(?:character varying|varchar|character|char)\((\d+)\)")
 
@@ -84,11 +87,14 @@ def _column(was: Column | None, name: str, native: str, data_type: DataType | No
 def _bounds(native: str) -> dict[str, Any]:
     """What a type of the warehouse holds at most, where that is less than a type of RudderStack's.
 
-    >>> _bounds("decimal(18,4)"), _bounds("character varying(10)"), _bounds("smallint"), _bounds("bigint")
-    ({'precision': 18, 'scale': 4}, {'precision': 10}, {'x-range': [-32768, 32767]}, {})
+    >>> _bounds("decimal(18,4)"), _bounds("character varying(10)"), _bounds("bigint")
+    ({'precision': 18, 'scale': 4}, {'precision': 10}, {})
+    >>> _bounds("smallint")
+    {'precision': 16, 'x-range': [-32768, 32767]}
     """
     if native in _RANGES:
-        return {RANGE: [*_RANGES[native]]}
+        bits, *ends = _RANGES[native]
+        return {"precision": bits, RANGE: ends}
     if digits := _DIGITS.fullmatch(native):
         return {"precision": int(digits[1]), "scale": int(digits[2])}
     if length := _LENGTH.fullmatch(native):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID, uuid5
 
 from trellis.dialects.rudderstack.envelope import Envelope
 from trellis.dialects.rudderstack.flatten import Node, Path, Row, Shape, Tree, json_paths, spread
@@ -11,6 +12,8 @@ from trellis.dialects.rudderstack.names import Names
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.standard import (
     DEFAULT,
+    DISCARD,
+    DISCARDS,
     EXTRACT,
     FULL_EVENT,
     MERGE_RULE,
@@ -23,6 +26,7 @@ from trellis.dialects.rudderstack.standard import (
 )
 from trellis.dialects.rudderstack.values import (
     ArrayText,
+    Cell,
     JsonText,
     LongText,
     blank,
@@ -34,6 +38,8 @@ from trellis.dialects.rudderstack.values import (
 )
 from trellis.evolution.dialect import Lost, Rejected
 
+LONGEST_PAIR: Final = 512
+"""Characters of a type and a value of a merge rule together."""
 CLOUD_DEPTH: Final = 4
 """Objects so many keys deep are kept whole, if they come from a cloud source."""
 
@@ -42,6 +48,7 @@ Rows = list[tuple[str, Mapping[str, Any]]]
 Pair = tuple[str, Any]
 Part = tuple[dict[str, Any], Node]
 
+_PAIRS: Final = UUID("0f7f0a53-6c0e-4a0b-9a3e-8f1f6b1b6c55")
 _CONTEXT: Path = ("context",)
 _CONTEXT_TRAITS: Path = ("context", "traits")
 _NOT_PLAIN = "not plain: a standard column takes no array and no object"
@@ -248,9 +255,27 @@ class Call:
         values = [(kind, scalar_text(value)) for kind, value in (first, second)]
         if not values[0][1]:
             return
-        cells = [cell for kind, value in values if value for cell in (kind, value)]
-        columns = map(self.names.standard, MERGE_RULE)
-        rows.append((self.names.standard_table(MERGE_RULES), dict(zip(columns, cells, strict=False))))
+        received = rows[0][1].get(self.default[5]) if rows else None
+        columns = [self.names.standard(name) for name in MERGE_RULE]
+        row: Row = {}
+        for at, (kind, value) in enumerate(values):
+            if value:
+                pair = columns[2 * at], columns[2 * at + 1]
+                if len(kind) + len(value) > LONGEST_PAIR:
+                    value = self.too_long(rows, pair, kind, value, received or self.envelope.now)
+                row[pair[0]], row[pair[1]] = kind, value
+        rows.append((self.names.standard_table(MERGE_RULES), row))
+
+    def too_long(self, rows: Rows, pair: tuple[str, str], kind: str, value: str, received: Cell) -> str:
+        """Keep a value that the rules have no room for (section 8, Constraint): what stands for it."""
+        made = f"rudder-discards-{uuid5(_PAIRS, f'{kind} {value}')}"
+        why = (
+            f"The maximum length of the concatenated columns {pair[0]} and {pair[1]} should be less than 512"
+        )
+        cells = (made, self.names.standard_table(MERGE_RULES), pair[1], value, why, received)
+        columns = map(self.names.standard, (*DISCARD, "received_at"))
+        rows.append((self.names.standard_table(DISCARDS), dict(zip(columns, cells, strict=True))))
+        return made
 
     def add_identities(self, rows: Rows, event: Event) -> None:
         anonymous, user = event.get("anonymousId"), event.get("userId")

@@ -18,9 +18,8 @@ from trellis.dialects.rudderstack.quota import room
 from trellis.dialects.rudderstack.records import load_records
 from trellis.dialects.rudderstack.restore import restored
 from trellis.dialects.rudderstack.settle import settled
-from trellis.dialects.rudderstack.standard import MERGE_RULES
+from trellis.dialects.rudderstack.standard import DISCARDS, MERGE_RULES
 from trellis.dialects.rudderstack.system import (
-    DISCARDS,
     JOURNAL,
     OPTIONS,
     PREFIX,

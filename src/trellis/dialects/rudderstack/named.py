@@ -8,13 +8,12 @@ from functools import lru_cache
 
 from trellis.dialects.rudderstack.names import Names
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import MERGE_RULE, MERGE_RULES, USERS
-from trellis.dialects.rudderstack.system import DISCARDS, IDENTIFIES, MAPPINGS
+from trellis.dialects.rudderstack.standard import DISCARD, DISCARDS, MERGE_RULE, MERGE_RULES, USERS
+from trellis.dialects.rudderstack.system import IDENTIFIES, MAPPINGS
 from trellis.evolution.dialect import Links
 from trellis.schema.model import Column, Table
 
 EVENT_TABLES = ("tracks", IDENTIFIES, "pages", "screens", "groups", "aliases", USERS)
-_DISCARDS = ("row_id", "table_name", "column_name", "column_value", "reason")
 _MAPPING = ("merge_property_type", "merge_property_value", "rudder_id", "updated_at")
 
 
@@ -61,7 +60,7 @@ class Named:
 
     @property
     def discard_columns(self) -> tuple[str, ...]:
-        return self.columns(*_DISCARDS)
+        return self.columns(*DISCARD)
 
     @property
     def discard_keys(self) -> tuple[str, ...]:
@@ -73,7 +72,7 @@ class Named:
 
     def discards_table(self) -> Table:
         """Section 8: what was refused, by the id of its row."""
-        return self._table(DISCARDS, _DISCARDS, ("received_at", *self._stamps))
+        return self._table(DISCARDS, DISCARD, ("received_at", *self._stamps))
 
     def rules_table(self) -> Table:
         return self._table(MERGE_RULES, MERGE_RULE, self._stamps)

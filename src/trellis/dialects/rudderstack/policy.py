@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from trellis.dialects.rudderstack.named import Named
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import MERGE_RULES, USERS
-from trellis.dialects.rudderstack.system import DISCARDS, IDENTIFIES
+from trellis.dialects.rudderstack.standard import DISCARDS, MERGE_RULES, USERS
+from trellis.dialects.rudderstack.system import IDENTIFIES
 from trellis.evolution.dialect import ChainLoad, KeyedLoad, Load, Mode, OnMatch
 
 _ETL = ("cloud", "singer-protocol")
@@ -42,7 +42,7 @@ def _users(options: Options, named: Named, table: str) -> KeyedLoad:
     keys, latest = named.columns("id"), named.column("received_at")
     if options.warehouse.policy.users == "append":
         return KeyedLoad(table, (), latest, "append")
-    return KeyedLoad(table, keys, latest, "replace" if options.users_merge == "latest_row" else "fill")
+    return KeyedLoad(table, keys, latest, "newer" if options.users_merge == "latest_row" else "fill")
 
 
 def _appends(options: Options, mode: Mode | None) -> bool:

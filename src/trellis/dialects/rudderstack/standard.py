@@ -47,6 +47,8 @@ TABLES: Final[Mapping[str, str]] = {
     "alias": "aliases",
 }
 USERS: Final = "users"
+DISCARDS: Final = "rudder_discards"
+DISCARD: Final = ("row_id", "table_name", "column_name", "column_value", "reason")
 MERGE_RULES: Final = "rudder_identity_merge_rules"
 MERGE_RULE: Final = (
     "merge_property_1_type",

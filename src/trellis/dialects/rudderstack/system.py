@@ -17,7 +17,6 @@ from trellis.schema.validate import name_fault
 
 PREFIX: Final = OURS
 JOURNAL: Final = Journal(f"{OURS}_schemas", f"{OURS}_loads", "load_id")
-DISCARDS: Final = "rudder_discards"
 IDENTIFIES: Final = "identifies"
 MAPPINGS: Final = "rudder_identity_mappings"
 

@@ -133,7 +133,7 @@ def _fraction(column: Column, options: Options) -> Column | Cut | Refusal:
     """What becomes of a number with a fraction in a column of integers."""
     if options.widen == "int_to_float":
         hints = {key: hint for key, hint in column.hints.items() if key != RANGE}
-        return replace(column, data_type="double", hints=hints)
+        return replace(column, data_type="double", precision=None, hints=hints)
     if options.discard_truncated:
         return Refusal(_incompatible(column, FLOAT))
     least, most = column.hints.get(RANGE) or (BIGINT_MIN, BIGINT_MAX)
@@ -242,7 +242,7 @@ def _into_decimal(value: Any) -> Any:
 
 def _is_bounded(column: Column) -> bool:
     """Whether the warehouse's own type holds less than RudderStack's."""
-    return column.precision is not None or RANGE in column.hints
+    return column.precision is not None
 
 
 def _bounded(column: Column, into: Coerce) -> Coerce:
