@@ -201,7 +201,7 @@ def test_the_provider_and_dialect_from_the_settings(trellis, lines):
     assert "option provider=RS: the names of schema shop follow SNOWFLAKE" in ran.err
 
 
-def test_r02_the_dataset_is_named_after_the_source(trellis, lines):
+def test_the_dataset_is_named_after_the_source(trellis, lines):
     lines("e.jsonl", track("1"))
     ran = trellis("load", "e.jsonl", *RUDDER, "--option", "source_name=My Shop v2", "--json")
     assert ran.json["dataset"] == "my_shop_v2"
