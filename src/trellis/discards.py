@@ -78,7 +78,8 @@ def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
 def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
     """Put refused values back into their rows where the column takes them by now, in one commit.
 
-    A row that is gone, or whose column was given a value since, stays as it is. Raises UsageError where the
+    A row that is gone, that shares its key with others, or whose column was given a value since, stays as it
+    is. Raises UsageError where the
     dialect keeps no refused values, DestinationError, and TrellisError where others were faster.
     """
     for _ in range(ATTEMPTS):

@@ -193,7 +193,6 @@ def test_users_and_ids_that_are_numbers(trellis, load, sql):
     assert done["left"] == 3
 
 
-@pytest.mark.xfail(strict=True, reason="rows of one id become one when a value goes back into one of them")
 def test_rows_that_share_an_id_stay_as_they_are(trellis, load, sql):
     append = ("--mode", "append")
     load(track("1", price=5), track("2", price=6))

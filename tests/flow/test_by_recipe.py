@@ -115,6 +115,7 @@ def test_both_ways_give_the_same(
     random = Random(seed)
     monkeypatch.setattr(trellis.flow.blocks, "FIRST_BLOCK", 150_000)
     monkeypatch.setattr(trellis.flow.blocks, "BLOCK", 150_000)
+    monkeypatch.setattr(trellis.flow.sorts, "LEAST", 8)
     monkeypatch.setattr(trellis.flow.sorts, "FEW", 2)
     lines = [orjson.loads(line) for line in events(1_500, Random(str(seed)), 0)]
     lines = [mutated(each, random) if random.random() < 0.08 else each for each in lines]

@@ -141,7 +141,7 @@ class Destination(Protocol):
     def empty_cells(
         self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
     ) -> Collection[str]:
-        """Those of the values (as text) under which a row of the table has NULL in a column."""
+        """Those of the values (as text) under which one row of the table stands, with NULL in a column."""
         ...
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...

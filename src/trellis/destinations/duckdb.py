@@ -132,7 +132,8 @@ class DuckDB:
         if table not in known:
             raise no_table(self.path, table, known)
         with self._open() as db:
-            query = f"SELECT {_text(key)} FROM {_table(db, dataset, table)} WHERE {_is_empty(key, column)}"
+            of, once = _table(db, dataset, table), _empty_once(key, column)
+            query = f"SELECT {_text(key)} FROM {of} {once}"
             return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
@@ -249,8 +250,9 @@ def _text(name: str) -> str:
     return f"CAST({quoted(name)} AS VARCHAR)"
 
 
-def _is_empty(key: str, column: str) -> str:
-    return f"{quoted(column)} IS NULL AND {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+def _empty_once(key: str, column: str) -> str:
+    wanted = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+    return f"{wanted} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
 
 
 def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:

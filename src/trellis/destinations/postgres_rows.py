@@ -34,7 +34,8 @@ def empty_cells_of(
     session: Session, dataset: str, table: str, key: str, column: str, values: Sequence[str]
 ) -> set[str]:
     text = f"CAST({quoted(key)} AS text)"
-    where = f"{quoted(column)} IS NULL AND {text} = ANY($1)"
+    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+    where = f"{text} = ANY($1) {once}"
     query = f"SELECT {text} FROM {name_of(dataset, table)} WHERE {where}"
     return {str(found) for (found,) in session.run(query, [list(values)], aim=_reading(dataset, table))}
 

@@ -119,7 +119,7 @@ def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list
 
 
 def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[str]) -> set[str]:
-    """Those of the values, as text, under which a row of files has no value in a column.
+    """Those of the values, as text, under which one row of files stands, without a value in a column.
 
     Raises FileNotFoundError.
     """
@@ -127,7 +127,8 @@ def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[st
 
     source = relation(paths, map(Column, (key, column)), (key, column))
     text = f"CAST({quoted(key)} AS VARCHAR)"
-    query = f"SELECT {text} FROM {source} WHERE {quoted(column)} IS NULL AND {text} IN (SELECT unnest(?))"
+    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+    query = f"SELECT {text} FROM {source} WHERE {text} IN (SELECT unnest(?)) {once}"
     try:
         with duckdb.connect(":memory:") as db:
             return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}

@@ -16,8 +16,10 @@ Line = tuple[int, bytes]
 """Its number, and what it says."""
 Sort = tuple[str | None, ...]
 
+LEAST = 128
+"""Lines of one sort in a block from which on a recipe is faster than the exact way."""
 FEW = 16
-"""Lines that are not worth a schema of their own."""
+"""Lines that are not divided further to find what is special among them."""
 SAMPLES = 64
 """Lines that are looked at for the types of lists."""
 CHUNK = 256
@@ -69,7 +71,7 @@ class Sorts:
         done = 0
         for sort, group in groups.items():
             known = self.known.setdefault(sort, _Known())
-            if len(group) < FEW or not known.worth:
+            if len(group) < LEAST or not known.worth:
                 left += group
                 continue
             if known.stale:

@@ -349,19 +349,20 @@ def test_stringified_numbers_are_plain_decimals(shop: Shop) -> None:
     ],
     ids=["C70-cut", "discarded", "widened", "widened wins"],
 )
-@pytest.mark.parametrize("loads", [1, 2], ids=["one load", "two loads"])
 def test_a_fraction_in_a_column_of_integers(
-    open_shop: Opens, settings: dict[str, Any], cell: Any, refused: list[Any], loads: int
+    open_shop: Opens, settings: dict[str, Any], cell: Any, refused: list[Any]
 ) -> None:
+    """In one load, and over two."""
     shop = open_shop("RS", **settings)
-    events = [track("1", n=2), track("2", n=1.9)]
-    for part in (events,) if loads == 1 else ((events[0],), (events[1],)):
-        report = shop.load(*part)
+    shop.load(track("1", n=2), track("2", n=1.9), track("3", "Other", n=2))
+    report = shop.load(track("4", "Other", n=1.9))
     assert shop.rows("sale", "id", "n") == [("1", 2), ("2", cell)]
-    assert shop.discards == refused
-    cut = [("sale", "n", "n", "1.9", "truncated to an integer")] if cell == 1 else []
-    assert shop.lost == cut
-    assert report.discards.count == len(refused) + len(cut)
+    assert shop.rows("other", "id", "n") == [("3", 2), ("4", cell)]
+    again = [("4", "other", *row[2:]) for row in refused]
+    assert shop.discards == [*refused, *again]
+    tables = ("other", "sale") if cell == 1 else ()
+    assert shop.lost == [(table, "n", "n", "1.9", "truncated to an integer") for table in tables]
+    assert report.discards.count == len(again) + len(tables) // 2
 
 
 def test_widening_goes_on(open_shop: Opens) -> None:
