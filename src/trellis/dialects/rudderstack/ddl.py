@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
+from trellis.dialects.rudderstack.standard import DISCARDS, USERS
 from trellis.dialects.rudderstack.warehouses import Neutral, Provider
 
 Columns = Sequence[tuple[str, Neutral]]
 
-USERS = "users"
-DISCARDS = "rudder_discards"
 MAX_ADDED = 100
 """Columns that one statement adds, where the warehouse takes several."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE, options_of
 from trellis.dialects.rudderstack.times import to_text
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text
+from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text, units
 from trellis.dialects.rudderstack.warehouses import Provider
 from trellis.evolution.dialect import Cut, Refusal
 from trellis.evolution.kinds import Kind
@@ -161,15 +161,6 @@ def _incompatible(column: Column, kind: Kind) -> str:
     has = column.hints.get(NATIVE) or ("text" if LONG in column.hints else _NEUTRAL[column.data_type])
     came = "text" if kind.detected == "text" else _NEUTRAL[kind.type]
     return f"{INCOMPATIBLE}{has} to {came}"
-
-
-def units(text: str) -> int:
-    """The length in UTF-16 units.
-
-    >>> units("né"), units("\\N{GRINNING FACE}")
-    (2, 2)
-    """
-    return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def printed(value: Any) -> str:

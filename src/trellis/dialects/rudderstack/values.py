@@ -59,7 +59,7 @@ def neutral(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
     found = _NEUTRAL[cell.__class__]
     if provider.text_beyond is None or found not in ("string", "array"):
         return found
-    return "text" if _units(str(cell)) > provider.text_beyond else found
+    return "text" if units(str(cell)) > provider.text_beyond else found
 
 
 _NEUTRAL: Final[Mapping[type, Neutral | Literal["array"]]] = {
@@ -75,9 +75,13 @@ _NEUTRAL: Final[Mapping[type, Neutral | Literal["array"]]] = {
 }
 
 
-def _units(text: str) -> int:
-    """The length in UTF-16."""
-    return len(text) if text.isascii() else len(text) + sum(c > "\uffff" for c in text)
+def units(text: str) -> int:
+    """The length in UTF-16 units.
+
+    >>> units("né"), units("\N{GRINNING FACE}")
+    (2, 2)
+    """
+    return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def blank(value: Any) -> bool:
