@@ -234,7 +234,7 @@ class Attempt:
         catalog: Mapping[str, CatalogTable] | None,
     ) -> None:
         keep = self.dialect.keep
-        loads = keep.loads(after, root, touched, self.options.mode)
+        loads = keep.loads(after, [root] if root else [], touched, self.options.mode, self.now)
         fresh, first = after.stored_hash != before.stored_hash, before.stored_hash is None
         self.destination.commit(
             Commit(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
-from trellis.evolution.dialect import ChainLoad, Journal, KeyedLoad, Links, RowKeys, Strategy
+from trellis.evolution.dialect import ChainLoad, History, Journal, KeyedLoad, Links, RowKeys, Strategy
 from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import DataType, Schema, Table
@@ -23,10 +23,12 @@ __all__ = [
     "ChainLoad",
     "Commit",
     "Destination",
+    "History",
     "KeyedLoad",
     "Links",
     "Moved",
     "Parallel",
+    "Reset",
     "one_by_one",
 ]
 
@@ -42,9 +44,22 @@ class Abilities:
     max_identifier: int
     case_sensitive: bool
     default_dataset: str
-    strategies: tuple[Strategy, ...] = ("delete-insert", "upsert")
+    strategies: tuple[Strategy, ...] = ("delete-insert", "upsert", "insert-only", "scd2")
     family: str = ""
     """The warehouse whose type names it understands: "duckdb", "parquet", "postgres"."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """What a load takes away before it brings anything: whole tables, all rows of tables, old versions.
+
+    Tables that are not there are passed over. `versions`: the stored versions of the load's schema go, all
+    but the one that the load records.
+    """
+
+    drop: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    versions: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +89,7 @@ class Commit:
     catalog: Mapping[str, CatalogTable] | None = None
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
+    reset: Reset = field(default_factory=Reset)
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
@@ -125,6 +141,15 @@ class Destination(Protocol):
 
         What can be done before the one transaction, such as copying rows near the tables, may go through
         `parallel`.
+        """
+        ...
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        """The last row by the columns of `order` of those with this text in a column.
+
+        None where there is no such row, or no such table.
         """
         ...
 

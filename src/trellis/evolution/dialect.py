@@ -72,7 +72,7 @@ class Router(Protocol):
 
 
 Mode = Literal["append", "replace", "merge"]
-Strategy = Literal["delete-insert", "upsert"]
+Strategy = Literal["delete-insert", "upsert", "insert-only", "scd2"]
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,29 @@ class Request:
 
 
 @dataclass(frozen=True)
+class History:
+    """How a root table keeps all versions of its rows (scd2).
+
+    Rows are versions of one another's past: equal values of the column `version` are the same one. A row is
+    active while `valid_to` is `open` (None: NULL). `at` ends what a load does not bring any more, and begins
+    what it brings.
+    """
+
+    version: str
+    valid_from: str
+    valid_to: str
+    at: datetime
+    open: datetime | None = None
+
+
+@dataclass(frozen=True)
 class ChainLoad:
-    """How the rows of a root table and its descendants go in."""
+    """How the rows of a root table and its descendants go in. `history` goes with the strategy scd2."""
 
     root: str
     mode: Mode
     strategy: Strategy = "delete-insert"
+    history: History | None = None
 
 
 OnMatch = Literal["replace", "newer", "keep", "fill", "amend", "append"]
@@ -146,8 +163,9 @@ Load = ChainLoad | KeyedLoad
 class RowKeys:
     """How the rows of one table are identified: the roles and names of the bookkeeping columns.
 
-    `from_columns` names the columns whose raw values the row id is a hash of; empty means the id is
-    pseudo-random, derived from the load id and the position of the row. Without `row_id` rows have no id.
+    `from_columns` names the columns whose raw values the row id is a hash of; `of_item` makes it a hash of
+    the whole record; else the id is pseudo-random, derived from the load id and the position of the row.
+    Without `row_id` rows have no id.
     `loaded_at` names columns that get the time of the load, cut to its unit.
     """
 
@@ -158,6 +176,7 @@ class RowKeys:
     list_index: str | None = None
     loaded_at: Mapping[str, Literal["s", "ms"]] = field(default_factory=dict)
     from_columns: tuple[str, ...] = ()
+    of_item: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -361,9 +380,14 @@ class Keep(Protocol):
         ...
 
     def loads(
-        self, schema: Schema, root: str, touched: Collection[str], mode: Mode | None
+        self,
+        schema: Schema,
+        roots: Sequence[str],
+        touched: Collection[str],
+        mode: Mode | None,
+        now: datetime,
     ) -> tuple[Load, ...]:
-        """How the rows of a load go in."""
+        """How the rows of a load go in. `roots`: the tables the user named, `touched`: those with rows."""
         ...
 
     def links(self, schema: Schema) -> Links | None: ...
@@ -389,6 +413,10 @@ class Keep(Protocol):
     def root_keys(self, seed: bytes, count: int) -> list[str]: ...
 
     def hashed_keys(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]: ...
+
+    def item_keys(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Hashes of whole records, as they came."""
+        ...
 
     def child_keys(self, parents: Sequence[Any], table: str, indexes: Sequence[int]) -> list[str]: ...
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.dlt.keys import child_keys, key_hash, random_keys
+from trellis.dialects.dlt.disposition import chain_loads, version_column
+from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
 from trellis.dialects.dlt.propagate import has_root_key, propagated, wants_root_keys, with_root_key
 from trellis.dialects.dlt.records import load_records
 from trellis.dialects.dlt.system import (
@@ -26,7 +27,6 @@ from trellis.dialects.dlt.system import (
 from trellis.dialects.dlt.type import DltType
 from trellis.evolution.dialect import (
     Catalog,
-    ChainLoad,
     Journal,
     Links,
     Load,
@@ -35,7 +35,6 @@ from trellis.evolution.dialect import (
     Request,
     Restored,
     RowKeys,
-    Strategy,
 )
 from trellis.schema.merge import merge_table
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
@@ -106,7 +105,12 @@ class DltKeep:
         known = schema.tables.get(table)
         if known is None or known.parent is None:
             hashed = known.columns_with("primary_key") if known and _hashes_keys(known) else ()
-            return RowKeys(ROW_ID, load_id=LOAD_ID, from_columns=hashed)
+            return RowKeys(
+                ROW_ID,
+                load_id=LOAD_ID,
+                from_columns=hashed,
+                of_item=known is not None and version_column(known) == ROW_ID,
+            )
         return RowKeys(
             ROW_ID,
             parent_id=PARENT_ID,
@@ -149,12 +153,14 @@ class DltKeep:
         return after
 
     def loads(
-        self, schema: Schema, root: str, touched: Collection[str], mode: Mode | None
+        self,
+        schema: Schema,
+        roots: Sequence[str],
+        touched: Collection[str],
+        mode: Mode | None,
+        now: datetime,
     ) -> tuple[Load, ...]:
-        hints = schema.tables[root].hints
-        disposition: Mode = hints.get("write_disposition") or "append"
-        strategy: Strategy = hints.get("x-merge-strategy") or "delete-insert"
-        return (ChainLoad(root, disposition, strategy),)
+        return chain_loads(schema, roots, touched, now)
 
     def links(self, schema: Schema) -> Links | None:
         return None
@@ -180,6 +186,9 @@ class DltKeep:
 
     def hashed_keys(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
         return [key_hash(dict(zip(names, row, strict=True))) for row in rows]
+
+    def item_keys(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
+        return [content_hash_of_item(item) for item in items]
 
     def child_keys(self, parents: Sequence[Any], table: str, indexes: Sequence[int]) -> list[str]:
         return child_keys(parents, table, indexes)

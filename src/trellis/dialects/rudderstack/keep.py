@@ -146,7 +146,12 @@ class RudderKeep:
         return settled(before, after, touched, options_of(after))
 
     def loads(
-        self, schema: Schema, root: str, touched: Collection[str], mode: Mode | None
+        self,
+        schema: Schema,
+        roots: Sequence[str],
+        touched: Collection[str],
+        mode: Mode | None,
+        now: datetime,
     ) -> tuple[Load, ...]:
         return loads(options_of(schema), touched, mode)
 
@@ -187,6 +192,9 @@ class RudderKeep:
         return []
 
     def hashed_keys(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+        return []
+
+    def item_keys(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
         return []
 
     def child_keys(self, parents: Sequence[Any], table: str, indexes: Sequence[int]) -> list[str]:
