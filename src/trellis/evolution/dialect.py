@@ -77,7 +77,12 @@ Strategy = Literal["delete-insert", "upsert", "insert-only", "scd2"]
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked of one root table."""
+    """What the user asked of one root table.
+
+    `declared` is a partial table with names as the user wrote them. `nested` are partial tables by the path
+    of keys that leads to them, the shorter paths first; one with a primary or merge key is a root table by
+    itself. `materialize` creates the table though no row comes.
+    """
 
     table: str
     mode: Mode | None = None
@@ -87,6 +92,9 @@ class Request:
     columns: tuple[Column, ...] = ()
     contract: str | Mapping[str, str] | None = None
     max_nesting: int | None = None
+    declared: Table | None = None
+    nested: tuple[tuple[tuple[str, ...], Table], ...] = ()
+    materialize: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,7 +189,7 @@ class RowKeys:
     @property
     def columns(self) -> tuple[str, ...]:
         """The bookkeeping columns in the order in which they are appended to a row."""
-        names = (self.load_id, self.root_id, self.parent_id, self.list_index, self.row_id, *self.loaded_at)
+        names = (self.root_id, self.load_id, self.parent_id, self.list_index, self.row_id, *self.loaded_at)
         return tuple(name for name in names if name)
 
 
@@ -341,14 +349,16 @@ class Keep(Protocol):
 
     def new_table(self, schema: Schema, name: str, parent: str | None) -> Table: ...
 
-    def row_keys(self, schema: Schema, table: str) -> RowKeys: ...
+    def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
+        """`below`: the table whose lists feed this one, if any does."""
+        ...
 
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
         """Columns whose values the rows below a row of this table get too, and under which names."""
         ...
 
-    def bookkeeping(self, schema: Schema, table: str) -> tuple[Column, ...]:
-        """The bookkeeping columns of a table that gets rows."""
+    def bookkeeping(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
+        """The bookkeeping columns of a table that gets rows; `below` as in `row_keys`."""
         ...
 
     def saw_data(self, table: Table) -> Table: ...

@@ -91,7 +91,7 @@ class _Evolving:
         events: list[tuple[Position, int, object]] = []
         for name, table in seen.tables.items():
             events.append((table.position, 0, (name, table)))
-            events.append((table.position + last, 1, name))
+            events.append((table.position + last, 1, (name, table.parent)))
         events += [(cell.position, 2, (key, cell)) for key, cell in seen.cells.items()]
         events.sort(key=lambda event: event[:2])
         for position, _, event in events:
@@ -107,8 +107,8 @@ class _Evolving:
                         self.drop_row(seen.below)
                 case (str() as name, TableSeen() as table):
                     self.table(name, table.parent)
-                case str() as name:
-                    self.bookkeeping(name)
+                case (str() as name, below):
+                    self.bookkeeping(name, str(below) if below is not None else None)
         return Evolution(self.schema, Refusals(dict(self.tables), dict(self.cells)), frozenset(self.growing))
 
     def drop_row(self, below: Mapping[Position, int]) -> None:
@@ -145,13 +145,13 @@ class _Evolving:
         self.growing.add(name)
         self.schema = self.schema.with_tables(known)
 
-    def bookkeeping(self, name: str) -> None:
+    def bookkeeping(self, name: str, below: str | None) -> None:
         if name in self.tables:
             return
         table = self.schema.tables.get(name)
         if table is None:
             return
-        for column in self.dialect.keep.bookkeeping(self.schema, name):
+        for column in self.dialect.keep.bookkeeping(self.schema, name, below):
             if column.name not in table.columns or not table.columns[column.name].complete:
                 table = _append(table, column)
         self.schema = self.schema.with_tables(self.dialect.keep.saw_data(table))

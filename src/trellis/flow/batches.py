@@ -45,25 +45,35 @@ class Keyring:
         place: tuple[str, ...],
         keys: RowKeys,
         rows: int,
-        hashed: Sequence[Sequence[Any]],
+        hashed: Sequence[Any],
         own: Sequence[Any] | None,
+        tops: Sequence[Any] | None = None,
     ) -> dict[str, Any]:
+        """`tops`: the ids of the root rows above, where lists feed the table."""
         keep = self.dialect.keep
         made: dict[str, Any] = {}
+        if keys.root_id and tops is not None:
+            made[keys.root_id] = tops
         if keys.load_id:
             made[keys.load_id] = pa.repeat(pa.scalar(self.load_id, pa.string()), rows)
         for name, unit in keys.loaded_at.items():
             made[name] = pa.repeat(pa.scalar(_cut(self.now, unit), pa.timestamp("us", "UTC")), rows)
         if not keys.row_id:
             return made
-        if keys.from_columns:
-            ids: Sequence[Any] = keep.hashed_keys(keys.from_columns, hashed)
+        if keys.of_item:
+            ids: Sequence[Any] = keep.item_keys(hashed)
+        elif keys.from_columns:
+            ids = keep.hashed_keys(keys.from_columns, hashed)
         else:
             ids = keep.root_keys(self.seed + "/".join(place).encode(), rows)
         ids = _prefer(own, ids)
         self.row_ids[place] = self.root_ids[place] = ids
         made[keys.row_id] = ids
         return made
+
+    def tops(self, outer: tuple[str, ...], parents: Sequence[int]) -> list[Any]:
+        """The ids of the root rows above rows with these parents."""
+        return [self.root_ids[outer][at] for at in parents]
 
     def nested(
         self,
@@ -75,11 +85,11 @@ class Keyring:
         indexes: Sequence[int],
         own: Sequence[Any] | None,
     ) -> dict[str, Any]:
-        above, top = self.row_ids[outer], self.root_ids[outer]
+        above = self.row_ids[outer]
         parent_ids = [above[at] for at in parents]
         ids = _prefer(own, self.dialect.keep.child_keys(parent_ids, name, indexes))
         self.row_ids[place] = ids
-        self.root_ids[place] = root_ids = [top[at] for at in parents]
+        self.root_ids[place] = root_ids = self.tops(outer, parents)
         made: dict[str, Any] = {keys.row_id: ids}
         if keys.parent_id:
             made[keys.parent_id] = parent_ids
@@ -95,8 +105,9 @@ def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
     table, rows, row_id = walk.table, walk.rows, walk.keys.row_id
     assert table is not None, walk.name
     own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
-    if walk.parent is None:
-        filled = keyring.root(walk.fragments, walk.keys, len(rows), walk.hashed, own)
+    if walk.parent is None or not walk.linked:
+        tops = keyring.tops(walk.parent.fragments, walk.parents) if walk.parent else None
+        filled = keyring.root(walk.fragments, walk.keys, len(rows), walk.hashed, own, tops)
     else:
         filled = keyring.nested(
             walk.fragments, walk.parent.fragments, walk.keys, walk.name, walk.parents, walk.indexes, own

@@ -10,11 +10,12 @@ A layout is made from what the exact path has met, so raw keys are known only af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -58,10 +59,18 @@ class Layout:
             data += b"\n"
         return read_strictly(data, pa.schema([pa.field(n.key, n.type) for n in self.nodes]))
 
-    def spread(self, records: pa.Table, keyring: Keyring) -> list[TableBatch]:
-        """The rows of every table. Raises NotClean."""
+    def spread(self, records: pa.Table, data: bytes, keyring: Keyring) -> list[TableBatch]:
+        """The rows of every table; `data` are the lines that the records were read from. Raises NotClean."""
         columns = [_one(records.column(at)) for at in range(records.num_columns)]
-        return _Spread(keyring).root(self.root, self.nodes, columns, records.num_rows)
+        items = _items(data) if self.root.keys.of_item else []
+        return _Spread(keyring).root(self.root, self.nodes, columns, records.num_rows, items)
+
+
+def _items(data: bytes) -> list[Any]:
+    try:
+        return [orjson.loads(line) for line in data.splitlines() if line]
+    except orjson.JSONDecodeError:
+        raise NotClean from None
 
 
 def read_strictly(data: bytes, schema: pa.Schema, others: str = "error") -> pa.Table:
@@ -159,6 +168,8 @@ def _list(key: str, slot: Slot) -> Node | None:
     assert child is not None
     if child.verdict is not None or child.hidden or child.gives:
         return None
+    if child.keys.from_columns or child.keys.of_item:
+        return None
     if not child.known or not child.shapes:
         return Node(key, slot, pa.list_(_NOTHING))
     if len(child.shapes) > 1:
@@ -181,13 +192,18 @@ class _Spread:
         self.batches: list[TableBatch] = []
 
     def root(
-        self, walk: TableWalk, nodes: tuple[Node, ...], arrays: list[pa.Array], rows: int
+        self,
+        walk: TableWalk,
+        nodes: tuple[Node, ...],
+        arrays: list[pa.Array],
+        rows: int,
+        items: Sequence[Any],
     ) -> list[TableBatch]:
         batch = TableBatch(walk.name, rows)
         raw: dict[str, pa.Array] = {}
         lists: list[tuple[Node, pa.Array]] = []
         self._columns(walk, nodes, arrays, batch, lists, raw)
-        hashed = []
+        hashed = items
         if walk.keys.from_columns:
             if set(raw) != set(walk.keys.from_columns) or any(a.null_count for a in raw.values()):
                 raise NotClean
@@ -216,9 +232,14 @@ class _Spread:
             self._columns(walk, (node.element,), [values], batch, lists, {})
         else:
             self._columns(walk, node.inner, values.flatten(), batch, lists, {})
-        filled = self.keyring.nested(
-            walk.fragments, outer.fragments, walk.keys, walk.name, parents.tolist(), indexes.tolist(), None
-        )
+        above, keyring = parents.tolist(), self.keyring
+        if walk.linked:
+            filled = keyring.nested(
+                walk.fragments, outer.fragments, walk.keys, walk.name, above, indexes.tolist(), None
+            )
+        else:
+            tops = keyring.tops(outer.fragments, above)
+            filled = keyring.root(walk.fragments, walk.keys, len(above), (), None, tops)
         self._finish(walk, batch, filled)
         for inner, each in lists:
             self._nested(walk, inner, each)

@@ -59,7 +59,7 @@ class Conformer:
         if self.layout is not None:
             try:
                 records = self.layout.read(block.data)
-                made = Conformed(batches=self.layout.spread(records, self._keyring(seed)))
+                made = Conformed(batches=self.layout.spread(records, block.data, self._keyring(seed)))
                 made.counts = Counts(records.num_rows, records.num_rows)
                 return made
             except NotClean:

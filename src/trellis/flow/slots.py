@@ -56,7 +56,7 @@ class TableWalk:
         self.parent = parent
         self.budget = budget
         self.table = plan.schema.tables.get(name)
-        self.keys = plan.dialect.keep.row_keys(plan.schema, name)
+        self.keys = plan.dialect.keep.row_keys(plan.schema, name, parent.name if parent else None)
         self.kept = frozenset(self.keys.columns) - {self.keys.row_id}
         self.known = self.table is not None and self.table.seen_data
         if self.table is not None and not self.keys.loaded_at.keys() <= self.table.columns.keys():
@@ -78,7 +78,12 @@ class TableWalk:
         self.rows: list[Row] = []
         self.parents: list[int] = []
         self.indexes: list[int] = []
-        self.hashed: list[list[Any]] = []
+        self.hashed: list[Any] = []
+
+    @property
+    def linked(self) -> bool:
+        """Whether its rows are rows of a nested table; else lists at most feed it."""
+        return self.parent is not None and self.table is not None and self.table.nested
 
     def clear(self) -> None:
         self.rows, self.parents, self.indexes, self.hashed = [], [], [], []

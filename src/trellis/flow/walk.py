@@ -188,6 +188,8 @@ class Walker:
             walk.indexes.append(index)
         if walk.keys.from_columns:
             walk.hashed.append(self._hashed(walk, item))
+        elif walk.keys.of_item:
+            walk.hashed.append(item)
         if lists is not None:
             if walk.gives:
                 given = {**given, **self._gifts(walk, item, given)}

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from trellis.dialects.dlt.system import PREFIX, ROW_ID
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import ChainLoad, History, Mode, Strategy
-from trellis.schema.model import Schema, Table
+from trellis.schema.model import Column, Schema, Table
 
 VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
 
@@ -66,3 +66,23 @@ def _moment(table: str, hint: str, value: object) -> datetime | None:
     if found is None:
         return None
     return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found.astimezone(timezone.utc)
+
+
+def versioned(
+    table: Table,
+    valid_from: str = VALIDITY[0],
+    valid_to: str = VALIDITY[1],
+    version: str = ROW_ID,
+    until: object = None,
+) -> Table:
+    """The partial table with the columns that scd2 needs, each after those that are declared."""
+    needed = (
+        Column(valid_from, "timestamp", nullable=True).with_hints(**{"x-valid-from": True}),
+        Column(valid_to, "timestamp", nullable=True).with_hints(
+            **{"x-valid-to": True, "x-active-record-timestamp": until}
+        ),
+        Column(version, nullable=False).with_hints(
+            **{"x-row-version": True, "unique": False, "row_key": False}
+        ),
+    )
+    return table.with_columns(*(c for c in needed if c.name not in table.columns))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +10,7 @@ from trellis.dialects.dlt.disposition import chain_loads, version_column
 from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
 from trellis.dialects.dlt.propagate import has_root_key, propagated, wants_root_keys, with_root_key
 from trellis.dialects.dlt.records import load_records
+from trellis.dialects.dlt.request import nested_tables, root_table
 from trellis.dialects.dlt.system import (
     LIST_IDX,
     LOAD_ID,
@@ -37,7 +37,7 @@ from trellis.evolution.dialect import (
     RowKeys,
 )
 from trellis.schema.merge import merge_table
-from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
+from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming, follow
 
 _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
@@ -60,36 +60,23 @@ class DltKeep:
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
         name = naming.table(request.table)
-        known = schema.tables.get(name)
-        columns = {c.name: c for c in request.columns}
-        for hint, keys in (("primary_key", request.keys), ("merge_key", request.merge_keys)):
-            for key in keys:
-                said = columns.get(key, Column(key))
-                columns[key] = replace(
-                    said.with_hints(**{hint: True}),
-                    nullable=False if said.nullable is None else said.nullable,
-                )
-        hints: dict[str, Any] = {}
-        if request.mode is not None:
-            hints["write_disposition"] = request.mode
-        elif known is None:
-            hints["write_disposition"] = "append"
-        if request.strategy is not None:
-            hints["x-merge-strategy"] = request.strategy
-        if request.contract is not None:
-            hints["schema_contract"] = request.contract
-        if request.max_nesting is not None:
-            hints["x-normalizer"] = {
-                **((known.hints.get("x-normalizer") or {}) if known else {}),
-                "max_nesting": request.max_nesting,
-            }
-        if known is None or "resource" not in known.hints:
-            hints["resource"] = request.table
         if STATE not in schema.tables:
             schema = schema.with_tables(self.saw_data(STATE_TABLE))
-        partial = Table(name, columns, hints=hints or NOTHING)
-        schema = merge_table(schema, partial, naming)
-        return with_root_key(schema, name) if self._links_to_root(schema, name) else schema
+        partial = root_table(schema, request, naming)
+        schema = self._rooted(merge_table(schema, partial, naming), name)
+        for nested in nested_tables(request, naming):
+            schema = self._rooted(merge_table(schema, nested, naming), nested.name)
+        return self._materialized(schema, name) if request.materialize else schema
+
+    def _rooted(self, schema: Schema, name: str) -> Schema:
+        """The schema with the root key of this table, if rows below it need one."""
+        root = schema.root_of(name).name
+        return with_root_key(schema, root) if self._links_to_root(schema, root) else schema
+
+    def _materialized(self, schema: Schema, name: str) -> Schema:
+        """The schema with the table as if a row had come."""
+        table, keys = schema.tables[name], self.bookkeeping(schema, name)
+        return schema.with_tables(self.saw_data(table.with_columns(*keys)))
 
     def new_table(self, schema: Schema, name: str, parent: str | None) -> Table:
         if parent is not None:
@@ -101,13 +88,14 @@ class DltKeep:
         marks.pop("evolve-columns-once", None)
         return table.with_hints(**{"x-normalizer": {**marks, "seen-data": True}})
 
-    def row_keys(self, schema: Schema, table: str) -> RowKeys:
+    def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
         known = schema.tables.get(table)
         if known is None or known.parent is None:
             hashed = known.columns_with("primary_key") if known and _hashes_keys(known) else ()
             return RowKeys(
                 ROW_ID,
                 load_id=LOAD_ID,
+                root_id=ROOT_ID if below is not None and self._links_to_root(schema, below) else None,
                 from_columns=hashed,
                 of_item=known is not None and version_column(known) == ROW_ID,
             )
@@ -121,15 +109,16 @@ class DltKeep:
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
         return propagated(schema, table)
 
-    def bookkeeping(self, schema: Schema, table: str) -> tuple[Column, ...]:
+    def bookkeeping(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         """Keys to a row whose id the data brought itself have the type of that id."""
         rules, known = DltType(), schema.tables[table]
         types = dict(_TYPES)
-        for column, owner in ((PARENT_ID, known.parent), (ROOT_ID, schema.root_of(table).name)):
+        top = schema.root_of(below if below is not None else table).name
+        for column, owner in ((PARENT_ID, known.parent), (ROOT_ID, top)):
             own = schema.tables[owner].columns.get(ROW_ID) if owner else None
             if own is not None and own.data_type is not None:
                 types[column] = own.data_type
-        names = self.row_keys(schema, table).columns
+        names = self.row_keys(schema, table, below).columns
         return tuple(rules.column(schema, name, types.get(name, "text")) for name in names)
 
     def admits(self, schema: Schema, table: str, column: str | None) -> bool:

@@ -17,6 +17,8 @@ from math import isfinite
 from operator import itemgetter
 from typing import Any
 
+import orjson
+
 from trellis.evolution.coerce import coerce
 from trellis.evolution.values import HexBytes, Wei
 
@@ -84,7 +86,18 @@ def _keys(digests: bytes, n: int) -> list[str]:
 
 
 def _canonical(item: Mapping[str, Any]) -> bytes:
-    return _write(item).encode()
+    try:
+        return orjson.dumps(item, option=_PLAIN)
+    except TypeError:
+        return _write(item).encode()
+
+
+_PLAIN = (
+    orjson.OPT_SORT_KEYS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
 
 
 _quote = json.JSONEncoder(ensure_ascii=False).encode

@@ -99,7 +99,7 @@ class RudderKeep:
     def saw_data(self, table: Table) -> Table:
         return table.with_hints(**{"x-normalizer": {"seen-data": True}})
 
-    def row_keys(self, schema: Schema, table: str) -> RowKeys:
+    def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
         if is_system(table):
             return RowKeys()
         options = options_of(schema)
@@ -109,7 +109,7 @@ class RudderKeep:
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
         return {}
 
-    def bookkeeping(self, schema: Schema, table: str) -> tuple[Column, ...]:
+    def bookkeeping(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         names = self.row_keys(schema, table).loaded_at
         return tuple(Column(name, "timestamp", nullable=True) for name in names)
 
