@@ -89,12 +89,20 @@ def shared_data() -> Path:
 # conformance/<dialect>_rows.txt lists the ids of a dialect's conformance table, one a line. A test speaks
 # for a row if it has the row's id in its name (`test_n01_...`) or in its parameters (`[N01]`). A row passes
 # if at least one test speaks for it and none of those fails or is skipped.
+#
+# conformance/dlt_seed_rows.txt lists the lines of dlt's own documentation: `seed_d046` has tests of its own,
+# `seed_d057 = F02` is shown by the rows after the sign, `seed_d029 - advice` cannot be observed and does not
+# count.
 
+SEED_LINES = HERE / "conformance" / "dlt_seed_rows.txt"
 ROWS = {
     path.name.removesuffix("_rows.txt"): frozenset(path.read_text().split())
     for path in sorted((HERE / "conformance").glob("*_rows.txt"))
+    if path != SEED_LINES
 }
 ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]\d\d)(?![A-Za-z0-9])")
+SEED = "dlt seed"
+SEED_ID = re.compile(r"seed_d\d{3}")
 outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
 
 
@@ -105,11 +113,32 @@ def rows_of(test: str) -> set[tuple[str, str]]:
     [('dlt', 'N01'), ('dlt', 'N02')]
     >>> rows_of("tests/conformance/test_types.py::test_coerce[C07-double]")
     {('dlt', 'C07')}
+    >>> rows_of("tests/conformance/test_seed_lines.py::test_seed_d046_precision")
+    {('dlt seed', 'seed_d046')}
     """
     path, _, name = test.partition("::")
     dialect = next((known for known in ROWS if known in path), "dlt")
     found = {match.upper() for match in ROW_ID.findall(name.replace("_", " "))}
-    return {(dialect, row) for row in found & ROWS.get(dialect, frozenset())}
+    rows = {(dialect, row) for row in found & ROWS.get(dialect, frozenset())}
+    return rows | {(SEED, line) for line in SEED_ID.findall(name)}
+
+
+def seed_lines(text: str) -> dict[str, frozenset[str]]:
+    """The lines that can be observed, each with the rows that show it, if it has no tests of its own.
+
+    >>> seed_lines("seed_d001 - a definition\\nseed_d046\\nseed_d057 = F02 K02")
+    {'seed_d046': frozenset(), 'seed_d057': frozenset({...})}
+    """
+    found = {}
+    for line in text.splitlines():
+        name, _, rest = line.partition(" ")
+        if not rest.startswith("-"):
+            found[name] = frozenset(rest.removeprefix("=").split())
+    return found
+
+
+def passes(dialect: str, row: str) -> bool:
+    return outcomes.get((dialect, row)) == {"passed"}
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -121,5 +150,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for dialect, rows in ROWS.items():
         if any(known == dialect for known, _ in outcomes):
-            passing = sum(outcomes.get((dialect, row)) == {"passed"} for row in rows)
+            passing = sum(passes(dialect, row) for row in rows)
             terminalreporter.write_line(f"conformance ({dialect}): {passing} of {len(rows)} rows pass")
+    if any(known == SEED for known, _ in outcomes):
+        lines = seed_lines(SEED_LINES.read_text())
+        passing = sum(
+            all(passes("dlt", row) for row in shown) if shown else passes(SEED, line)
+            for line, shown in lines.items()
+        )
+        terminalreporter.write_line(f"conformance ({SEED}): {passing} of {len(lines)} lines pass")

@@ -20,8 +20,11 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 # A new part gets a floor.
 FLOORS = (
     ("cli",),
-    ("pipelines", "attempt", "checks", "records", "report", "inspect", "config", "discards"),
-    ("dialects", "spark", "destinations", "flow", "registry"),
+    (
+        *("pipelines", "attempt", "checks", "records", "report", "inspect", "config", "discards"),
+        *("folders", "options", "packages", "sourced"),
+    ),
+    ("dialects", "spark", "destinations", "flow", "registry", "sources"),
     ("evolution",),
     ("schema",),
 )

@@ -8,9 +8,29 @@ if TYPE_CHECKING:
     from trellis.pipelines import Pipeline as Pipeline
     from trellis.pipelines import pipeline as pipeline
     from trellis.report import Report as Report
+    from trellis.sources import Resource as Resource
+    from trellis.sources import Source as Source
+    from trellis.sources import current as current
+    from trellis.sources import files as files
+    from trellis.sources import incremental as incremental
+    from trellis.sources import mark as mark
+    from trellis.sources import resource as resource
+    from trellis.sources import source as source
+    from trellis.sources import transformer as transformer
 
 __version__ = "0.1.0"
-_HOMES = {"Pipeline": "trellis.pipelines", "pipeline": "trellis.pipelines", "Report": "trellis.report"}
+_HOMES = {
+    "Pipeline": "trellis.pipelines",
+    "pipeline": "trellis.pipelines",
+    "Report": "trellis.report",
+    **dict.fromkeys(
+        (
+            *("Resource", "Source", "current", "files", "incremental", "mark"),
+            *("resource", "source", "transformer"),
+        ),
+        "trellis.sources",
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
 from trellis.checks import oddities, refuse_collisions, refuse_unbound, shared, untyped
-from trellis.destinations.base import CatalogTable, Commit, Destination
+from trellis.destinations.base import CatalogTable, Commit, Destination, Reset
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
-from trellis.evolution.dialect import ChainLoad, KeyedLoad, Mode, Request, Strategy
+from trellis.evolution.dialect import ChainLoad, KeyedLoad, Request
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.observe import Observations
 from trellis.flow.lost import DISCARDS, LOST
-from trellis.flow.plan import Counts, Plan
+from trellis.flow.parallel import one_by_one
+from trellis.flow.plan import BlockRef, Counts, Plan
 from trellis.flow.records import Records
 from trellis.flow.settle import settle
 from trellis.flow.stage import StagedFile, by_table
@@ -36,19 +37,32 @@ Tell = Callable[[str, int, int | None], object]
 
 
 @dataclass(frozen=True)
-class Options:
-    """How one load is to be done; what is None follows from the schema or the destination."""
+class Feed:
+    """Records, and what is asked of the root table they belong to."""
 
-    table: str | None = None
-    mode: Mode | None = None
-    strategy: Strategy | None = None
-    keys: tuple[str, ...] = ()
-    merge_keys: tuple[str, ...] = ()
-    columns: tuple[Column, ...] = ()
-    contract: str | Mapping[str, str] | None = None
-    schema: Schema | None = None
-    max_nesting: int | None = None
-    load_id: str | None = None
+    records: Records
+    request: Request
+
+
+def _unchanged(schema: Schema) -> Schema:
+    return schema
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one load is to do: its feeds, and what concerns all of them.
+
+    `schema_name` is that of the schema they load into, `given` a schema document that came with the load.
+    `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
+    keeps of its sources from load to load, if the load changes it.
+    """
+
+    feeds: tuple[Feed, ...]
+    schema_name: str
+    given: Schema | None = None
+    prepared: Callable[[Schema], Schema] = _unchanged
+    reset: Reset = field(default_factory=Reset)
+    state: Mapping[str, Any] | None = None
 
 
 class Owner(Protocol):
@@ -62,18 +76,21 @@ class Owner(Protocol):
     @property
     def tell(self) -> Tell: ...
 
-    def look(self) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+    def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The schema to start from, and the tables it was read from, if it was."""
+        ...
+
+    def declared(self, schema: Schema) -> Schema:
+        """Take note of a schema that is declared and has met no data yet."""
         ...
 
 
 class Attempt:
     """One try at one load, from the schema that the destination holds now."""
 
-    def __init__(self, owner: Owner, records: Records, options: Options, load_id: str, staging: str) -> None:
+    def __init__(self, owner: Owner, job: Job, load_id: str, staging: str) -> None:
         self.owner = owner
-        self.records = records
-        self.options = options
+        self.job = job
         self.load_id = load_id
         self.staging = staging
         self.dialect = get_dialect(owner.dialect)
@@ -81,13 +98,17 @@ class Attempt:
         self.dataset = owner.dataset
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
+        self.commit: Commit | None = None
+        self.report: Report | None = None
         self.now = datetime.now(timezone.utc)
 
     def run(self, dry_run: bool) -> Report:
-        before, catalog = self.owner.look()
-        start = bump(self._prepare(before))
+        before, catalog = self.owner.look(self.job.schema_name)
+        start = self._prepare(before)
+        start = bump(start if dry_run else self.owner.declared(start))
         naming = self._naming(start)
-        root = naming.table(self.options.table) if self.options.table else ""
+        tables = (feed.request.table for feed in self.job.feeds)
+        roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         with _Clock(self.seconds, "discover"):
             state = self._discover(Evolution(start, growing=growing_tables(start)), naming)
         with _Clock(self.seconds, "conform"):
@@ -95,90 +116,99 @@ class Attempt:
             files = settle(
                 [file for outcome in self.outcomes for file in outcome.files], self.outcomes, self.staging
             )
-        refuse_unbound(state.schema, root)
+        for root in roots:
+            refuse_unbound(state.schema, root)
         staged = by_table(files)
         touched = [name for name in state.schema.tables if name in staged]
         after = bump(self.dialect.keep.complete(start, state.schema, touched))
         if not self.destination.abilities.case_sensitive:
             refuse_collisions(after)
-        report = self._report(before, after, staged, dry_run)
+        report = self.report = self._report(before, after, staged, dry_run)
         if not dry_run:
             with _Clock(self.seconds, "load"):
-                self._commit(before, after, root, staged, touched, catalog)
+                self._commit(before, after, roots, staged, touched, catalog)
         return report
 
     def _prepare(self, before: Schema) -> Schema:
-        given = self.options.schema
-        schema = before if given is None else take(before, given, self._naming)
-        request = Request(
-            table=self.options.table or "",
-            mode=self.options.mode,
-            strategy=self.options.strategy,
-            keys=self.options.keys,
-            merge_keys=self.options.merge_keys,
-            columns=(*self._typed(schema), *self.options.columns),
-            contract=self.options.contract,
-            max_nesting=self.options.max_nesting,
-        )
-        return judge(before, self.dialect.keep.prepare(schema, request, self._naming(schema)))
+        stored = self.job.prepared(before)
+        schema = stored if self.job.given is None else take(stored, self.job.given, self._naming)
+        for feed in self.job.feeds:
+            columns = (*self._typed(schema, feed), *feed.request.columns)
+            request = replace(feed.request, columns=columns)
+            schema = self.dialect.keep.prepare(schema, request, self._naming(schema))
+        return judge(stored, schema)
 
-    def _typed(self, schema: Schema) -> tuple[Column, ...]:
+    def _typed(self, schema: Schema, feed: Feed) -> tuple[Column, ...]:
         """The declared columns of a typed source, as far as the schema does not know them yet."""
-        if not self.options.table:
+        if not feed.request.table:
             return ()
         naming = self._naming(schema)
-        table = schema.tables.get(naming.table(self.options.table))
-        named = (replace(column, name=naming.key(column.name)) for column in self.records.declared())
+        table = schema.tables.get(naming.table(feed.request.table))
+        named = (replace(column, name=naming.key(column.name)) for column in feed.records.declared())
         return tuple(column for column in named if table is None or column.name not in table.columns)
 
     def _naming(self, schema: Schema) -> Naming:
         return self.dialect.naming.naming(schema, self.destination.abilities.max_identifier)
 
-    def _plan(self, state: Evolution) -> Plan:
-        return Plan(
-            state.schema,
-            self.options.table or "",
-            self.owner.dialect,
-            self.load_id,
-            self.staging,
-            state.refusals,
-            self.destination.abilities.max_identifier,
-            self.now,
-        )
+    def _plans(self, state: Evolution) -> Iterator[tuple[Feed, Plan]]:
+        """Each feed with what its tasks must know. The files of all feeds are numbered through."""
+        files = 0
+        for number, feed in enumerate(self.job.feeds):
+            yield (
+                feed,
+                Plan(
+                    state.schema,
+                    feed.request.table,
+                    self.owner.dialect,
+                    self.load_id,
+                    f"{self.staging}/{number}" if len(self.job.feeds) > 1 else self.staging,
+                    state.refusals,
+                    self.destination.abilities.max_identifier,
+                    self.now,
+                    files,
+                ),
+            )
+            files += feed.records.file_count
 
     def _discover(self, state: Evolution, naming: Naming) -> Evolution:
         """Learn from the first records, so that few blocks meet something new later."""
         self.owner.tell("discover", 0, None)
-        seen = self.records.peek(self._plan(state))
+        seen = Observations()
+        for feed, plan in self._plans(state):
+            seen.merge(feed.records.peek(plan))
         return evolve(state, seen, self.dialect, naming)
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
         """Conform and stage everything; blocks with something new wait until the schema has room."""
-        total, done = self.records.weight, 0
+        weights = [feed.records.weight for feed in self.job.feeds]
+        total = None if None in weights else sum(weight or 0 for weight in weights)
+        done = 0
 
         def progress(size: int) -> None:
             nonlocal done
             done += size
             self.owner.tell("load", min(done, total or done), total)
 
-        pending = None
+        waiting: list[Sequence[BlockRef] | None] = [None] * len(self.job.feeds)
         for _ in range(ROUNDS):
-            waiting = []
-            for outcome in self.records.run(self._plan(state), pending, progress):
-                if outcome.error is not None:
-                    raise outcome.error
-                self.outcomes.append(outcome)
-                waiting.append(outcome)
-            pending = [ref for outcome in waiting for ref in outcome.pending]
-            if not pending:
-                return state
             seen = Observations()
-            for outcome in waiting:
-                seen.merge(outcome.observed)
+            for number, (feed, plan) in enumerate(self._plans(state)):
+                blocks, pending = waiting[number], list[BlockRef]()
+                if blocks is None or blocks:
+                    for outcome in feed.records.run(plan, blocks, progress):
+                        if outcome.error is not None:
+                            raise outcome.error
+                        self.outcomes.append(outcome)
+                        seen.merge(outcome.observed)
+                        pending += outcome.pending
+                waiting[number] = pending
+            if not any(waiting):
+                return state
             known, state = state, evolve(state, seen, self.dialect, naming)
             if retyped(known.schema, state.schema):  # what is staged has the old types
-                self.outcomes, pending, done = [], None, 0
-        raise SchemaError(f"the schema of table {self.options.table} did not settle in {ROUNDS} rounds")
+                self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
+        tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
+        raise SchemaError(f"the schema of table {tables} did not settle in {ROUNDS} rounds")
 
     def _report(
         self, before: Schema, after: Schema, files: Mapping[str, Sequence[StagedFile]], dry_run: bool
@@ -219,44 +249,44 @@ class Attempt:
         return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after)))
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
-        found = self.dialect.keep.ddl(
-            before, after, self.dataset or after.name, self.destination.abilities.family
-        )
+        family, dataset = self.destination.abilities.family, self.dataset or after.name
+        found = self.dialect.keep.ddl(before, after, dataset, family, self.owner.settings)
         return (found[0], tuple(found[1])) if found else None
 
     def _commit(
         self,
         before: Schema,
         after: Schema,
-        root: str,
+        roots: Sequence[str],
         files: Mapping[str, Sequence[StagedFile]],
         touched: Collection[str],
         catalog: Mapping[str, CatalogTable] | None,
     ) -> None:
         keep = self.dialect.keep
-        loads = keep.loads(after, [root] if root else [], touched, self.options.mode, self.now)
-        fresh, first = after.stored_hash != before.stored_hash, before.stored_hash is None
-        self.destination.commit(
-            Commit(
-                self.load_id,
-                self.dataset,
-                after,
-                before.stored_hash,
-                tuple(load for load in loads if isinstance(load, ChainLoad)),
-                files,
-                keep.records(after, self.load_id, self.dataset, self.now, fresh=fresh, first=first),
-                {name: keep.row_keys(after, name) for name in after.tables},
-                keep.journal(),
-                tuple(LOST.values()),
-                keyed=tuple(load for load in loads if isinstance(load, KeyedLoad)),
-                links=keep.links(after),
-                catalog=catalog,
-                retyped=retyped(before, after),
-                native=keep.native(after, self.destination.abilities.family),
-                now=self.now,
-            ),
-            self.records.parallel,
+        feeds = self.job.feeds
+        mode = feeds[0].request.mode if feeds else None
+        loads = keep.loads(after, roots, touched, mode, self.now)
+        fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
+        self.commit = Commit(
+            self.load_id,
+            self.dataset,
+            after,
+            before.stored_hash,
+            tuple(load for load in loads if isinstance(load, ChainLoad)),
+            files,
+            keep.records(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
+            {name: keep.row_keys(after, name) for name in after.tables},
+            keep.journal(),
+            tuple(LOST.values()),
+            keyed=tuple(load for load in loads if isinstance(load, KeyedLoad)),
+            links=keep.links(after),
+            catalog=catalog,
+            retyped=retyped(before, after),
+            native=keep.native(after, self.destination.abilities.family),
+            reset=self.job.reset,
+            now=self.now,
         )
+        self.destination.commit(self.commit, feeds[0].records.parallel if feeds else one_by_one)
 
 
 class _Clock:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from trellis.errors import SchemaError
 from trellis.flow.task import Outcome
 from trellis.schema.model import Schema
+from trellis.schema.version import is_modified
 
 NOTES = 20
 NAMES = 5
@@ -82,3 +83,12 @@ def refuse_collisions(schema: Schema) -> None:
                     f"{what}: {other} and {name} collide, because the destination does not tell case apart; "
                     "choose a naming convention that does not either, such as snake_case or sql_ci_v1"
                 )
+
+
+def refuse_edited(stored: Schema, where: str) -> None:
+    """Raises SchemaError for a stored schema that does not say any more what its hash was made of."""
+    if stored.stored_hash and is_modified(stored):
+        raise SchemaError(
+            f"{where}: schema {stored.name} was edited where it is stored, as its hash does not fit; "
+            "restore its newest row, and edit a copy in the import folder instead"
+        )

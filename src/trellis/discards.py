@@ -179,9 +179,7 @@ class _Replaying:
                     base,
                     (ChainLoad(kept.name, "replace"),),
                     by_table(stage.files),
-                    keep.records(
-                        after, self.load_id, pipeline.dataset, self.now, fresh=fresh, first=base is None
-                    ),
+                    keep.records(after, self.load_id, self.now, fresh=fresh, state=None),
                     {name: keep.row_keys(after, name) for name in after.tables},
                     keep.journal(),
                     keyed=tuple(

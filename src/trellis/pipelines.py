@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from trellis.attempt import Attempt, Options, Tell
+from trellis.attempt import Attempt, Feed, Job, Tell
+from trellis.checks import refuse_edited
 from trellis.destinations import open_destination
-from trellis.destinations.base import CatalogTable, Commit, Destination, Moved
+from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Reset
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
-from trellis.errors import TrellisError, UsageError
-from trellis.evolution.dialect import Dialect
+from trellis.errors import DestinationError, TrellisError, UsageError
+from trellis.evolution.dialect import Dialect, State
 from trellis.flow.inflight import InFlight
 from trellis.flow.plan import Counts
+from trellis.folders import SchemaFolders
+from trellis.options import Options
+from trellis.packages import Package, Packages
 from trellis.records import records_of
 from trellis.report import Report
 from trellis.schema.document import from_json
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
+from trellis.sourced import Refresh, forgetting, job_of, refresh_of, reset_of, resources_of, source_of
 
 ATTEMPTS = 20
 
@@ -39,7 +46,9 @@ class Pipeline:
 
     `master` and `remote` name a Spark; without them a small input is loaded in this process and a
     large one by Spark in local mode. `naming` is the convention that names follow from the first load
-    on, `settings` are the options of the dialect. `tell` is called with (stage, bytes done, bytes in all).
+    on, `settings` are the options of the dialect. `import_schema` is a folder with a schema document to take
+    over when it changes, `export_schema` one to write it to after each load. `tell` is called with (stage,
+    bytes done, bytes in all).
     """
 
     name: str
@@ -50,9 +59,12 @@ class Pipeline:
     remote: str | None = None
     naming: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    import_schema: str | None = None
+    export_schema: str | None = None
     tell: Tell = _silent
 
     def __post_init__(self) -> None:
+        self._folders = SchemaFolders(self.import_schema, self.export_schema)
         self.destination: Destination = open_destination(self.to)
         self._dialect: Dialect = get_dialect(self.dialect)
         if self.naming is not None:
@@ -71,17 +83,37 @@ class Pipeline:
         """The dataset, for messages."""
         return f"{self.destination.url}, dataset {self.dataset}" if self.dataset else self.destination.url
 
-    def look(self) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
-        """The newest schema, and the real tables where these say which columns it has."""
-        keep, catalog = self._dialect.keep, None
-        stored = self.destination.stored_schema(self.dataset, self.name, keep.journal())
+    @property
+    def state(self) -> State:
+        """What the pipeline remembers of its sources. Raises SchemaError."""
+        keep, row = self._dialect.keep, None
+        journal = keep.journal()
+        if journal.states:
+            row = self.destination.newest_row(
+                self.dataset, journal.states, "pipeline_name", self.name, journal.newest
+            )
+        return keep.recalled(row, self.name, self.dataset)
+
+    def look(self, schema_name: str = "") -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+        """The newest schema, and the real tables where these say which columns it has.
+
+        Without a name it is the pipeline's own. Raises SchemaError for one that was edited by hand.
+        """
+        keep, catalog, name = self._dialect.keep, None, schema_name or self.name
+        stored = self.destination.stored_schema(self.dataset, name, keep.journal())
         if stored is None:
             self._refuse_other_dialect()
-        found = from_json(stored) if stored is not None else keep.new_schema(self.name)
+        found = from_json(stored) if stored is not None else keep.new_schema(name)
+        refuse_edited(found, self.where)
+        found = self._folders.imported(found)
         if keep.follows_catalog:
             catalog = self.destination.catalog(self.dataset)
             found = keep.adopt(found, catalog)
         return keep.configure(found, self.settings, self.destination.abilities.family), catalog
+
+    def declared(self, schema: Schema) -> Schema:
+        """The schema, linked to the file in the import folder; the file is written if there is none."""
+        return self._folders.declared(schema)
 
     def _refuse_other_dialect(self) -> None:
         """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
@@ -107,6 +139,57 @@ class Pipeline:
         """What `load` would do: the same report, nothing written."""
         return self._load(source, Options(table=table, **options), dry_run=True)
 
+    def run(
+        self, source: Any, *, refresh: str | None = None, load_id: str | None = None, **hints: Any
+    ) -> Report:
+        """Load a source, a resource or rows, with what they declare, all tables in one commit.
+
+        `hints` are those of `Resource.apply_hints` (write_disposition=, primary_key=, columns=,
+        schema_contract=, table_name=, ...) for every resource. `refresh` takes away before it loads:
+        `drop_sources` all tables and the state of the source, `drop_resources` those of the selected
+        resources, `drop_data` their rows. Rows that the destination did not take are kept, and the next run
+        loads them, and only them. Raises what `load` raises.
+        """
+        pending = self._packages.oldest()
+        if pending is not None:
+            return self._deliver(pending)
+        keep, wanted = self._dialect.keep, refresh_of(refresh)
+        found = source_of(source, self._default_schema(), hints)
+        schema, state = self.look(found.name)[0], self.state
+        reset = Reset()
+        chosen = [each.name for each in found.resources.selected.values()]
+        if wanted is not None:
+            reset = reset_of(schema, chosen, wanted, keep.prefix)
+            state = forgetting(state, found.name, chosen, wanted)
+        job = job_of(found, schema, state, keep, lambda rows: records_of(rows, self.master, self.remote))
+        if reset.drop:
+            job = replace(job, prepared=partial(keep.without, tables=reset.drop))
+        return self._carry_out(replace(job, reset=reset), load_id, None, dry_run=False, keeps=True)
+
+    def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
+        """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
+
+        Without resources: all of the source. Raises UsageError, DestinationError.
+        """
+        keep, name = self._dialect.keep, source or self._default_schema()
+        schema, state = self.look(name)[0], self.state
+        chosen = resources_of(schema, resources, keep.prefix)
+        refresh: Refresh = "drop_resources" if resources else "drop_sources"
+        reset = reset_of(schema, chosen, refresh, keep.prefix)
+        sources = forgetting(state, name, chosen, refresh).get("sources")
+        job = Job(
+            (),
+            name,
+            prepared=partial(keep.without, tables=reset.drop),
+            reset=reset,
+            state=keep.remembered(state, name, sources),
+        )
+        return self._carry_out(job, None, None, dry_run=False)
+
+    def drop_pending(self) -> int:
+        """Forget the rows that a failed run left behind; how many packages there were."""
+        return self._packages.drop()
+
     def save_schema(self, schema: Schema) -> Schema:
         """Record a schema as the newest version, without rows, and create its tables.
 
@@ -116,7 +199,8 @@ class Pipeline:
         keep, after, base = self._dialect.keep, bump(schema), schema.stored_hash
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
-        records = keep.records(after, load_id, self.dataset, now, fresh=fresh, first=base is None)
+        state = keep.remembered(self.state, after.name, None)
+        records = keep.records(after, load_id, now, fresh=fresh, state=state)
         try:
             commit = Commit(load_id, self.dataset, after, base, (), {}, records, {}, keep.journal())
             self.destination.commit(commit)
@@ -127,7 +211,6 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        started = time.monotonic()
         records = records_of(source, self.master, self.remote)
         table = options.table or records.name
         if self._dialect.route.names_tables:
@@ -143,23 +226,33 @@ class Pipeline:
             if dry_run or options.load_id
             else records.fingerprint(self.name, self.dialect, self.dataset, table, options.mode or "")
         )
+        state = None if dry_run else self._dialect.keep.remembered(self.state, self.name, None)
+        job = Job((Feed(records, options.request(table)),), self.name, given=options.schema, state=state)
+        return self._carry_out(job, options.load_id, fingerprint, dry_run)
+
+    def _carry_out(
+        self, job: Job, load_id: str | None, fingerprint: str | None, dry_run: bool, keeps: bool = False
+    ) -> Report:
+        """Try a job until no other load comes between. `keeps`: what the destination refuses is kept."""
+        started = time.monotonic()
         with ExitStack() as held:
             if dry_run:
                 home = held.enter_context(TemporaryDirectory(prefix="trellis-plan-"))
             else:
                 home = self.destination.staging("")
-            flight = held.enter_context(InFlight(home, fingerprint, options.load_id))
+            flight = held.enter_context(InFlight(home, fingerprint, load_id))
             if not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(flight.load_id)
             for attempt in range(ATTEMPTS):
                 staging = f"{home}/rows" if dry_run else self.destination.staging(flight.load_id)
                 flight.claim(staging)
+                trial, kept = Attempt(self, job, flight.load_id, staging), False
                 try:
-                    done = Attempt(self, records, replace(options, table=table), flight.load_id, staging).run(
-                        dry_run
-                    )
+                    done = trial.run(dry_run)
                     flight.finished()
+                    if not dry_run:
+                        self._folders.export(done.schema)
                     return replace(done, seconds={**done.seconds, "all": time.monotonic() - started})
                 except Moved:
                     if attempt == ATTEMPTS - 1:
@@ -167,9 +260,44 @@ class Pipeline:
                             f"{self.destination.url}: other loads changed the schema {ATTEMPTS} times while "
                             "this one ran; load again"
                         ) from None
+                except DestinationError as bad:
+                    if keeps and trial.commit is not None and trial.report is not None:
+                        self._packages.keep(Package(trial.commit, trial.report, staging))
+                        kept = True
+                        raise DestinationError(
+                            f"{bad}; the rows are kept, the next run loads them first (load {flight.load_id})"
+                        ) from bad
+                    raise
                 finally:
-                    shutil.rmtree(staging, ignore_errors=True)
+                    if not kept:
+                        shutil.rmtree(staging, ignore_errors=True)
         raise AssertionError("unreachable")
+
+    def _deliver(self, package: Package) -> Report:
+        """Commit what an earlier run could not."""
+        commit = package.commit
+        if not self._loaded_before(commit.load_id):
+            try:
+                self.destination.commit(commit)
+            except Moved:
+                raise TrellisError(
+                    f"{self.where}: the pending load {commit.load_id} was made for a schema that another "
+                    "load changed meanwhile; drop it with drop_pending() and run its source again"
+                ) from None
+        self._packages.done(package)
+        self._folders.export(commit.schema)
+        note = (
+            f"load {commit.load_id}, which failed before, is in now; the rows of this run were not read: "
+            "run again"
+        )
+        return replace(package.report, notes=(*package.report.notes, note))
+
+    @property
+    def _packages(self) -> Packages:
+        return Packages(Path(self.destination.staging("")) / "pending", self.name)
+
+    def _default_schema(self) -> str:
+        return str(self.state.get("default_schema_name") or self.name)
 
     def _loaded_before(self, load_id: str) -> bool:
         return self.destination.has_load(self.dataset, load_id, self._dialect.keep.journal())

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import trellis.flow.blocks
 import trellis.flow.sorts
-from trellis.attempt import Attempt, Options
+from trellis.attempt import Attempt, Feed, Job
+from trellis.options import Options
 from trellis.dialects.rudderstack.times import to_text
 from trellis.flow.records import FileRecords
 from trellis.flow.source import input_files
@@ -111,14 +112,15 @@ class Tables:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.pipeline, name)
 
-    def look(self) -> tuple[Schema, None]:
+    def look(self, name: str) -> tuple[Schema, None]:
         return self.schema, None
 
     def spread(self, source: Any, **options: Any) -> Report:
         staging = self.folder / str(len(self.reports))
         staging.mkdir()
         records = source if isinstance(source, FileRecords) else records_of(source, None, None)
-        attempt = Attempt(self, records, Options(table="", **options), "1", str(staging))
+        job = Job((Feed(records, Options(**options).request("")),), "shop")
+        attempt = Attempt(self, job, "1", str(staging))
         attempt.now = NOW
         report = attempt.run(dry_run=True)
         self.schema = report.schema

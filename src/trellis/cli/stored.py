@@ -19,6 +19,7 @@ from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Request
 from trellis.pipelines import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
+from trellis.schema.consistency import all_faults
 from trellis.schema.document import from_json, to_json, to_yaml
 from trellis.schema.merge import adopt
 from trellis.schema.model import Schema, Settings, Table
@@ -206,7 +207,7 @@ def lint(files: Sequence[str]) -> bool:
     right = True
     for file in files:
         try:
-            schema = schema_file(file)
+            schema = schema_file(file, all_faults)
         except (SchemaError, UsageError) as bad:
             error_console().print("error: ", style="bold red", end="")
             error_console().print(str(bad), soft_wrap=True)

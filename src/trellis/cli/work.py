@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -21,7 +21,7 @@ from trellis.report import Report
 from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Schema
 from trellis.schema.naming import get_naming
-from trellis.schema.validate import DocumentError, name_fault
+from trellis.schema.validate import DocumentError, Fault, faults, name_fault
 from trellis.schema.yaml_text import read
 
 
@@ -123,16 +123,16 @@ def contract_of(asked: str | Mapping[str, str] | None) -> str | Mapping[str, str
     return cast("str | Mapping[str, str]", found)
 
 
-def schema_file(path: str) -> Schema:
+def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:
     """The schema of a YAML or JSON document. Raises UsageError, SchemaError with file and line."""
     text = read_text(Path(path))
     if not text.lstrip().startswith("{"):
-        return from_yaml(text, path)
+        return from_yaml(text, path, find)
     try:
-        return from_json(text, path)
+        return from_json(text, path, find)
     except DocumentError as bad:
         try:
-            from_yaml(text, path)  # JSON is YAML, and its reader knows the lines
+            from_yaml(text, path, find)  # JSON is YAML, and its reader knows the lines
         except DocumentError as located:
             raise located from None
         except TrellisError:

@@ -24,9 +24,10 @@ from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.duckdb_load import Load, database_of, table_name
 from trellis.destinations.duckdb_types import data_type, duckdb_type
 from trellis.destinations.folder import make_folder
-from trellis.destinations.merge import quoted
 from trellis.destinations.migration import Migration, has_moved, refuse_views
+from trellis.destinations.names import quoted
 from trellis.destinations.refusal import no_table, refuse_twins
+from trellis.destinations.scan import newest_of
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
@@ -104,6 +105,19 @@ class DuckDB:
                     db.execute("ROLLBACK")
                 raise
 
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        if not os.path.exists(self.path):
+            return None
+        with self._open() as db:
+            known = self._tables(db, dataset).get(table)
+            if known is None or column not in known.columns:
+                return None
+            found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
+            rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+            return rows[0] if rows else None
+
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         known = self.catalog(dataset)
         if table not in known:
@@ -164,7 +178,7 @@ class DuckDB:
         tables = self._tables(db, commit.dataset)
         if has_moved(commit, tables):
             raise Moved
-        Load(db, self.path, commit, tables).run()
+        Load(db, self.path, commit, tables).work()
 
     def _newest(
         self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: Journal

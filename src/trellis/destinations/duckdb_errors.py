@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trellis.destinations.duckdb_types import duckdb_type
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.refusal import null_in, type_clash
 from trellis.destinations.scan import relation
 from trellis.errors import SchemaError, TrellisError

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.evolution.dialect import KeyedLoad
 
 Count = Callable[[str], int]

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.evolution.dialect import Links
 
 Pair = tuple[str, str]

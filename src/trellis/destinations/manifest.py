@@ -147,7 +147,7 @@ class Manifests:
     def _numbers(self) -> list[int]:
         try:
             names = os.listdir(self.folder)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         return sorted(int(name[:20]) for name in names if _NAME.fullmatch(name))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trellis.destinations.base import CatalogTable, Commit
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
 
@@ -67,6 +67,13 @@ def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -
                 f"table {table.name}: it is a view in the destination, and a load needs a table; rename the "
                 "one or the other; nothing was loaded"
             )
+
+
+def emptied(commit: Commit) -> tuple[str, ...]:
+    """The tables all of whose rows go before the load brings any."""
+    replaced = (chain.root for chain in commit.chains if chain.mode == "replace")
+    chained = (table.name for root in replaced for table in commit.schema.chain(root))
+    return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
 
 
 def has_moved(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:

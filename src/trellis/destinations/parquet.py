@@ -35,7 +35,7 @@ from trellis.destinations.parquet_load import (
 )
 from trellis.destinations.parquet_types import type_name
 from trellis.destinations.refusal import no_table, refuse_twins
-from trellis.destinations.sieve import count_by, empty_cells
+from trellis.destinations.sieve import count_by, empty_cells, newest_row
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
@@ -128,6 +128,18 @@ class Parquet:
                     if self._publish(place, base, commit, draft):
                         return
         raise DestinationError(f"{self.path}: {ATTEMPTS} other loads were faster than this one; load again")
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        def row(manifest: Manifest) -> Mapping[str, Any] | None:
+            live = manifest.tables.get(table, LiveTable())
+            if column not in live.columns:
+                return None
+            paths = [os.path.join(self.path, file.path) for file in live.files]
+            return newest_row(paths, list(live.columns), column, value, order)
+
+        return self._read(dataset, row)
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         def rows(manifest: Manifest) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trellis.destinations.refusal import null_in
 from trellis.flow.arrow_types import arrow_schema
 from trellis.flow.stage import GROUP_ROWS
-from trellis.schema.model import Table
+from trellis.schema.model import NOTHING, Table
 
 Mask = npt.NDArray[np.bool_]
 
@@ -53,16 +54,46 @@ def columns_of(path: str) -> list[str]:
     return list(pq.read_schema(path).names)
 
 
-def write_filtered(source: str, kept: Mask, target: str) -> None:
-    """Copy the rows of a file that the mask keeps."""
+def write_filtered(source: str, kept: Mask, target: str, written: Mapping[str, pa.Scalar] = NOTHING) -> None:
+    """Copy the rows of a file that the mask keeps, all of them with the values in `written`."""
+
+    def change(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
+        rows = batch.filter(mask)
+        return _with_values(rows, written, pa.array(np.ones(rows.num_rows, dtype=np.bool_)))
+
+    _copy(source, kept, target, change)
+
+
+def write_changed(source: str, changed: Mask, target: str, written: Mapping[str, pa.Scalar]) -> None:
+    """Copy all rows of a file; those of the mask get the values in `written`."""
+    _copy(source, changed, target, lambda batch, mask: _with_values(batch, written, mask))
+
+
+def _copy(
+    source: str, mask: Mask, target: str, change: Callable[[pa.RecordBatch, pa.Array], pa.RecordBatch]
+) -> None:
     Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow) as writer:
-        at = 0
-        for batch in file.iter_batches(batch_size=GROUP_ROWS):
-            rows = batch.filter(pa.array(kept[at : at + batch.num_rows]))
-            at += batch.num_rows
-            if rows.num_rows:
-                writer.write_batch(rows)
+    with pq.ParquetFile(source) as file:
+        empty = pa.RecordBatch.from_pylist([], file.schema_arrow)
+        schema = change(empty, pa.array([], pa.bool_())).schema
+        with pq.ParquetWriter(target, schema) as writer:
+            at = 0
+            for batch in file.iter_batches(batch_size=GROUP_ROWS):
+                rows = change(batch, pa.array(mask[at : at + batch.num_rows]))
+                at += batch.num_rows
+                if rows.num_rows:
+                    writer.write_batch(rows)
+
+
+def _with_values(batch: pa.RecordBatch, written: Mapping[str, pa.Scalar], where: pa.Array) -> pa.RecordBatch:
+    """The rows with values in columns, there or not, where the mask says so."""
+    for name, value in written.items():
+        at = batch.schema.get_field_index(name)
+        field = pa.field(name, value.type)
+        before = pa.nulls(batch.num_rows, value.type) if at < 0 else batch.column(at).cast(value.type)
+        after = pc.if_else(where, value, before)
+        batch = batch.append_column(field, after) if at < 0 else batch.set_column(at, field, after)
+    return batch
 
 
 def write_records(table: Table, records: Sequence[Mapping[str, Any]], target: str) -> None:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from trellis.destinations.base import CatalogTable, Commit
 from trellis.destinations.manifest import LiveFile, LiveTable, Manifest
+from trellis.destinations.migration import emptied
 from trellis.destinations.parquet_files import columns_of, footer, schema_of, write_empty, write_records
 from trellis.destinations.parquet_links import LinkMerge
 from trellis.destinations.parquet_merge import KeyedMerge, Merge
 from trellis.destinations.parquet_types import data_type, type_name
+from trellis.destinations.placed import Placed
 from trellis.destinations.refusal import refuse_required, refuse_twin_columns, refuse_twins, type_clash
 from trellis.destinations.retype import write_retyped
-from trellis.destinations.sieve import Merged
+from trellis.destinations.scan import literal
+from trellis.destinations.sieve import Merged, sieve
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, Table
 
@@ -79,26 +82,55 @@ class Load:
         commit = self.commit
         known = (*commit.schema.tables.values(), *commit.extra_tables)
         tables = {t.name: t for t in known if t.complete_columns}
-        refuse_twins(tables.values(), catalog_of(self.base))
+        self.start = self._start()
+        refuse_twins(tables.values(), self.start)
         self.columns = {
             name: columns_after(table, self._live(name), commit.retyped.get(name, ()))
             for name, table in tables.items()
         }
         self.retyped = self._retyped(tables)
         outcome = self._outcome(tables)
-        self.made = Draft(dict(self.base.tables))
+        self.made = Draft(dict(self.start))
+        others = [name for name in commit.reset.empty if name in self.start and name not in tables]
+        for name in others:
+            self.made.tables[name] = self._table(Table(name), self._live(name).columns, Merged((), ()))
         for name, table in tables.items():
             merged = outcome.get(name) or Merged(self._now(name).files, self._staged(name))
             self._refuse_rows_without(table, merged)
             self.made.tables[name] = self._table(table, self.columns[name], merged)
         return self.made
 
+    def _start(self) -> dict[str, LiveTable]:
+        """The tables as the load finds them, without what it takes away before it brings anything."""
+        reset = self.commit.reset
+        tables = {name: table for name, table in self.base.tables.items() if name not in reset.drop}
+        without_rows = [name for name in emptied(self.commit) if name in tables]
+        tables.update({name: replace(tables[name], files=()) for name in without_rows})
+        versions = tables.get(self.commit.journal.versions)
+        if reset.versions and versions:
+            tables[self.commit.journal.versions] = self._without_versions(versions)
+        return tables
+
+    def _without_versions(self, live: LiveTable) -> LiveTable:
+        """The table of versions without those of this schema."""
+        name, scratch = self.commit.journal.versions, os.path.join(self.scratch, "reset")
+        table = self.commit.schema.tables.get(name) or Table(name)
+        rows = Placed.live(self.root, live, live.columns, table)
+        of_schema = f"schema_name = {literal(self.commit.schema.name)}"
+        with sieve(self.root, scratch) as found:
+            leaving = f"SELECT {rows.place} AS place FROM {rows.relation()} WHERE {of_schema}"
+            stays = found.without(name, live.files, leaving)
+        made = [
+            LiveFile(os.path.abspath(path), footer(path).rows, len(columns_of(path))) for path in stays.made
+        ]
+        return replace(live, files=(*stays.kept, *made))
+
     def _retyped(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
         """Tables with columns that get another type; the files that have those are written anew."""
         found: dict[str, LiveTable] = {}
-        emptied = {chain.root for chain in self.commit.chains if chain.mode == "replace"}
+        without_rows = emptied(self.commit)
         for name, columns in self.commit.retyped.items():
-            if name in emptied:
+            if name in without_rows:
                 continue
             live, after = self._live(name), self.columns[name]
             changed = {c: after[c] for c in columns if live.columns.get(c, after[c]) != after[c]}
@@ -125,14 +157,14 @@ class Load:
         found: dict[str, Merged] = {}
         for chain in commit.chains:
             names = [t.name for t in commit.schema.chain(chain.root) if t.name in tables]
-            if chain.mode == "replace":
-                found.update((name, Merged((), self._staged(name))) for name in names)
-            elif chain.mode == "merge":
+            if chain.mode == "merge":
                 live = {name: self._now(name) for name in names}
                 found.update(Merge(self.root, commit, chain, live, scratch).run())
         for load in commit.keyed:
             if self._staged(load.table):
                 now, columns = self._now(load.table), self.columns[load.table]
+                if not now.files:  # nothing tells the types of columns that the schema does not know
+                    columns = {c.name: columns[c.name] for c in tables[load.table].complete_columns}
                 found[load.table] = KeyedMerge(self.root, commit, load, now, columns, scratch).run()
         if commit.links and self._staged(commit.links.rules):
             now, columns = self._now(commit.links.mappings), self.columns[commit.links.mappings]
@@ -159,7 +191,8 @@ class Load:
             keep = next((file for file in whole if not file.rows), None)
             if keep is None:
                 path = os.path.join(self.scratch, "empty", f"{folder_name(table.name)}.parquet")
-                known = [os.path.join(self.root, file.path) for file in self._live(table.name).files]
+                before = self.base.tables.get(table.name, LiveTable()).files
+                known = [os.path.join(self.root, file.path) for file in before]
                 write_empty(schema_of(columns, known, table), path)
                 keep = self._added(table, columns, path, len(made))
         else:
@@ -199,7 +232,7 @@ class Load:
         self.made.links = [link for link in self.made.links if link[1] not in unwanted]
 
     def _live(self, table: str) -> LiveTable:
-        return self.base.tables.get(table, LiveTable())
+        return self.start.get(table, LiveTable())
 
     def _now(self, table: str) -> LiveTable:
         """The table with the types it has after the load."""

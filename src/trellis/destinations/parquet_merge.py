@@ -6,20 +6,26 @@ Only files with rows that leave are written anew.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
 
 from trellis.destinations.base import ChainLoad, Commit, KeyedLoad
 from trellis.destinations.keyed import Keyed
 from trellis.destinations.manifest import LiveTable
-from trellis.destinations.merge import COMING, LEAVING, Chain
+from trellis.destinations.merge import Chain
 from trellis.destinations.parquet_files import columns_of, schema_of
+from trellis.destinations.parquet_types import file_type, type_name
 from trellis.destinations.placed import Placed
 from trellis.destinations.refusal import double_keys
+from trellis.destinations.roots import COMING, LEAVING
 from trellis.destinations.scan import relation
 from trellis.destinations.sieve import Merged, Sieve, sieve
+from trellis.destinations.versions import in_column
 from trellis.errors import SchemaError
-from trellis.flow.arrow_types import arrow_type
+from trellis.flow.stage import StagedFile
 from trellis.schema.model import Table
 
 
@@ -34,38 +40,44 @@ class Merge:
     scratch: str
 
     def run(self) -> dict[str, Merged]:
-        schema = self.commit.schema
-        tables = [t for t in schema.chain(self.load.root) if t.complete_columns]
         chain = Chain(
-            schema, schema.tables[self.load.root], self.commit.keys.__getitem__, self._current, self._staged
+            self.commit.schema, self.load, self.commit.keys.__getitem__, self._current, self._staged
         )
-        chain.check(self.load.strategy)
         self.chain = chain
-        if not self._paths_staged(self.load.root):
-            return {t.name: Merged(self._live(t.name).files, ()) for t in tables}
-        for table in tables:
-            _refuse_inexact(table.name, {c.name: str(arrow_type(c)) for c in chain.needs(table.name)})
+        chain.roots.check()
+        if not any(file.rows for file in self._files(self.load.root)):
+            return {table.name: Merged(self._live(table.name).files, ()) for table in chain.tables}
+        for table in chain.tables:
+            _refuse_inexact(table.name, {c.name: type_name(c) for c in chain.needs(table.name)})
         with sieve(self.root, self.scratch) as found:
-            if self.load.strategy == "upsert":
-                twice = found.count(chain.double_keys())
-                if twice:
-                    raise double_keys(chain.root.name, twice)
-            found.db.execute(f"CREATE TEMP TABLE {LEAVING} AS {chain.leaving(self.load.strategy)}")
-            found.db.execute(f"CREATE TEMP TABLE {COMING} AS {chain.coming(self.load.strategy)}")
-            return {table.name: self._table(found, table) for table in tables}
+            if self.load.strategy == "upsert" and (twice := found.count(chain.roots.double_keys())):
+                raise double_keys(chain.root.name, twice)
+            if chain.replaces:
+                found.db.execute(f"CREATE TEMP TABLE {LEAVING} AS {chain.roots.leaving()}")
+            found.db.execute(f"CREATE TEMP TABLE {COMING} AS {chain.roots.coming()}")
+            return {table.name: self._table(found, table) for table in chain.tables}
 
     def _table(self, found: Sieve, table: Table) -> Merged:
-        staged = self.commit.files.get(table.name, ())
-        stays = found.without(table.name, self._live(table.name).files, self.chain.places_leaving(table.name))
-        once = bool(staged) and bool(found.count(self.chain.has_double_ids(table.name)))
-        coming = self.chain.places_coming(table.name, once) if staged else ""
-        return Merged(stays.kept, (*stays.made, *found.of(table.name, staged, coming)))
+        live, staged, chain = self._live(table.name).files, self._files(table.name), self.chain
+        stays, written = Merged(live, ()), dict[str, pa.Scalar]()
+        if chain.replaces:
+            stays = found.without(table.name, live, chain.places_leaving(table.name))
+        elif table == chain.root and (versions := chain.roots.versions):
+            written = {name: _scalar(table, name, at) for name, at in versions.moments.items()}
+            valid_to = versions.history.valid_to
+            ended = {valid_to: _scalar(table, valid_to, versions.history.at)}
+            stays = found.changed(table.name, live, chain.roots.places_retiring(versions), ended)
+        if not staged:
+            return stays
+        once = chain.replaces and bool(found.count(chain.has_double_ids(table.name)))
+        coming = chain.places_coming(table.name, once)
+        return Merged(stays.kept, (*stays.made, *found.of(table.name, staged, coming, written)))
 
     def _live(self, table: str) -> LiveTable:
         return self.live.get(table, LiveTable())
 
-    def _paths_staged(self, table: str) -> list[str]:
-        return [file.path for file in self.commit.files.get(table, ())]
+    def _files(self, table: str) -> Sequence[StagedFile]:
+        return self.commit.files.get(table, ())
 
     def _current(self, table: str) -> str:
         paths = [os.path.join(self.root, file.path) for file in self._live(table).files]
@@ -73,7 +85,7 @@ class Merge:
 
     def _staged(self, table: str) -> str:
         needed = self.chain.needs(table)
-        paths = self._paths_staged(table)
+        paths = [file.path for file in self._files(table)]
         there = {name for path in paths for name in columns_of(path)}
         return relation(paths, needed, there)
 
@@ -113,6 +125,12 @@ class KeyedMerge:
                 filled = (keyed.changed(self.columns), keyed.added(self.columns))
                 made += found.written(table.name, filled, schema_of(self.columns, current.paths, table))
             return Merged(stays.kept, tuple(made))
+
+
+def _scalar(table: Table, name: str, moment: datetime | None) -> pa.Scalar:
+    """A time as files keep it in a column."""
+    column = table.columns[name]
+    return pa.scalar(moment and in_column(column, moment), file_type(column))
 
 
 def _refuse_inexact(table: str, types: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from trellis.destinations.manifest import LiveTable
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.parquet_files import columns_of
 from trellis.destinations.scan import relation
 from trellis.flow.stage import StagedFile

@@ -20,14 +20,14 @@ from trellis.destinations.base import (
     one_by_one,
 )
 from trellis.destinations.folder import make_folder, plainly
-from trellis.destinations.merge import quoted
 from trellis.destinations.migration import Migration, refuse_views
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_catalog import has_schema, has_table, read_catalog
 from trellis.destinations.postgres_errors import Unreachable, explained
 from trellis.destinations.postgres_journal import has_load, newest
 from trellis.destinations.postgres_load import deliver
 from trellis.destinations.postgres_names import name_of, refuse_names
-from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, rows_of
+from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, newest_row_of, rows_of
 from trellis.destinations.postgres_session import Lost, Refused, Session, connect
 from trellis.destinations.postgres_staging import clear_up
 from trellis.destinations.postgres_types import postgres_type
@@ -124,6 +124,15 @@ class Postgres:
             if tried < TRIES:
                 time.sleep(PAUSE * 2 ** (tried - 1))
         raise self._gave_up(commit, TRIES, unknown, reason)
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        with self._open() as session:
+            known = read_catalog(session, dataset).tables.get(table)
+            if known is None or column not in known.columns:
+                return None
+            return newest_row_of(session, dataset, table, column, value, order)
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         with self._open() as session:

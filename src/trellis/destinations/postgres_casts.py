@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_session import Aim, Refused, Session
 from trellis.destinations.refusal import type_clash
 from trellis.errors import SchemaError

@@ -34,6 +34,14 @@ class Catalog:
     computed: Mapping[str, frozenset[str]]
     defaulted: Mapping[str, frozenset[str]]
 
+    def without(self, table: str) -> Catalog:
+        others = self.tables.keys() - {table}
+        return Catalog(
+            {name: self.tables[name] for name in others},
+            {name: self.computed[name] for name in others},
+            {name: self.defaulted[name] for name in others},
+        )
+
 
 def read_catalog(session: Session, dataset: str) -> Catalog:
     columns: dict[str, dict[str, str]] = {}

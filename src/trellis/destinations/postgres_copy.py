@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_errors import Unreachable, explained, one_line
 from trellis.destinations.postgres_names import name_of
 from trellis.destinations.postgres_session import Aim, Lost, Refused, Session, connect, failed

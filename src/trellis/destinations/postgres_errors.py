@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.refusal import null_in
 from trellis.errors import DestinationError, SchemaError, TrellisError
 
@@ -169,6 +169,14 @@ def _unsupported(refused: Refused, session: Session) -> TrellisError:
     )
 
 
+def _depended(refused: Refused, session: Session) -> TrellisError:
+    detail = (refused.bad.diag.message_detail or "").replace("\n", ", ")
+    return SchemaError(
+        f"{_of_table(refused)}: it is to be dropped, but other things depend on it ({detail}); drop those, "
+        "load, and create them again; nothing was loaded"
+    )
+
+
 def _misfit(refused: Refused, session: Session) -> TrellisError:
     """A value that a column does not take; while rows are copied the server tells which."""
     context = refused.bad.diag.context or ""
@@ -213,6 +221,7 @@ _SENTENCES: Mapping[str, Callable[[Refused, Session], TrellisError]] = {
     "23502": _null,
     "23": _constraint,
     "0A000": _unsupported,
+    "2BP01": _depended,
     "22": _misfit,
     "42804": _misfit,
     "42846": _misfit,

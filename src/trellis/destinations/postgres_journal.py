@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_catalog import has_table
 from trellis.destinations.postgres_names import name_of
 from trellis.destinations.postgres_session import Session

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links, Moved, Parallel
+from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links, Moved, Parallel
 from trellis.destinations.keyed import POSTGRES, Keyed
 from trellis.destinations.links import Linking, changes_of
-from trellis.destinations.merge import Chain, Words, quoted
-from trellis.destinations.migration import Migration, has_moved, refuse_views
+from trellis.destinations.migration import Migration, has_moved
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_casts import Casts, Probe
 from trellis.destinations.postgres_catalog import has_schema, read_catalog
 from trellis.destinations.postgres_errors import explained
@@ -20,17 +20,17 @@ from trellis.destinations.postgres_names import digest, name_of, refuse_names
 from trellis.destinations.postgres_session import Aim, Refused, Session
 from trellis.destinations.postgres_staging import Staging, clear_up, wait_for
 from trellis.destinations.postgres_types import postgres_type
-from trellis.destinations.refusal import double_keys, refuse_required, type_clash
+from trellis.destinations.refusal import refuse_required, type_clash
+from trellis.destinations.roots import Words
+from trellis.destinations.sql_load import SqlLoad
 from trellis.errors import SchemaError, TrellisError
-from trellis.flow.stage import StagedFile
-from trellis.schema.model import Column, Table
+from trellis.schema.model import NOTHING, Column, Table
 
 if TYPE_CHECKING:
     import psycopg
 
     Cursor = psycopg.Cursor[tuple[Any, ...]]
 
-LEAVING, COMING = "pg_temp.leaving", "pg_temp.coming"
 GIVEN, MERGED = "pg_temp.links_given", "pg_temp.links_merged"
 TURNS = 5
 """How often a transaction is begun that the server ends for the sake of another one."""
@@ -92,7 +92,7 @@ def _compared(commit: Commit) -> set[str]:
 
 
 @dataclass
-class Load:
+class Load(SqlLoad):
     """The transaction of a load, which is open when it runs."""
 
     session: Session
@@ -109,29 +109,8 @@ class Load:
         if self.staging.staged:
             self.staging.check()
         self.catalog = read_catalog(self.session, commit.dataset)
-        refuse_views(tables_of(commit), self.catalog.tables)
         self._make_dataset()
-        for chain in commit.chains:
-            if chain.mode == "replace":
-                self._empty(chain)
-        for table in tables_of(commit):
-            self._migrate(table)
-        for chain in commit.chains:
-            if chain.mode == "merge":
-                self._merge(chain)
-            else:
-                for table in commit.schema.chain(chain.root):
-                    self._insert(table)
-        for load in commit.keyed:
-            if self._files(load.table):
-                self._keyed(load)
-        if commit.links and self._files(commit.links.rules):
-            self._link(commit.links)
-        for table in commit.extra_tables:
-            self._insert(table)
-        for name, rows in commit.records.items():
-            for row in rows:
-                self._record(name, row)
+        self.work()
 
     def fault(self, refused: Refused) -> TrellisError:
         """The error for a refused statement. The transaction is over, the staged rows are still there."""
@@ -158,12 +137,26 @@ class Load:
             aim = Aim(needs=f"GRANT CREATE ON DATABASE {database} TO {{user}}")
             self.session.run(f"CREATE SCHEMA {quoted(dataset)}", aim=aim)
 
-    def _empty(self, chain: ChainLoad) -> None:
-        for table in self.commit.schema.chain(chain.root):
-            if table.name in self.catalog.tables:
-                self._run(f"DELETE FROM {self._name(table.name)}", table)
+    @property
+    def _known(self) -> Mapping[str, CatalogTable]:
+        return self.catalog.tables
 
-    def _migrate(self, table: Table) -> None:
+    @property
+    def _words(self) -> Words:
+        place = f"s.{quoted(self.staging.place)}"
+        return Words("pg_temp.leaving", "pg_temp.coming", place, lambda column: type_of(self.commit, column))
+
+    def _forget(self, table: str) -> None:
+        self.catalog = self.catalog.without(table)
+
+    def _retype(self) -> None:
+        """The migration does."""
+
+    def _migrate(self) -> None:
+        for table in self._tables():
+            self._migrate_one(table)
+
+    def _migrate_one(self, table: Table) -> None:
         commit, known = self.commit, self.catalog.tables
         plan = Migration(known, lambda c: type_of(commit, c), self._name, str, commit.retyped)
         if table.name in known:
@@ -171,11 +164,8 @@ class Load:
             rows = f"SELECT EXISTS (SELECT 1 FROM {self._name(table.name)})"
             if any(c.required for c in missing) and self._run(rows, table).fetchone() == (True,):
                 refuse_required(table, missing)
-            owner = f"ALTER TABLE {self._name(table.name)} OWNER TO {{user}}"
-        else:
-            owner = f"GRANT USAGE, CREATE ON SCHEMA {quoted(commit.dataset)} TO {{user}}"
         for statement in plan.of_table(table):
-            self._run(statement, table, owner)
+            self._run(statement, table, owner=table.name in known)
         self.casts[table.name] = casts = self._casts(table)
         casts.check(self.session, self._aim(table.name))
 
@@ -193,35 +183,6 @@ class Load:
             real.types,
             self.catalog.computed.get(table.name, frozenset()),
         )
-
-    def _merge(self, load: ChainLoad) -> None:
-        schema, strategy = self.commit.schema, load.strategy
-        tables = [table for table in schema.chain(load.root) if table.complete_columns]
-        root, keys = schema.tables[load.root], self.commit.keys.__getitem__
-        words = Words(LEAVING, COMING, f"s.{quoted(self.staging.place)}")
-        chain = Chain(schema, root, keys, self._name, self._staged, words)
-        chain.check(strategy)
-        if not self._files(root.name):
-            return
-        if strategy == "upsert":
-            twice = self._count(chain.double_keys(), root)
-            if twice:
-                raise double_keys(root.name, twice)
-        self._run(f"CREATE TEMP TABLE {LEAVING} ON COMMIT DROP AS {chain.leaving(strategy)}", root)
-        self._run(f"CREATE TEMP TABLE {COMING} ON COMMIT DROP AS {chain.coming(strategy)}", root)
-        for table in reversed(tables):
-            where = chain.members(table.name, self._name, LEAVING)
-            self._run(f"DELETE FROM {self._name(table.name)} WHERE {where}", table)
-        for table in tables:
-            if not self._files(table.name):
-                continue
-            if self._count(chain.has_double_ids(table.name), table):
-                places = chain.places_coming(table.name, once=True)
-                self._insert(table, f"{quoted(self.staging.place)} IN ({places})")
-            else:
-                self._insert(table, chain.members(table.name, self._staged, COMING))
-        for kept in (LEAVING, COMING):
-            self._run(f"DROP TABLE {kept}", root)
 
     def _keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
@@ -261,24 +222,15 @@ class Load:
         if values:
             self.session.run(f"INSERT INTO {name} SELECT * FROM unnest({marks})", values)
 
-    def _insert(self, table: Table, where: str = "TRUE") -> None:
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
         if self._files(table.name):
-            into = ", ".join(map(quoted, self._columns(table)))
+            values = {**{name: f"s.{quoted(name)}" for name in self._columns(table)}, **written}
+            into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
             source = f"{self._staged(table.name)} AS s"
-            self._run(
-                f"INSERT INTO {self._name(table.name)} ({into}) SELECT {into} FROM {source} WHERE {where}",
-                table,
-            )
+            self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} WHERE {where}", table)
 
-    def _record(self, name: str, row: Mapping[str, Any]) -> None:
-        columns = ", ".join(map(quoted, row))
-        marks = ", ".join(f"${number}" for number in range(1, len(row) + 1))
-        values = [_storable(value) for value in row.values()]
-        into = f"INSERT INTO {self._name(name)} ({columns}) VALUES ({marks})"
-        self.session.run(into, values, self._aim(name))
-
-    def _files(self, table: str) -> Sequence[StagedFile]:
-        return self.commit.files.get(table, ())
+    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+        self._insert(table, f"{quoted(self.staging.place)} IN ({places})", written)
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have and the table takes; the others get their defaults."""
@@ -299,10 +251,18 @@ class Load:
         found = self._run(query, table).fetchone()
         return int(found[0]) if found else 0
 
-    def _run(self, statement: str, table: Table, needs: str = "") -> Cursor:
-        if statement.startswith("CREATE TEMP"):
+    def _run(
+        self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
+    ) -> Cursor:
+        needs = ""
+        if owner:
+            needs = f"ALTER TABLE {self._name(table.name)} OWNER TO {{user}}"
+        elif statement.startswith("CREATE TABLE"):
+            needs = f"GRANT USAGE, CREATE ON SCHEMA {quoted(self.commit.dataset)} TO {{user}}"
+        elif statement.startswith("CREATE TEMP"):
             needs = f"GRANT TEMPORARY ON DATABASE {quoted(self.session.db.info.dbname)} TO {{user}}"
-        return self.session.run(statement, aim=self._aim(table.name, needs))
+        storable = [_storable(value) for value in values]
+        return self.session.run(statement, storable, self._aim(table.name, needs))
 
     def _aim(self, table: str, needs: str = "") -> Aim:
         relation = self._name(table)

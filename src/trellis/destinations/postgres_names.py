@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_names import name_of
 from trellis.destinations.postgres_session import Aim, Session
+from trellis.destinations.scan import newest_of
 
 if TYPE_CHECKING:
     import psycopg
 
 
 def rows_of(session: Session, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
-    _read_all(session.db)
     limited = "" if limit is None else f" LIMIT {int(limit)}"
-    found = session.run(f"SELECT * FROM {name_of(dataset, table)}{limited}", aim=_reading(dataset, table))
-    names = [column.name for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found]
+    return _rows(session, dataset, table, f"SELECT * FROM {name_of(dataset, table)}{limited}")
+
+
+def newest_row_of(
+    session: Session, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+) -> dict[str, Any] | None:
+    found = _rows(session, dataset, table, newest_of(name_of(dataset, table), column, order), [value])
+    return found[0] if found else None
 
 
 def counts_of(
@@ -44,6 +49,15 @@ def count_of(session: Session, dataset: str, table: str) -> int:
     query = f"SELECT count(*) FROM {name_of(dataset, table)}"
     found = session.run(query, aim=_reading(dataset, table)).fetchone()
     return int(found[0]) if found else 0
+
+
+def _rows(
+    session: Session, dataset: str, table: str, query: str, values: Sequence[Any] = ()
+) -> list[dict[str, Any]]:
+    _read_all(session.db)
+    found = session.run(query, values, _reading(dataset, table))
+    names = [column.name for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found]
 
 
 def _reading(dataset: str, table: str) -> Aim:

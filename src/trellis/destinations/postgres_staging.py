@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from trellis.destinations.base import Parallel
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.destinations.postgres_catalog import has_schema
 from trellis.destinations.postgres_copy import Item, Piece, columns_of, copy_item, packed, pieces_of
 from trellis.destinations.postgres_errors import lock_held

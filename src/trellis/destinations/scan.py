@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from trellis.destinations.duckdb_types import duckdb_type
-from trellis.destinations.merge import quoted
+from trellis.destinations.names import quoted
 from trellis.schema.model import Column
 
 
@@ -20,11 +20,17 @@ def literal(text: str) -> str:
 
 def relation(paths: Sequence[str], columns: Iterable[Column], there: Collection[str]) -> str:
     """What stands in a FROM clause: these columns of these files, NULL where no file has one of them."""
-    picked = ", ".join(_read(c) if c.name in there else _null(c) for c in columns)
     if not paths:
-        return f"(SELECT {picked} WHERE FALSE)"
+        return f"(SELECT {', '.join(map(_null, columns))} WHERE FALSE)"
+    picked = ", ".join(_read(c) if c.name in there else _null(c) for c in columns)
     files = ", ".join(literal(_no_pattern(path)) for path in paths)
     return f"(SELECT {picked} FROM read_parquet([{files}], union_by_name = true, hive_partitioning = false))"
+
+
+def newest_of(relation: str, column: str, order: Iterable[str]) -> str:
+    """A query of the last row, by the columns of `order`, of those in which a column is $1."""
+    by = ", ".join(f"{quoted(name)} DESC NULLS LAST" for name in order)
+    return f"SELECT * FROM {relation} WHERE {quoted(column)} = $1 ORDER BY {by} LIMIT 1"
 
 
 def _read(column: Column) -> str:
@@ -32,7 +38,8 @@ def _read(column: Column) -> str:
 
 
 def _null(column: Column) -> str:
-    return f"CAST(NULL AS {duckdb_type(column)}) AS {quoted(column.name)}"
+    null = f"CAST(NULL AS {duckdb_type(column)})" if column.complete else "NULL"
+    return f"{null} AS {quoted(column.name)}"
 
 
 def _no_pattern(path: str) -> str:

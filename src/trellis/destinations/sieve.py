@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.manifest import LiveFile
-from trellis.destinations.merge import quoted
-from trellis.destinations.parquet_files import Mask, write_filtered
-from trellis.destinations.scan import relation
+from trellis.destinations.names import quoted
+from trellis.destinations.parquet_files import Mask, write_changed, write_filtered
+from trellis.destinations.scan import newest_of, relation
 from trellis.errors import DestinationError
 from trellis.flow.stage import GROUP_ROWS, StagedFile, folder_name
-from trellis.schema.model import Column
+from trellis.schema.model import NOTHING, Column
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,14 +53,33 @@ class Sieve:
                 made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
         return Merged(tuple(kept), tuple(made))
 
-    def of(self, table: str, files: Sequence[StagedFile], coming: str) -> tuple[str, ...]:
-        """Files with the staged rows that a query of places, from 1, names."""
+    def changed(
+        self, table: str, files: Sequence[LiveFile], places: str, written: Mapping[str, pa.Scalar]
+    ) -> Merged:
+        """The files of a table with values in the rows that a query of places, from 1, names."""
+        kept, made = [], []
+        for file, hit in zip(files, self._masks(places, [f.rows for f in files]), strict=True):
+            if hit.any():
+                made.append(self._target(table))
+                write_changed(os.path.join(self.root, file.path), hit, made[-1], written)
+            else:
+                kept.append(file)
+        return Merged(tuple(kept), tuple(made))
+
+    def of(
+        self,
+        table: str,
+        files: Sequence[StagedFile],
+        coming: str,
+        written: Mapping[str, pa.Scalar] = NOTHING,
+    ) -> tuple[str, ...]:
+        """Files with the staged rows that a query of places, from 1, names, with values in some columns."""
         made = []
         for source, hit in zip(files, self._masks(coming, [f.rows for f in files]), strict=True):
-            if hit.all():
+            if hit.all() and not written:
                 made.append(source.path)
             elif hit.any():
-                made.append(self._filtered(table, source.path, hit))
+                made.append(self._filtered(table, source.path, hit, written))
         return tuple(made)
 
     def written(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
@@ -93,9 +112,11 @@ class Sieve:
             first += size
             yield mask
 
-    def _filtered(self, table: str, source: str, kept: Mask) -> str:
+    def _filtered(
+        self, table: str, source: str, kept: Mask, written: Mapping[str, pa.Scalar] = NOTHING
+    ) -> str:
         target = self._target(table)
-        write_filtered(source, kept, target)
+        write_filtered(source, kept, target, written)
         return target
 
     def _target(self, table: str) -> str:
@@ -132,6 +153,22 @@ def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[st
     try:
         with duckdb.connect(":memory:") as db:
             return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+    except duckdb.IOException as bad:
+        raise FileNotFoundError(one_line(bad)) from bad
+
+
+def newest_row(
+    paths: Sequence[str], columns: Sequence[str], column: str, value: str, order: Sequence[str]
+) -> dict[str, Any] | None:
+    """The last row by the columns of `order` of those with a text in a column. Raises FileNotFoundError."""
+    import duckdb
+
+    query = newest_of(relation(paths, map(Column, columns), columns), column, order)
+    try:
+        with duckdb.connect(":memory:") as db:
+            db.execute("SET TimeZone = 'UTC'")
+            found: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
+            return found[0] if found else None
     except duckdb.IOException as bad:
         raise FileNotFoundError(one_line(bad)) from bad
 

@@ -230,11 +230,16 @@ class Catalog(Protocol):
 
 @dataclass(frozen=True)
 class Journal:
-    """Where a dialect keeps its record of schema versions and of loads."""
+    """Where a dialect keeps its record of schema versions, of loads, and of what pipelines remember.
+
+    A row of `states` names its pipeline in `pipeline_name`, the newest is the last by `newest`.
+    """
 
     versions: str
     loads: str
     load_id: str
+    states: str = ""
+    newest: tuple[str, ...] = ()
 
 
 class Refusal(NamedTuple):
@@ -248,6 +253,10 @@ class Cut(NamedTuple):
 
     reason: str
     into: Callable[[Any], Any]
+
+
+State = Mapping[str, Any]
+"""What a pipeline remembers from load to load, JSON but for dates, times and decimals."""
 
 
 class Route(Protocol):
@@ -363,6 +372,10 @@ class Keep(Protocol):
 
     def saw_data(self, table: Table) -> Table: ...
 
+    def without(self, schema: Schema, tables: Collection[str]) -> Schema:
+        """The schema without these tables, and without what it says of them."""
+        ...
+
     def admits(self, schema: Schema, table: str, column: str | None) -> bool:
         """Whether the quotas leave room for one more table, or for one more column of it."""
         ...
@@ -407,17 +420,31 @@ class Keep(Protocol):
         ...
 
     def ddl(
-        self, before: Schema, after: Schema, dataset: str, family: str
+        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
     ) -> tuple[str, Sequence[str]] | None:
-        """The warehouse whose rules are followed, and what it would get; None if that is shown already."""
+        """The warehouse whose rules are followed, and what it would get; None if that is shown already.
+
+        `settings` are those of `configure`. Raises SchemaError where the warehouse cannot have it.
+        """
         ...
 
     def journal(self) -> Journal: ...
 
     def records(
-        self, schema: Schema, load_id: str, dataset: str, now: datetime, *, fresh: bool, first: bool
+        self, schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The rows of bookkeeping tables that go in with a load of this (saved) schema."""
+        """The rows of bookkeeping tables that go in with a load of this (saved) schema.
+
+        `fresh`: this version of it is new; `state`: what is remembered from now on, if that changed.
+        """
+        ...
+
+    def recalled(self, row: Mapping[str, Any] | None, pipeline: str, dataset: str) -> State:
+        """What a pipeline remembers of its sources, from the newest row of the journal's `states`."""
+        ...
+
+    def remembered(self, old: State, schema_name: str, sources: State | None) -> State | None:
+        """What it remembers after a load; None if that is what it did. `sources`: None leaves them."""
         ...
 
     def root_keys(self, seed: bytes, count: int) -> list[str]: ...

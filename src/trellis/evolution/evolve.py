@@ -16,6 +16,7 @@ from trellis.errors import ContractError
 from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.observe import CellKey, Observations, Position, Seen, TableSeen
+from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 
@@ -152,8 +153,9 @@ class _Evolving:
         if table is None:
             return
         for column in self.dialect.keep.bookkeeping(self.schema, name, below):
-            if column.name not in table.columns or not table.columns[column.name].complete:
-                table = _append(table, column)
+            known = table.columns.get(column.name)
+            if known is None or not known.complete:
+                table = _append(table, column if known is None else merge_column(column, known))
         self.schema = self.schema.with_tables(self.dialect.keep.saw_data(table))
 
     def cell(self, key: CellKey, seen: Seen) -> None:
@@ -189,11 +191,7 @@ class _Evolving:
             return
         column = self.dialect.type.column(self.schema, key.column, data_type, key.kind)
         if declared is not None:
-            column = replace(
-                declared,
-                data_type=data_type,
-                nullable=column.nullable if declared.nullable is None else declared.nullable,
-            )
+            column = merge_column(column, declared)
         self.schema = self.schema.with_tables(_append(table, column))
 
     def misfit(self, table: Table, key: CellKey, seen: Seen) -> None:

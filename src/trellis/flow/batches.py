@@ -37,12 +37,12 @@ class Keyring:
         self.load_id = load_id
         self.seed = seed
         self.now = now
-        self.row_ids: dict[tuple[str, ...], Sequence[Any]] = {}
-        self.root_ids: dict[tuple[str, ...], Sequence[Any]] = {}
+        self.row_ids: dict[str, Sequence[Any]] = {}
+        self.root_ids: dict[str, Sequence[Any]] = {}
 
     def root(
         self,
-        place: tuple[str, ...],
+        place: str,
         keys: RowKeys,
         rows: int,
         hashed: Sequence[Any],
@@ -65,20 +65,20 @@ class Keyring:
         elif keys.from_columns:
             ids = keep.hashed_keys(keys.from_columns, hashed)
         else:
-            ids = keep.root_keys(self.seed + "/".join(place).encode(), rows)
+            ids = keep.root_keys(self.seed + place.encode(), rows)
         ids = _prefer(own, ids)
         self.row_ids[place] = self.root_ids[place] = ids
         made[keys.row_id] = ids
         return made
 
-    def tops(self, outer: tuple[str, ...], parents: Sequence[int]) -> list[Any]:
+    def tops(self, outer: str, parents: Sequence[int]) -> list[Any]:
         """The ids of the root rows above rows with these parents."""
         return [self.root_ids[outer][at] for at in parents]
 
     def nested(
         self,
-        place: tuple[str, ...],
-        outer: tuple[str, ...],
+        place: str,
+        outer: str,
         keys: RowKeys,
         name: str,
         parents: Sequence[int],
@@ -106,11 +106,11 @@ def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
     assert table is not None, walk.name
     own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
     if walk.parent is None or not walk.linked:
-        tops = keyring.tops(walk.parent.fragments, walk.parents) if walk.parent else None
-        filled = keyring.root(walk.fragments, walk.keys, len(rows), walk.hashed, own, tops)
+        tops = keyring.tops(walk.parent.place, walk.parents) if walk.parent else None
+        filled = keyring.root(walk.place, walk.keys, len(rows), walk.hashed, own, tops)
     else:
         filled = keyring.nested(
-            walk.fragments, walk.parent.fragments, walk.keys, walk.name, walk.parents, walk.indexes, own
+            walk.place, walk.parent.place, walk.keys, walk.name, walk.parents, walk.indexes, own
         )
     batch = TableBatch(walk.name, len(rows))
     for name, values in filled.items():

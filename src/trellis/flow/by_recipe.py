@@ -298,7 +298,7 @@ class _Ready:
                 raise NotClean
             fitted = array if chosen is None else array.filter(chosen)
             batch.columns[name] = fitted.cast(arrow_type(known))
-        for name, values in keyring.root(walk.fragments, walk.keys, size, (), None).items():
+        for name, values in keyring.root(walk.place, walk.keys, size, (), None).items():
             if name not in table.columns:
                 raise NotClean
             batch.columns[name] = array_of(table, table.columns[name], values)

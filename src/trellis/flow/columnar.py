@@ -208,7 +208,7 @@ class _Spread:
             if set(raw) != set(walk.keys.from_columns) or any(a.null_count for a in raw.values()):
                 raise NotClean
             hashed = list(zip(*(raw[name].to_pylist() for name in walk.keys.from_columns), strict=True))
-        self._finish(walk, batch, self.keyring.root(walk.fragments, walk.keys, rows, hashed, None))
+        self._finish(walk, batch, self.keyring.root(walk.place, walk.keys, rows, hashed, None))
         for node, array in lists:
             self._nested(walk, node, array)
         return self.batches
@@ -235,11 +235,11 @@ class _Spread:
         above, keyring = parents.tolist(), self.keyring
         if walk.linked:
             filled = keyring.nested(
-                walk.fragments, outer.fragments, walk.keys, walk.name, above, indexes.tolist(), None
+                walk.place, outer.place, walk.keys, walk.name, above, indexes.tolist(), None
             )
         else:
-            tops = keyring.tops(outer.fragments, above)
-            filled = keyring.root(walk.fragments, walk.keys, len(above), (), None, tops)
+            tops = keyring.tops(outer.place, above)
+            filled = keyring.root(walk.place, walk.keys, len(above), (), None, tops)
         self._finish(walk, batch, filled)
         for inner, each in lists:
             self._nested(walk, inner, each)

@@ -55,7 +55,7 @@ class Conformer:
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         """Conform the lines of a block, or `only` those of these numbers. Raises ContractError."""
-        seed = self._seed(split.file, split.number, block.offset)
+        seed = self._seed(self._file(split.file), split.number, block.offset)
         if self.layout is not None:
             try:
                 records = self.layout.read(block.data)
@@ -87,8 +87,8 @@ class Conformer:
         self.walker.file = name
         counts = Counts()
         for at, item in enumerate(items, first):
-            self._record(item, (file, number, at), counts)
-        return self._finish(counts, [], self._seed(file, number, first))
+            self._record(item, (self._file(file), number, at), counts)
+        return self._finish(counts, [], self._seed(self._file(file), number, first))
 
     def _exact_lines(self, split: Split, block: Block, seed: bytes) -> Conformed:
         walker = self.walker
@@ -107,7 +107,7 @@ class Conformer:
                 rejects.append(Reject(at, line, str(bad)))
                 continue
             before = walker.keys
-            if self._record(item, (split.file, split.number, at), counts):
+            if self._record(item, (self._file(split.file), split.number, at), counts):
                 self._doubled(line, walker.keys - before, at)
         return self._finish(counts, rejects, seed)
 
@@ -148,6 +148,10 @@ class Conformer:
 
     def _keyring(self, seed: bytes) -> Keyring:
         return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed, self.plan.now)
+
+    def _file(self, number: int) -> int:
+        """The number of a file among all of the load."""
+        return self.plan.first_file + number
 
     def _seed(self, *place: int) -> bytes:
         return "/".join((self.plan.load_id, *map(str, place))).encode()

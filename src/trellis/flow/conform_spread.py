@@ -52,7 +52,7 @@ class SpreadConformer(Conformer):
         spreader.file = split.path
         counts, rejects, waiting = Counts(), [], []
         wary = has_long_number(block.data, SAFE)
-        seed = self._seed(split.file, split.number, block.offset)
+        seed = self._seed(self._file(split.file), split.number, block.offset)
         lines = [
             (at, line) for at, line in enumerate(block.lines, block.line) if chosen is None or at in chosen
         ]
@@ -69,7 +69,7 @@ class SpreadConformer(Conformer):
             try:
                 careful = wary and has_long_number(line, SAFE)
                 item = record(line, careful)
-                became = self._spread(item, (split.file, split.number, at), counts, careful)
+                became = self._spread(item, (self._file(split.file), split.number, at), counts, careful)
             except (BadLine, Rejected) as bad:
                 counts.read += 1
                 counts.rejected += 1
@@ -128,13 +128,13 @@ class SpreadConformer(Conformer):
             if chosen is not None and at not in chosen:
                 continue
             try:
-                if self._spread(item, (file, number, at), counts, wary=True) == "waits":
+                if self._spread(item, (self._file(file), number, at), counts, wary=True) == "waits":
                     waiting.append(at)
             except Rejected as bad:
                 counts.read += 1
                 counts.rejected += 1
                 rejects.append(Reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad)))
-        return self._told(counts, rejects, waiting, self._seed(file, number, first))
+        return self._told(counts, rejects, waiting, self._seed(self._file(file), number, first))
 
     def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
         made = self._made(counts, rejects, seed)

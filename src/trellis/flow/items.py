@@ -52,7 +52,7 @@ class Chunks:
 
 def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) -> Iterator[Outcome]:
     """Conform and stage the chunks, or those numbered in `wanted`, or what it says of them."""
-    outcome = Outcome("items")
+    outcome = Outcome("items", split=(plan.first_file, 0))
     try:
         with Stage(plan.staging, f"items-{os.urandom(4).hex()}") as stage:
             conformer, first = conformer_of(plan), 0

@@ -17,7 +17,10 @@ from trellis.schema.naming import Naming
 
 @dataclass(frozen=True)
 class Plan:
-    """The schema of this moment and the decisions that go with it."""
+    """The schema of this moment and the decisions that go with it.
+
+    `first_file` counts the files of the load that come before those of the plan.
+    """
 
     schema: Schema
     table: str
@@ -27,6 +30,7 @@ class Plan:
     refusals: Refusals = field(default_factory=Refusals)
     max_identifier: int | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+    first_file: int = 0
 
     @cached_property
     def dialect(self) -> Dialect:

@@ -29,6 +29,8 @@ class Records(Protocol):
     name: str
     weight: int | None
     parallel: Parallel
+    file_count: int
+    """How many files they come from, or more; records of no file count as one."""
 
     def fingerprint(self, *parts: str) -> str | None:
         """What identifies this input; None where it cannot be told from another."""
@@ -62,6 +64,7 @@ class FileRecords:
         self.parallel = parallel
         self.splits = splits_of(files, split_size or split_for(files))
         self.name = _table_name(files[0].path) if files else ""
+        self.file_count = len(files)
         self.weight: int | None = sum(file.size for file in files)
 
     def fingerprint(self, *parts: str) -> str | None:
@@ -104,6 +107,7 @@ class ItemRecords:
         self.columns = columns
         self.name = ""
         self.weight: int | None = None
+        self.file_count = 1
         self.parallel: Parallel = in_threads
 
     def declared(self) -> tuple[Column, ...]:

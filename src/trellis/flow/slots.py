@@ -45,6 +45,13 @@ class Slot:
         self.variants: dict[Kind, tuple[str, Coerce] | Cut | Refusal | Verdict | None] = {}
 
 
+def place_of(fragments: tuple[str, ...], parent: TableWalk | None) -> str:
+    """What tells lists apart that feed one table: through which keys, and through which tables."""
+    if parent is None:
+        return fragments[0]
+    return "\0".join((parent.place, *fragments[len(parent.fragments) :])) + "\0"
+
+
 class TableWalk:
     """The rows of one table in the block at hand, and the slots of its keys, kept between blocks."""
 
@@ -54,6 +61,7 @@ class TableWalk:
         self.name = name
         self.fragments = fragments
         self.parent = parent
+        self.place = place_of(fragments, parent)
         self.budget = budget
         self.table = plan.schema.tables.get(name)
         self.keys = plan.dialect.keep.row_keys(plan.schema, name, parent.name if parent else None)

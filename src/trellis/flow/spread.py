@@ -58,7 +58,7 @@ class Spreader(Walker):
             self.discards.append(Discard(lost.table, lost.column, lost.path, text, self.line, lost.reason))
         loaded = False
         for table, row in found.rows:
-            walk = self.tables.get((table,)) or self.root(table)
+            walk = self.tables.get(table) or self.root(table)
             if walk.verdict is not None:
                 self._discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
             elif self._flat(walk, row, wary):

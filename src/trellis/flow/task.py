@@ -64,7 +64,7 @@ def run_here(plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outc
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
     """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
-    outcome = Outcome(task.name, split=(task.split.file, task.split.number))
+    outcome = Outcome(task.name, split=(plan.first_file + task.split.file, task.split.number))
     try:
         with Stage(plan.staging, f"{task.name}-{os.urandom(4).hex()}") as stage:
             _blocks(plan, task, stage, outcome, progress)

@@ -18,7 +18,7 @@ from trellis.evolution.kinds import Kind, type_of
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
 from trellis.evolution.values import MISFIT
 from trellis.flow.plan import Discard, Plan, Row
-from trellis.flow.slots import Coerce, Slot, TableWalk
+from trellis.flow.slots import Coerce, Slot, TableWalk, place_of
 from trellis.flow.text import count_keys, item_text, to_json
 from trellis.schema.model import NOTHING
 
@@ -41,7 +41,7 @@ class Walker:
         self.naming = plan.naming
         self.detect = self.dialect.type.classifier(plan.schema, fresh=True)
         self.classify = self.dialect.type.classifier(plan.schema, fresh=False)
-        self.tables: dict[tuple[str, ...], TableWalk] = {}
+        self.tables: dict[str, TableWalk] = {}
         self.slots: list[Slot] = []
         self.where: Position = ()
         self.file = ""
@@ -66,7 +66,7 @@ class Walker:
 
     def root(self, raw: str) -> TableWalk:
         name = self.naming.table(raw)
-        found = self.tables.get((name,))
+        found = self.tables.get(name)
         if found is None:
             budget = self.dialect.shape.budget(self.plan.schema, name)
             found = self._table((name,), None, budget)
@@ -404,10 +404,11 @@ class Walker:
         slot.child = self._table(fragments, walk, slot.budget - 1)
 
     def _table(self, fragments: tuple[str, ...], parent: TableWalk | None, budget: int) -> TableWalk:
-        found = self.tables.get(fragments)
+        place = place_of(fragments, parent)
+        found = self.tables.get(place)
         if found is None:
             name = self.naming.join(*fragments) if parent else fragments[0]
-            found = self.tables[fragments] = TableWalk(self.plan, name, fragments, parent, budget)
+            found = self.tables[place] = TableWalk(self.plan, name, fragments, parent, budget)
         return found
 
 

@@ -16,7 +16,7 @@ from trellis.schema.form import Document, mappings, schema_of, to_dict
 from trellis.schema.migrate import migrate
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.rules import HINTS
-from trellis.schema.validate import Path, check, no_lines
+from trellis.schema.validate import Fault, Path, check, faults, no_lines
 from trellis.schema.version import bump
 
 __all__ = ["from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml", "with_defaults"]
@@ -25,9 +25,14 @@ PROCESSING = ("x-normalizer", "x-loader", "x-extractor")
 
 
 def from_dict(
-    document: Mapping[str, Any], where: str = "schema", line_of: Callable[[Path], int | None] = no_lines
+    document: Mapping[str, Any],
+    where: str = "schema",
+    line_of: Callable[[Path], int | None] = no_lines,
+    find: Callable[[Any], tuple[Fault, ...]] = faults,
 ) -> Schema:
     """The schema of a document, of this engine or an older one. Its version stays as it was stored.
+
+    Raises DocumentError with all that `find` finds wrong.
 
     >>> from_dict({"name": "shop", "tables": {"t": {"columns": {"id": {}}}}}).tables["t"].hints
     mappingproxy({'write_disposition': 'append', 'resource': 't'})
@@ -35,7 +40,7 @@ def from_dict(
     if not isinstance(document, Mapping):
         raise SchemaError(f"{where}: a schema document is a mapping, not {document!r}")
     current = settle(migrate(document, where))
-    check(current, where, line_of)
+    check(current, where, line_of, find)
     schema = schema_of(current)
     return replace(schema, tables={name: with_defaults(each) for name, each in schema.tables.items()})
 
@@ -132,8 +137,10 @@ def declared(schema: Schema) -> Schema:
     return replace(schema, tables={name: table(each) for name, each in schema.tables.items()})
 
 
-def from_yaml(text: str, where: str = "schema.yaml") -> Schema:
-    """The schema of a YAML document; `where` is the file's name, for errors."""
+def from_yaml(
+    text: str, where: str = "schema.yaml", find: Callable[[Any], tuple[Fault, ...]] = faults
+) -> Schema:
+    """The schema of a YAML document; `where` is the file's name, for errors, `find` what is looked for."""
     from trellis.schema.yaml_text import read
 
     document, lines = read(text, where)
@@ -141,7 +148,7 @@ def from_yaml(text: str, where: str = "schema.yaml") -> Schema:
     def line_of(path: Path) -> int | None:
         return next((lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in lines), None)
 
-    return from_dict(document, where, line_of)
+    return from_dict(document, where, line_of, find)
 
 
 def to_json(schema: Schema, pretty: bool = False) -> str:
@@ -152,10 +159,12 @@ def to_json(schema: Schema, pretty: bool = False) -> str:
     return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
 
 
-def from_json(text: str, where: str = "schema.json") -> Schema:
-    """The schema of a JSON document; `where` is the file's name, for errors."""
+def from_json(
+    text: str, where: str = "schema.json", find: Callable[[Any], tuple[Fault, ...]] = faults
+) -> Schema:
+    """The schema of a JSON document; `where` is the file's name, for errors, `find` what is looked for."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as why:
         raise SchemaError(f"{where}: not valid JSON: {why}") from why
-    return from_dict(document, where)
+    return from_dict(document, where, find=find)

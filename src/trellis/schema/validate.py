@@ -6,26 +6,45 @@ What is allowed is data: `DOCUMENT` at the end of the module says which key take
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from trellis.errors import SchemaError, nearest
+from trellis.schema.checks import (
+    Check,
+    Fault,
+    Path,
+    dotted,
+    either,
+    judged,
+    kind,
+    known_keys,
+    mapping,
+    one_of,
+    record,
+    sequence,
+)
 from trellis.schema.model import DATA_TYPES
 from trellis.schema.rules import HINTS, rule_fault
 
-Path = tuple[str, ...]
+__all__ = [
+    "COLUMN",
+    "CONTRACT",
+    "DETECTIONS",
+    "DOCUMENT",
+    "REFERENCE",
+    "SETTINGS",
+    "TABLE",
+    "DocumentError",
+    "Fault",
+    "Path",
+    "check",
+    "dotted",
+    "faults",
+    "name_fault",
+    "no_lines",
+]
+
 NAME_LENGTH = 64
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong, and the keys that lead to it."""
-
-    at: Path
-    says: str
-
-    def __str__(self) -> str:
-        return f"{dotted(self.at)}: {self.says}" if self.at else self.says
 
 
 class DocumentError(SchemaError):
@@ -33,22 +52,14 @@ class DocumentError(SchemaError):
 
     def __init__(self, where: str, faults: Iterable[Fault], line_of: Callable[[Path], int | None]) -> None:
         self.where = where
-        self.faults = tuple(faults)
-        self.lines = tuple(line_of(fault.at) for fault in self.faults)
+        located = sorted(((line_of(each.at), each) for each in faults), key=lambda pair: pair[0] or 0)
+        self.faults = tuple(fault for _, fault in located)
+        self.lines = tuple(line for line, _ in located)
         found = zip(self.lines, self.faults, strict=True)
         said = [f"line {line}, {fault}" if line else str(fault) for line, fault in found]
         many = f": {len(said)} faults" + "".join(f"\n  {each}" for each in said)
         between = ", " if self.lines and self.lines[0] else ": "
         super().__init__(where + (f"{between}{said[0]}" if len(said) == 1 else many))
-
-
-def dotted(path: Path) -> str:
-    """The path as a person writes it.
-
-    >>> dotted(("tables", "a.b", "columns"))
-    "tables.'a.b'.columns"
-    """
-    return ".".join(repr(part) if not part or "." in part or " " in part else part for part in path)
 
 
 def no_lines(_: Path) -> int | None:
@@ -80,9 +91,14 @@ def faults(document: Any) -> tuple[Fault, ...]:
     return (*DOCUMENT((), document), *_parents(document))
 
 
-def check(document: Any, where: str = "schema", line_of: Callable[[Path], int | None] = no_lines) -> None:
-    """Raise a DocumentError if anything is wrong."""
-    if found := faults(document):
+def check(
+    document: Any,
+    where: str = "schema",
+    line_of: Callable[[Path], int | None] = no_lines,
+    find: Callable[[Any], tuple[Fault, ...]] = faults,
+) -> None:
+    """Raise a DocumentError if `find` finds anything wrong."""
+    if found := find(document):
         raise DocumentError(where, found, line_of)
 
 
@@ -101,91 +117,6 @@ def _parents(document: Any) -> Iterator[Fault]:
             parent = parents[parent]
         if parent == name:
             yield Fault(("tables", name, "parent"), f"{name!r} is among its own ancestors")
-
-
-# What values are made of. A check gets the path and the value and yields faults; null is always allowed,
-# and means "not said", except where a record requires the key.
-
-Check = Callable[[Path, Any], Iterator[Fault]]
-
-
-def kind(says: str, accepts: Callable[[Any], bool]) -> Check:
-    def check(path: Path, value: Any) -> Iterator[Fault]:
-        if not accepts(value):
-            yield Fault(path, f"expected {says}, found {value!r}")
-
-    return check
-
-
-def one_of(choices: Iterable[str]) -> Check:
-    known = tuple(choices)
-
-    def check(path: Path, value: Any) -> Iterator[Fault]:
-        if not isinstance(value, str):
-            yield Fault(path, f"expected one of {', '.join(known)}, found {value!r}")
-        elif value not in known:
-            yield Fault(path, f"no such value {value!r}{nearest(value, known)}")
-
-    return check
-
-
-def judged(by: Callable[[object], str | None]) -> Check:
-    def check(path: Path, value: Any) -> Iterator[Fault]:
-        if says := by(value):
-            yield Fault(path, says)
-
-    return check
-
-
-def sequence(of: Check) -> Check:
-    def check(path: Path, value: Any) -> Iterator[Fault]:
-        if not isinstance(value, (list, tuple)):
-            yield Fault(path, f"expected a list, found {value!r}")
-            return
-        for index, each in enumerate(value):
-            yield from of((*path, str(index)), each)
-
-    return check
-
-
-def mapping(of: Check, key: Callable[[object], str | None] = lambda _: None) -> Check:
-    def check(path: Path, value: Any) -> Iterator[Fault]:
-        if not isinstance(value, Mapping):
-            yield Fault(path, f"expected a mapping, found {value!r}")
-            return
-        for name, each in value.items():
-            if not isinstance(name, str) or not name.strip():
-                yield Fault(path, f"expected a name as key, found {name!r}")
-            elif says := key(name):
-                yield Fault((*path, name), says)
-            else:
-                yield from of((*path, name), each)
-
-    return check
-
-
-def record(known: Mapping[str, Check], required: tuple[str, ...] = ()) -> Check:
-    def check(path: Path, value: Any) -> Iterator[Fault]:
-        if not isinstance(value, Mapping):
-            yield Fault(path, f"expected a mapping, found {value!r}")
-            return
-        for key in required:
-            if value.get(key) is None:
-                yield Fault(path, f"key {key!r} is missing")
-        for key, each in value.items():
-            if not isinstance(key, str):
-                yield Fault(path, f"unknown key {key!r}: keys are text")
-            elif key in known:
-                if each is not None:
-                    yield from known[key]((*path, key), each)
-            elif not key.startswith("x-"):
-                yield Fault((*path, key), f"unknown key{nearest(key, known)}")
-
-    return check
-
-
-def either(text: Check, otherwise: Check) -> Check:
-    return lambda path, value: (text if isinstance(value, str) else otherwise)(path, value)
 
 
 def _same_length(check: Check) -> Check:
@@ -216,6 +147,13 @@ COLUMN_FLAGS = (
     *("nullable", "timezone", "variant", "partition", "cluster", "primary_key", "merge_key", "unique"),
     *("sort", "row_key", "parent_key", "root_key", "hard_delete", "incremental"),
 )
+STRATEGIES = ("delete-insert", "upsert", "insert-only", "scd2")
+REPLACE_STRATEGIES = ("truncate-and-insert", "insert-from-staging", "staging-optimized")
+MARKS = known_keys({"seen-data": FLAG, "evolve-columns-once": FLAG, "max_nesting": SIZE})
+TABLE_KEYS = (
+    *("columns", "write_disposition", "resource", "parent", "schema_contract", "references"),
+    *("table_format", "file_format", "filters"),
+)
 COLUMN = record(
     {
         "name": TEXT,
@@ -225,8 +163,10 @@ COLUMN = record(
         "scale": NUMBER,
         "dedup_sort": one_of(("asc", "desc")),
         **dict.fromkeys(COLUMN_FLAGS, FLAG),
+        **dict.fromkeys(("x-valid-from", "x-valid-to", "x-row-version"), FLAG),
         "x-normalizer": OBJECT,
-    }
+    },
+    elsewhere=dict.fromkeys(TABLE_KEYS, "tables"),
 )
 
 TO = ("zero", "one", "many")
@@ -259,8 +199,12 @@ TABLE = record(
         "table_format": one_of(("iceberg", "delta", "hive", "native")),
         "file_format": one_of(FILE_FORMATS),
         "filters": record({"excludes": sequence(RULE), "includes": sequence(RULE)}),
-        **dict.fromkeys(("x-normalizer", "x-loader", "x-extractor"), OBJECT),
-    }
+        "x-merge-strategy": one_of(STRATEGIES),
+        "x-replace-strategy": one_of(REPLACE_STRATEGIES),
+        "x-normalizer": MARKS,
+        **dict.fromkeys(("x-loader", "x-extractor"), OBJECT),
+    },
+    elsewhere=dict.fromkeys((*COLUMN_FLAGS, "data_type", "precision", "scale", "dedup_sort"), "columns"),
 )
 
 DETECTIONS = (
@@ -274,10 +218,17 @@ SETTINGS = record(
         "schema_contract": CONTRACT,
     }
 )
+CONFIG = known_keys(
+    {
+        "max_nesting": SIZE,
+        "root_key_propagation": FLAG,
+        "propagation": record({"root": mapping(TEXT), "tables": mapping(mapping(TEXT))}),
+    }
+)
 NORMALIZERS = record(
     {
         "names": TEXT,
-        "json": record({"module": TEXT, "config": OBJECT}),
+        "json": record({"module": TEXT, "config": CONFIG}),
         "detections": sequence(TEXT),
         "allow_identifier_change_on_table_with_data": FLAG,
         "use_break_path_on_normalize": FLAG,
@@ -297,4 +248,7 @@ DOCUMENT = record(
         "normalizers": NORMALIZERS,
     },
     required=("name",),
+    elsewhere=dict.fromkeys(
+        ("detections", "default_hints", "preferred_types", "schema_contract"), "settings"
+    ),
 )

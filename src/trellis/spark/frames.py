@@ -25,6 +25,7 @@ class FrameRecords:
 
     name = ""
     weight: int | None = None
+    file_count = 1_000_000
 
     def __init__(self, frame: DataFrame, run: SparkRun) -> None:
         self.frame = frame

@@ -6,11 +6,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.disposition import chain_loads, version_column
 from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
-from trellis.dialects.dlt.propagate import has_root_key, propagated, wants_root_keys, with_root_key
+from trellis.dialects.dlt.propagate import (
+    has_root_key,
+    propagated,
+    wants_root_keys,
+    with_root_key,
+    without_root_keys,
+)
 from trellis.dialects.dlt.records import load_records
 from trellis.dialects.dlt.request import nested_tables, root_table
+from trellis.dialects.dlt.state import decoded, new_state, remembered
 from trellis.dialects.dlt.system import (
     LIST_IDX,
     LOAD_ID,
@@ -25,6 +33,7 @@ from trellis.dialects.dlt.system import (
     new_schema,
 )
 from trellis.dialects.dlt.type import DltType
+from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.evolution.dialect import (
     Catalog,
     Journal,
@@ -35,8 +44,9 @@ from trellis.evolution.dialect import (
     Request,
     Restored,
     RowKeys,
+    State,
 )
-from trellis.schema.merge import merge_table
+from trellis.schema.merge import drop_tables, merge_table
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming, follow
 
@@ -45,13 +55,15 @@ _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
 
 class DltKeep:
     prefix = PREFIX
-    options = ("max_nesting", "naming")
+    options = ("max_nesting", "naming", "warehouse")
     follows_catalog = False
 
     def new_schema(self, name: str) -> Schema:
         return new_schema(name)
 
     def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
+        if "warehouse" in settings:
+            warehouse_of(str(settings["warehouse"]))
         naming = settings.get("naming")
         return schema if naming is None else follow(schema, str(naming))
 
@@ -88,6 +100,9 @@ class DltKeep:
         marks.pop("evolve-columns-once", None)
         return table.with_hints(**{"x-normalizer": {**marks, "seen-data": True}})
 
+    def without(self, schema: Schema, tables: Collection[str]) -> Schema:
+        return without_root_keys(drop_tables(schema, tables), tables)
+
     def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
         known = schema.tables.get(table)
         if known is None or known.parent is None:
@@ -95,7 +110,7 @@ class DltKeep:
             return RowKeys(
                 ROW_ID,
                 load_id=LOAD_ID,
-                root_id=ROOT_ID if below is not None and self._links_to_root(schema, below) else None,
+                root_id=ROOT_ID if below and self._links_to_root(schema, below) else None,
                 from_columns=hashed,
                 of_item=known is not None and version_column(known) == ROW_ID,
             )
@@ -113,7 +128,7 @@ class DltKeep:
         """Keys to a row whose id the data brought itself have the type of that id."""
         rules, known = DltType(), schema.tables[table]
         types = dict(_TYPES)
-        top = schema.root_of(below if below is not None else table).name
+        top = schema.root_of(below or table).name
         for column, owner in ((PARENT_ID, known.parent), (ROOT_ID, top)):
             own = schema.tables[owner].columns.get(ROW_ID) if owner else None
             if own is not None and own.data_type is not None:
@@ -158,17 +173,26 @@ class DltKeep:
         return {}
 
     def ddl(
-        self, before: Schema, after: Schema, dataset: str, family: str
+        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
     ) -> tuple[str, Sequence[str]] | None:
-        return None
+        chosen = settings.get("warehouse")
+        if chosen is None or chosen == family:
+            return None
+        return str(chosen), statements(warehouse_of(str(chosen)), dataset, before, after)
 
     def journal(self) -> Journal:
-        return Journal(VERSION, LOADS, "load_id")
+        return Journal(VERSION, LOADS, "load_id", STATE, ("created_at", "version"))
 
     def records(
-        self, schema: Schema, load_id: str, dataset: str, now: datetime, *, fresh: bool, first: bool
+        self, schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        return load_records(schema, load_id, dataset, now, fresh=fresh, first=first)
+        return load_records(schema, load_id, now, fresh=fresh, state=state)
+
+    def recalled(self, row: Mapping[str, Any] | None, pipeline: str, dataset: str) -> State:
+        return new_state(pipeline, dataset) if row is None else decoded(row)
+
+    def remembered(self, old: State, schema_name: str, sources: State | None) -> State | None:
+        return remembered(old, schema_name, sources)
 
     def root_keys(self, seed: bytes, count: int) -> list[str]:
         return random_keys(seed, count)
@@ -183,6 +207,8 @@ class DltKeep:
         return child_keys(parents, table, indexes)
 
     def _links_to_root(self, schema: Schema, table: str) -> bool:
+        if table not in schema.tables:
+            return False
         chain = schema.root_of(table)
         if has_root_key(schema, chain.name) or any(ROOT_ID in t.columns for t in schema.chain(chain.name)):
             return True

@@ -38,7 +38,7 @@ def key_hash(subset: Mapping[str, Any]) -> str:
     >>> key_hash({"region": "EU", "sku": "A-1"})
     'Mkd0f3N+1k6vcg'
     """
-    return _key(_canonical(subset))
+    return _key(canonical(subset))
 
 
 def content_hash_of_item(item: Mapping[str, Any]) -> str:
@@ -47,7 +47,7 @@ def content_hash_of_item(item: Mapping[str, Any]) -> str:
     >>> content_hash_of_item({"sku": "A-1", "qty": 3, "tags": ["x", "y"]})
     'bJIXJQGdlHrCrg'
     """
-    return _key(_canonical({k: v for k, v in item.items() if not str(k).startswith(SYSTEM_PREFIX)}))
+    return _key(canonical({k: v for k, v in item.items() if not str(k).startswith(SYSTEM_PREFIX)}))
 
 
 def child_key(parent_id: Any, table: str, idx: int) -> str:
@@ -85,7 +85,8 @@ def _keys(digests: bytes, n: int) -> list[str]:
     return [text[i : i + _CHARS] for i in range(0, len(text), 16)]
 
 
-def _canonical(item: Mapping[str, Any]) -> bytes:
+def canonical(item: Mapping[str, Any]) -> bytes:
+    """Compact JSON with sorted keys, values without a JSON type marked: what dlt hashes."""
     try:
         return orjson.dumps(item, option=_PLAIN)
     except TypeError:

@@ -6,7 +6,7 @@ with its name in the tables below. The key of the root row is entered there as `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -50,6 +50,16 @@ def with_root_key(schema: Schema, root: str) -> Schema:
     config = normalizers.setdefault("json", {}).setdefault("config", {})
     tables = config.setdefault("propagation", {}).setdefault("tables", {})
     tables.setdefault(root, {})[ROW_ID] = ROOT_ID
+    return replace(schema, normalizers=MappingProxyType(normalizers))
+
+
+def without_root_keys(schema: Schema, tables: Collection[str]) -> Schema:
+    """The schema that says nothing of what goes below these tables."""
+    normalizers = plain(schema.normalizers)
+    propagation = ((normalizers.get("json") or {}).get("config") or {}).get("propagation") or {}
+    said = propagation.get("tables") or {}
+    for table in tables:
+        said.pop(table, None)
     return replace(schema, normalizers=MappingProxyType(normalizers))
 
 

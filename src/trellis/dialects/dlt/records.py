@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.dlt.keys import random_keys
-from trellis.dialects.dlt.system import LOAD_ID, LOADS, ROW_ID, STATE, VERSION
+from trellis.dialects.dlt.state import State, state_row
+from trellis.dialects.dlt.system import LOADS, STATE, VERSION
 from trellis.schema.document import to_json
 from trellis.schema.model import Schema
 
-STATE_ENGINE = 4
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 def load_records(
-    schema: Schema, load_id: str, dataset: str, now: datetime, *, fresh: bool, first: bool
+    schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
 ) -> Records:
-    """The rows to insert. `fresh`: this version of the schema is new; `first`: the pipeline is."""
+    """The rows to insert. `fresh`: this version of the schema is new; `state`: the pipeline's new one."""
     rows: dict[str, list[Mapping[str, Any]]] = {
         LOADS: [
             {
@@ -45,30 +40,6 @@ def load_records(
                 "schema": to_json(schema),
             }
         ]
-    if first:
-        rows[STATE] = [_state(schema.name, load_id, dataset, now)]
+    if state is not None:
+        rows[STATE] = [state_row(state, load_id, now)]
     return rows
-
-
-def _state(name: str, load_id: str, dataset: str, now: datetime) -> Mapping[str, Any]:
-    state = {
-        "_state_version": 1,
-        "_state_engine_version": STATE_ENGINE,
-        "pipeline_name": name,
-        "dataset_name": dataset,
-        "default_schema_name": name,
-        "schema_names": [name],
-        "sources": {},
-    }
-    text = json.dumps(state, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    digest = base64.b64encode(hashlib.sha3_256(text).digest()).decode()
-    return {
-        "version": 1,
-        "engine_version": STATE_ENGINE,
-        "pipeline_name": name,
-        "state": base64.b64encode(zlib.compress(text, 9)).decode(),
-        "created_at": now,
-        "version_hash": digest,
-        LOAD_ID: load_id,
-        ROW_ID: random_keys(f"{load_id}/{STATE}".encode(), 1)[0],
-    }

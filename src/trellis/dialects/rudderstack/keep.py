@@ -40,7 +40,9 @@ from trellis.evolution.dialect import (
     Request,
     Restored,
     RowKeys,
+    State,
 )
+from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 from trellis.schema.system import is_system
@@ -98,6 +100,9 @@ class RudderKeep:
 
     def saw_data(self, table: Table) -> Table:
         return table.with_hints(**{"x-normalizer": {"seen-data": True}})
+
+    def without(self, schema: Schema, tables: Collection[str]) -> Schema:
+        return drop_tables(schema, tables)
 
     def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
         if is_system(table):
@@ -173,7 +178,7 @@ class RudderKeep:
         }
 
     def ddl(
-        self, before: Schema, after: Schema, dataset: str, family: str
+        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
     ) -> tuple[str, Sequence[str]] | None:
         warehouse = options_of(after).warehouse
         if family == "postgres" and warehouse.name == _POSTGRES:
@@ -184,7 +189,7 @@ class RudderKeep:
         return JOURNAL
 
     def records(
-        self, schema: Schema, load_id: str, dataset: str, now: datetime, *, fresh: bool, first: bool
+        self, schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         return load_records(schema, load_id, now, fresh=fresh)
 
@@ -193,6 +198,12 @@ class RudderKeep:
 
     def hashed_keys(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
         return []
+
+    def recalled(self, row: Mapping[str, Any] | None, pipeline: str, dataset: str) -> State:
+        return {}
+
+    def remembered(self, old: State, schema_name: str, sources: State | None) -> State | None:
+        return None
 
     def item_keys(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
         return []

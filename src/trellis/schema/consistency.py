@@ -1,0 +1,110 @@
+"""What a document says that cannot be true together: right in every key, and yet no load can use it.
+
+For people who write documents. A stored schema is not held to it, since it may be completed by a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trellis.errors import nearest
+from trellis.schema.checks import Fault
+from trellis.schema.naming import CONVENTIONS
+from trellis.schema.validate import faults
+
+KEYED = ("upsert", "insert-only")
+VALIDITY = (("x-valid-from", "_dlt_valid_from"), ("x-valid-to", "_dlt_valid_to"))
+ALONE = ("dedup_sort", "hard_delete", "x-valid-from", "x-valid-to", "x-row-version")
+"""Hints that one column of a table has."""
+
+Keys = Mapping[str, Any]
+
+
+def all_faults(document: Any) -> tuple[Fault, ...]:
+    """All that is wrong with a document, key by key and between keys.
+
+    >>> up = {"write_disposition": "merge", "x-merge-strategy": "upsert"}
+    >>> [str(each) for each in all_faults({"name": "shop", "tables": {"t": up}})]
+    ['tables.t.x-merge-strategy: upsert needs a primary key: give a column primary_key: true']
+    """
+    return (*faults(document), *_contradictions(document))
+
+
+def _contradictions(document: Any) -> Iterator[Fault]:
+    if not isinstance(document, Mapping):
+        return
+    yield from _naming(_mapping(document.get("normalizers")))
+    tables = {name: _mapping(table) for name, table in _mapping(document.get("tables")).items()}
+    for name, table in tables.items():
+        columns = {str(each): _mapping(keys) for each, keys in _mapping(table.get("columns")).items()}
+        at = ("tables", str(name))
+        yield from _alone(at, columns)
+        yield from _unbound(at, table, columns)
+        yield from _numbers(at, columns)
+        yield from _own_columns(at, table, columns)
+        if not table.get("parent") and table.get("write_disposition") == "merge":
+            yield from _strategy(at, table, columns)
+
+
+def _mapping(value: Any) -> Keys:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _naming(normalizers: Keys) -> Iterator[Fault]:
+    name = normalizers.get("names")
+    if isinstance(name, str) and "." not in name and name not in CONVENTIONS:
+        yield Fault(("normalizers", "names"), f"no naming convention {name!r}{nearest(name, CONVENTIONS)}")
+
+
+def _alone(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault]:
+    for hint in ALONE:
+        first, *others = [name for name, keys in columns.items() if keys.get(hint)] or [""]
+        for name in others:
+            yield Fault((*at, "columns", name, hint), f"column {first} has it already: one column has {hint}")
+
+
+def _unbound(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
+    """A table that got rows has values, and so a type, in all that is required."""
+    if not _mapping(table.get("x-normalizer")).get("seen-data"):
+        return
+    for name, keys in columns.items():
+        if keys.get("nullable") is False and keys.get("data_type") is None:
+            says = "the table has rows and the column must not be NULL, but it has no data_type: give it one"
+            yield Fault((*at, "columns", name, "nullable"), says)
+
+
+def _numbers(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault]:
+    for name, keys in columns.items():
+        precision, scale = keys.get("precision"), keys.get("scale")
+        if type(precision) is int and type(scale) is int and scale > precision:
+            says = (
+                f"{scale} digits behind the point, and {precision} in all: the scale is at most the precision"
+            )
+            yield Fault((*at, "columns", name, "scale"), says)
+
+
+def _own_columns(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
+    references = table.get("references")
+    for index, each in enumerate(references if isinstance(references, list) else ()):
+        own = _mapping(each).get("columns")
+        for place, name in enumerate(own if isinstance(own, list) else ()):
+            if columns and isinstance(name, str) and name not in columns:
+                path = (*at, "references", str(index), "columns", str(place))
+                yield Fault(path, f"the table has no column {name!r}{nearest(name, columns)}")
+
+
+def _strategy(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
+    strategy, where = table.get("x-merge-strategy"), (*at, "x-merge-strategy")
+    if strategy in KEYED and not any(keys.get("primary_key") for keys in columns.values()):
+        yield Fault(where, f"{strategy} needs a primary key: give a column primary_key: true")
+    if strategy != "scd2":
+        return
+    for hint, usual in VALIDITY:
+        name = next((each for each, keys in columns.items() if keys.get(hint)), usual)
+        if name not in columns:
+            yield Fault(where, f"scd2 needs a column with {hint}: add {usual} with it, of type timestamp")
+        elif columns[name].get("data_type") != "timestamp":
+            found = columns[name].get("data_type")
+            says = f"a column with {hint} is a timestamp, not {found or 'without a type'}"
+            yield Fault((*at, "columns", name, "data_type" if found else hint), says)

@@ -1,0 +1,212 @@
+"""The decorators `resource`, `transformer` and `source`."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, overload
+
+from trellis.errors import SchemaError, UsageError
+from trellis.schema.model import Schema
+from trellis.schema.naming import get_naming
+from trellis.sources import current
+from trellis.sources.beside import schema_at, schema_beside
+from trellis.sources.editor import SchemaEditor
+from trellis.sources.origins import Source, flat
+from trellis.sources.resources import Resource, make
+
+Decorator = Callable[[Callable[..., Any]], Resource]
+
+
+@overload
+def resource(
+    data: None = None,
+    /,
+    name: str | None = None,
+    *,
+    table_name: Any = None,
+    columns: Any = None,
+    primary_key: Any = None,
+    merge_key: Any = None,
+    write_disposition: Any = None,
+    schema_contract: Any = None,
+    table_format: Any = None,
+    file_format: Any = None,
+    references: Any = None,
+    nested_hints: Any = None,
+    max_table_nesting: int | None = None,
+    incremental: Any = None,
+    selected: bool = True,
+    additional_table_hints: Any = None,
+    data_from: Any = None,
+) -> Decorator: ...
+
+
+@overload
+def resource(
+    data: Any,
+    /,
+    name: str | None = None,
+    *,
+    table_name: Any = None,
+    columns: Any = None,
+    primary_key: Any = None,
+    merge_key: Any = None,
+    write_disposition: Any = None,
+    schema_contract: Any = None,
+    table_format: Any = None,
+    file_format: Any = None,
+    references: Any = None,
+    nested_hints: Any = None,
+    max_table_nesting: int | None = None,
+    incremental: Any = None,
+    selected: bool = True,
+    additional_table_hints: Any = None,
+    data_from: Any = None,
+) -> Resource: ...
+
+
+def resource(
+    data: Any = None,
+    /,
+    name: str | None = None,
+    *,
+    selected: bool = True,
+    data_from: Any = None,
+    **hints: Any,
+) -> Any:
+    """Make a resource of a function (as a decorator), or of rows: a list, an iterator, a table, files.
+
+    Hints: `table_name`, `columns` (a dict, a list or a pydantic model), `primary_key`, `merge_key`,
+    `write_disposition` (a word or a dict), `schema_contract`, `table_format`, `file_format`, `references`,
+    `nested_hints` (from the key of a list, or a tuple of keys, to the hints of its table),
+    `max_table_nesting`, `incremental`, `additional_table_hints`. They may be functions of the item; then
+    `table_name` must be one too. Raises UsageError and SchemaError.
+    """
+
+    def made(of: Any) -> Resource:
+        found = make(of, name, hints, selected)
+        return found if data_from is None else _transforming(found, data_from)
+
+    return made if data is None else made(data)
+
+
+@overload
+def transformer(
+    function: None = None, /, name: str | None = None, *, data_from: Any = None, **said: Any
+) -> Decorator: ...
+
+
+@overload
+def transformer(
+    function: Callable[..., Any], /, name: str | None = None, *, data_from: Any = None, **said: Any
+) -> Resource: ...
+
+
+def transformer(
+    function: Any = None, /, name: str | None = None, *, data_from: Any = None, **said: Any
+) -> Any:
+    """Make a resource of a function that gets what another resource yields: `data_from`, or `a | b`.
+
+    It takes the hints that `resource` takes.
+    """
+
+    def made(of: Callable[..., Any]) -> Resource:
+        if not callable(of):
+            raise UsageError("transformer: give a function of an item")
+        return _transforming(make(of, name, said), data_from)
+
+    return made if function is None else made(function)
+
+
+def _transforming(found: Resource, data_from: Any) -> Resource:
+    found.transforms = True
+    if data_from is not None and not isinstance(data_from, Resource):
+        raise UsageError(
+            f"transformer {found.name}: data_from= is no resource; make it with trellis.resource"
+        )
+    found.parent = data_from
+    return found
+
+
+class SourceFunction:
+    """A function that makes a source when it is called."""
+
+    def __init__(self, function: Callable[..., Any], name: str, schema: Any, **said: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.name = name
+        self._function = function
+        self._schema = schema
+        self._said = said
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Source:
+        """Run the body; in it `current.source_schema()` is the schema of the source."""
+        editor = SchemaEditor(self._start())
+        with current.running(current.Running(editor)):
+            resources = list(flat(self._function(*args, **kwargs), self.name))
+        return Source(self.name, resources, editor, **self._said)
+
+    def _start(self) -> Schema:
+        if isinstance(self._schema, Schema):
+            return self._schema
+        return schema_beside(self._function, self.name) or Schema(self.name)
+
+
+@overload
+def source(function: Callable[..., Any], /) -> SourceFunction: ...
+
+
+@overload
+def source(
+    function: None = None,
+    /,
+    name: str | None = None,
+    *,
+    schema: Schema | SchemaEditor | str | os.PathLike[str] | None = None,
+    schema_contract: Any = None,
+    max_table_nesting: int | None = None,
+    root_key: bool | None = None,
+    section: str | None = None,
+) -> Callable[[Callable[..., Any]], SourceFunction]: ...
+
+
+def source(
+    function: Callable[..., Any] | None = None,
+    /,
+    name: str | None = None,
+    *,
+    schema: Schema | SchemaEditor | str | os.PathLike[str] | None = None,
+    schema_contract: Any = None,
+    max_table_nesting: int | None = None,
+    root_key: bool | None = None,
+    section: str | None = None,
+) -> Any:
+    """Make a source of a function that returns or yields resources; call it to get the `Source`.
+
+    Without `schema` (a Schema, or the path of a document) a file NAME.schema.yaml or NAME.schema.json beside
+    the function's module is taken, else an empty schema of the source's name. `section` is not used.
+    """
+    given = _given(schema)
+
+    def made(of: Callable[..., Any]) -> SourceFunction:
+        found = name or (given.name if given is not None else get_naming().identifier(of.__name__))
+        if given is not None and given.name != found:
+            raise SchemaError(f"source {found}: its schema is called {given.name!r}; give both one name")
+        return SourceFunction(
+            of,
+            found,
+            given,
+            schema_contract=schema_contract,
+            max_table_nesting=max_table_nesting,
+            root_key=root_key,
+        )
+
+    return made if function is None else made(function)
+
+
+def _given(schema: Any) -> Schema | None:
+    if isinstance(schema, SchemaEditor):
+        return schema.schema
+    return schema_at(Path(schema)) if isinstance(schema, (str, os.PathLike)) else schema

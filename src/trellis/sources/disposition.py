@@ -1,0 +1,124 @@
+"""What `write_disposition=` says of a table: a word, or a dict of a word and its particulars. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from trellis.errors import SchemaError, nearest
+from trellis.schema.merge import merge_column
+from trellis.schema.model import Column, Table
+from trellis.schema.system import ROW_ID
+
+DISPOSITIONS = ("append", "replace", "merge", "skip")
+MERGE_STRATEGIES = ("delete-insert", "upsert", "insert-only", "scd2")
+REPLACE_STRATEGIES = ("truncate-and-insert", "insert-from-staging", "staging-optimized")
+VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
+
+HISTORY_KEYS = (
+    *("validity_column_names", "active_record_timestamp", "boundary_timestamp", "row_version_column_name"),
+)
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "append": (),
+    "skip": (),
+    "replace": ("strategy", "replace_strategy"),
+    "merge": ("strategy", "deduplicated", *HISTORY_KEYS),
+}
+
+
+def disposition(table: Table, said: str | Mapping[str, Any]) -> Table:
+    """The table with what is said of how its rows are written. Raises SchemaError.
+
+    The strategy scd2 adds the columns of validity and of the row version, behind the declared ones; where
+    they are declared already they keep their place and what is said of them.
+
+    >>> made = disposition(Table("t"), {"disposition": "merge", "strategy": "scd2"})
+    >>> list(made.columns), made.hints["x-merge-strategy"]
+    (['_dlt_valid_from', '_dlt_valid_to', '_dlt_id'], 'scd2')
+    """
+    where = f"table {table.name}: write_disposition"
+    if isinstance(said, str):
+        return table.with_hints(write_disposition=_one_of(said, DISPOSITIONS, where))
+    if not isinstance(said, Mapping) or "disposition" not in said:
+        raise SchemaError(
+            f"{where} is {said!r}: write one of {', '.join(DISPOSITIONS)}, or a dict with the key"
+            " 'disposition'"
+        )
+    word = _one_of(said["disposition"], DISPOSITIONS, f"{where}.disposition")
+    known = ("disposition", *KEYS[word])
+    for key in said:
+        if key not in known:
+            raise SchemaError(f"{where}: {word} takes no key {key!r}{nearest(str(key), known)}")
+    return _WAYS[word](table.with_hints(write_disposition=word), said, where)
+
+
+def _as_it_is(table: Table, said: Mapping[str, Any], where: str) -> Table:
+    return table
+
+
+def _replace(table: Table, said: Mapping[str, Any], where: str) -> Table:
+    for key in KEYS["replace"]:
+        if said.get(key) is not None:
+            strategy = _one_of(said[key], REPLACE_STRATEGIES, f"{where}.{key}")
+            table = table.with_hints(**{"x-replace-strategy": strategy})
+    return table
+
+
+def _merge(table: Table, said: Mapping[str, Any], where: str) -> Table:
+    strategy = said.get("strategy")
+    if strategy is not None:
+        _one_of(strategy, MERGE_STRATEGIES, f"{where}.strategy")
+        table = table.with_hints(**{"x-merge-strategy": strategy})
+    if said.get("deduplicated"):
+        table = table.with_hints(**{"x-stage-data-deduplicated": True})
+    if strategy == "scd2":
+        return _history(table, said, where)
+    if given := [key for key in HISTORY_KEYS if said.get(key) is not None]:
+        raise SchemaError(f"{where}: {', '.join(given)} goes with the strategy scd2; say 'strategy': 'scd2'")
+    return table
+
+
+def _history(table: Table, said: Mapping[str, Any], where: str) -> Table:
+    names = said.get("validity_column_names") or VALIDITY
+    if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:
+        raise SchemaError(f"{where}.validity_column_names is {names!r}: name two columns, from and to")
+    active = _moment(said.get("active_record_timestamp"), f"{where}.active_record_timestamp")
+    if "boundary_timestamp" in said:
+        boundary = _moment(said["boundary_timestamp"], f"{where}.boundary_timestamp")
+        table = table.with_hints(**{"x-boundary-timestamp": boundary})
+    end = {"x-valid-to": True, "x-active-record-timestamp": active}
+    version = {"x-row-version": True, "unique": False, "row_key": False}
+    added = (
+        Column(names[0], "timestamp", nullable=True).with_hints(**{"x-valid-from": True}),
+        Column(names[1], "timestamp", nullable=True).with_hints(**end),
+        Column(said.get("row_version_column_name") or ROW_ID, nullable=False).with_hints(**version),
+    )
+    known = table.columns
+    return table.with_columns(
+        *(merge_column(known[each.name], each) if each.name in known else each for each in added)
+    )
+
+
+def _one_of(word: Any, choices: Sequence[str], where: str) -> str:
+    if word not in choices:
+        raise SchemaError(f"{where}: there is no {word!r}{nearest(str(word), choices)}")
+    return str(word)
+
+
+def _moment(value: Any, where: str) -> str | None:
+    """A time as a document holds it."""
+    if value is None:
+        return None
+    if isinstance(value, date):
+        return value.isoformat()
+    try:
+        datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+    except ValueError:
+        raise SchemaError(
+            f"{where} is {str(value)[:60]!r}; write a time such as 2026-01-31T00:00:00Z"
+        ) from None
+    return str(value)
+
+
+_WAYS = {"append": _as_it_is, "skip": _as_it_is, "replace": _replace, "merge": _merge}

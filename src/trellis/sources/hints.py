@@ -1,0 +1,232 @@
+"""What is said of the tables of a resource, and the tables that follow from it (spec dlt.md, section 18).
+
+Hints are kept as they were said and judged when they are said; a hint may be a function of the item, and
+then the name of the table must be one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from trellis.errors import SchemaError, UsageError, nearest
+from trellis.evolution.contract import expand
+from trellis.schema.form import plain
+from trellis.schema.merge import merge_columns
+from trellis.schema.model import Table
+from trellis.schema.validate import REFERENCE
+from trellis.sources.columns import columns_of, key_names
+from trellis.sources.cursor import Incremental
+from trellis.sources.disposition import disposition
+from trellis.sources.models import model_of
+
+EXTRA = {"allow": "evolve", "forbid": "freeze"}
+
+NESTED = (
+    *("columns", "primary_key", "merge_key", "write_disposition", "schema_contract", "table_format"),
+    *("file_format", "references", "additional_table_hints"),
+)
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What is said of one table, and of the tables below it. None: not said."""
+
+    table_name: Any = None
+    columns: Any = None
+    primary_key: Any = None
+    merge_key: Any = None
+    write_disposition: Any = None
+    schema_contract: Any = None
+    table_format: Any = None
+    file_format: Any = None
+    references: Any = None
+    nested_hints: Any = None
+    additional_table_hints: Any = None
+    incremental: Incremental | None = None
+    max_table_nesting: int | None = None
+    model: Any = None
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether something besides the name of the table depends on the item."""
+        return any(callable(getattr(self, name)) for name in BY_ITEM)
+
+    @property
+    def contract(self) -> Any:
+        """The contract as said; else that of the model, else none."""
+        if self.schema_contract or self.model is None:
+            return self.schema_contract
+        return model_contract(self.model, None)
+
+
+BY_ITEM = (
+    *("columns", "primary_key", "merge_key", "write_disposition", "schema_contract", "table_format"),
+    *("file_format", "references", "nested_hints"),
+)
+SAYABLE = tuple(each.name for each in fields(Hints) if each.name != "model")
+
+
+def model_contract(model: Any, said: Any) -> dict[str, str]:
+    """The contract of a table whose columns are a model; what is not said follows from its `extra`."""
+    extra = EXTRA.get(model.model_config.get("extra") or "ignore", "discard_value")
+    if isinstance(said, str):
+        return dict.fromkeys(("tables", "columns", "data_type"), said)
+    return {"tables": "evolve", "columns": extra, "data_type": "freeze", **(said or {})}
+
+
+def hints_of(resource: str, said: Mapping[str, Any]) -> Hints:
+    """The hints, judged. Raises UsageError and SchemaError."""
+    return changed(Hints(), resource, said)
+
+
+def changed(hints: Hints, resource: str, said: Mapping[str, Any]) -> Hints:
+    """The hints after what is said now: None keeps, an empty value removes, columns are merged."""
+    for key in said:
+        if key not in SAYABLE:
+            raise UsageError(f"resource {resource}: there is no hint {key!r}{nearest(key, SAYABLE)}")
+    new: dict[str, Any] = {}
+    for key, value in said.items():
+        if value is None:
+            continue
+        if callable(value) and key in BY_ITEM and model_of(value) is None:
+            new[key] = value
+        elif key in _TAKEN:
+            new.update(_TAKEN[key](hints, resource, value))
+        else:
+            new[key] = value if value or value == 0 else None
+    for key in ("primary_key", "merge_key"):
+        if said.get(key) is not None:
+            if not callable(said[key]):
+                key_names(said[key], key, resource)
+            new[key] = said[key]
+    return _judged(replace(hints, **new), resource)
+
+
+def _columns(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    made = columns_of(said, resource)
+    model = model_of(said)
+    if not made and model is None:
+        return {"columns": None, "model": None}
+    old = hints.columns if isinstance(hints.columns, Mapping) else {}
+    merged = merge_columns(old, made, replace_compound=False)
+    return {"columns": merged, "model": model or hints.model}
+
+
+def _references(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    if not said:
+        return {"references": None}
+    check_references(said, resource)
+    old = hints.references if isinstance(hints.references, Iterable) else ()
+    by_target = {each["referenced_table"]: each for each in (*old, *plain(list(said)))}
+    return {"references": list(by_target.values())}
+
+
+def check_references(said: Any, resource: str) -> None:
+    if isinstance(said, (str, Mapping)) or not isinstance(said, Iterable):
+        raise SchemaError(f"resource {resource}: references= is {said!r}: give a list of dicts")
+    for index, each in enumerate(said):
+        found = [str(fault) for fault in REFERENCE((f"references[{index}]",), each)]
+        if found:
+            raise SchemaError(f"resource {resource}: {'; '.join(found)}")
+
+
+def _contract(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    if said:
+        expand(said)
+    return {"schema_contract": plain(said) if said else None}
+
+
+def _disposition(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    if not said:
+        return {}
+    disposition(Table(resource), said)
+    return {"write_disposition": said}
+
+
+def _incremental(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    if isinstance(said, Mapping):
+        return {"incremental": Incremental(**said) if said else None}
+    if not isinstance(said, Incremental):
+        raise UsageError(
+            f"resource {resource}: incremental= is {said!r}: give trellis.incremental('column', ...)"
+        )
+    return {"incremental": said}
+
+
+def _nested(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    if not said:
+        return {"nested_hints": None}
+    return {
+        "nested_hints": {
+            _path(path, resource): nested_of(resource, path, each) for path, each in said.items()
+        }
+    }
+
+
+def _additional(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
+    merged = {**(hints.additional_table_hints or {}), **said} if said else None
+    return {"additional_table_hints": merged}
+
+
+_TAKEN: Mapping[str, Callable[[Hints, str, Any], dict[str, Any]]] = {
+    "columns": _columns,
+    "references": _references,
+    "schema_contract": _contract,
+    "write_disposition": _disposition,
+    "incremental": _incremental,
+    "nested_hints": _nested,
+    "additional_table_hints": _additional,
+}
+
+
+def _path(path: Any, resource: str) -> tuple[str, ...]:
+    found = (path,) if isinstance(path, str) else tuple(path) if isinstance(path, Iterable) else ()
+    if not found or not all(isinstance(each, str) and each.strip() for each in found):
+        raise SchemaError(
+            f"resource {resource}: nested_hints has the key {path!r}: write the key of the list, or a tuple"
+            " of keys from the root table down to it"
+        )
+    return found
+
+
+def nested_of(resource: str, path: Any, said: Any) -> Hints:
+    """The hints of a table below the root table."""
+    if isinstance(said, Hints):
+        return said
+    where = f"{resource}, nested_hints of {path!r}"
+    if not isinstance(said, Mapping):
+        raise SchemaError(f"resource {where}: it is {said!r}: give a dict of hints")
+    for key in said:
+        if key not in NESTED:
+            raise SchemaError(f"resource {where}: a nested table takes no {key!r}{nearest(str(key), NESTED)}")
+    return hints_of(where, said)
+
+
+def _judged(hints: Hints, resource: str) -> Hints:
+    if hints.dynamic and not callable(hints.table_name):
+        which = next(name for name in BY_ITEM if callable(getattr(hints, name)))
+        raise UsageError(
+            f"resource {resource}: {which}= is a function of the item, so table_name= must be one too, for"
+            " hints that differ belong to different tables"
+        )
+    if not (hints.table_name is None or callable(hints.table_name) or isinstance(hints.table_name, str)):
+        raise UsageError(
+            f"resource {resource}: table_name= is {hints.table_name!r}: give text, or a function of an item"
+        )
+    checked = hints.model is not None and not callable(hints.schema_contract)
+    if checked and model_contract(hints.model, hints.schema_contract)["data_type"] == "discard_value":
+        raise SchemaError(
+            f"resource {resource}: the contract data_type: discard_value is unsupported with a pydantic"
+            " model, which tells only whether an item is valid: use freeze, discard_row or evolve"
+        )
+    return hints
+
+
+def for_item(hints: Hints, resource: str, item: Any) -> Hints:
+    """The hints with every function called."""
+    if not hints.dynamic:
+        return hints
+    called = {name: said(item) for name in BY_ITEM if callable(said := getattr(hints, name))}
+    return changed(replace(hints, **dict.fromkeys(called), table_name=None), resource, called)

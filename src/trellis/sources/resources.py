@@ -1,0 +1,174 @@
+"""Resources: rows of one root table, or of several, and what is said of them (spec dlt.md, section 18)."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from trellis.errors import UsageError
+from trellis.sources.arguments import Arguments, effective_cursor, shown
+from trellis.sources.cursor import Incremental
+from trellis.sources.files import Files
+from trellis.sources.hints import Hints, hints_of
+from trellis.sources.steps import Filter, Limit, Map, Step, YieldMap
+from trellis.sources.tables import library_of
+from trellis.sources.variants import HintSet
+
+
+class Resource:
+    """Rows with what is said of their tables. Made with `trellis.resource` or `trellis.transformer`.
+
+    `data` is a function that yields rows, or the rows: a list, an iterator, a table, files. A transformer has
+    a `parent`, and its function gets what that one yields.
+    """
+
+    def __init__(self, data: Any, name: str, hints: Hints | None = None, selected: bool = True) -> None:
+        self.data = data
+        self.name = name
+        self.hints = HintSet(hints or Hints())
+        self.selected = selected
+        self.steps: tuple[Step, ...] = ()
+        self.limit: Limit | None = None
+        self.parent: Resource | None = None
+        self.transforms = False
+        self.arguments: Arguments | None = None
+        self.__name__ = name
+
+    def __repr__(self) -> str:
+        return f"Resource({self.name!r}, {shown(self.data)})"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Resource:
+        """The resource with the arguments that its function is called with when it is read."""
+        if not callable(self.data):
+            raise UsageError(f"resource {self.name} is not made of a function, so it takes no arguments")
+        if self.arguments is not None:
+            raise UsageError(f"resource {self.name} has its arguments already; call it once")
+        made = self.copy()
+        made.arguments = Arguments.of(self.data, self.name, args, kwargs, self.transforms)
+        return made
+
+    def __or__(self, other: Resource | Callable[[Any], Any]) -> Resource:
+        """Into a transformer, which is returned; or into a function of an item."""
+        if isinstance(other, Resource):
+            if not other.transforms:
+                raise UsageError(f"resource {other.name} is no transformer; make it with trellis.transformer")
+            made = other.copy()
+            made.parent = self
+            return made
+        return self.add_yield_map(other) if inspect.isgeneratorfunction(other) else self.add_map(other)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, read with an empty state: to look at them, not to load them."""
+        from trellis.sources.extract import rows_of
+
+        return rows_of(self)
+
+    def copy(self) -> Resource:
+        return copy.copy(self)
+
+    def with_name(self, name: str) -> Resource:
+        """The resource under another name, and so with another table and another state."""
+        made = self.copy()
+        made.name = made.__name__ = name
+        return made
+
+    @property
+    def table_name(self) -> Any:
+        """The name of the table, or the function that tells it from an item."""
+        return self.hints.common.table_name or self.name
+
+    @table_name.setter
+    def table_name(self, said: Any) -> None:
+        self.apply_hints(table_name=said)
+
+    @property
+    def columns(self) -> Any:
+        """The declared columns by name, or the function that tells them from an item."""
+        found = self.hints.common.columns
+        return found if callable(found) else dict(found or {})
+
+    @property
+    def write_disposition(self) -> Any:
+        return self.hints.common.write_disposition or "append"
+
+    @write_disposition.setter
+    def write_disposition(self, said: Any) -> None:
+        self.apply_hints(write_disposition=said)
+
+    @property
+    def schema_contract(self) -> Any:
+        return self.hints.common.contract
+
+    @schema_contract.setter
+    def schema_contract(self, said: Any) -> None:
+        self.apply_hints(schema_contract=said)
+
+    @property
+    def max_table_nesting(self) -> int | None:
+        return self.hints.common.max_table_nesting
+
+    @max_table_nesting.setter
+    def max_table_nesting(self, said: int | None) -> None:
+        self.apply_hints(max_table_nesting=said)
+
+    @property
+    def incremental(self) -> Incremental | None:
+        """The cursor, from `incremental=` or else from the argument of the function."""
+        if self.hints.common.incremental is not None:
+            return self.hints.common.incremental
+        return effective_cursor(self.data, self.arguments, int(self.transforms))
+
+    def apply_hints(self, *, create_table_variant: bool = False, **said: Any) -> Resource:
+        """Change what is said of the tables, in place: None keeps, an empty value removes.
+
+        Takes what `trellis.resource` takes. `columns=` is merged column by column. With
+        `create_table_variant` the hints are those of the table that `table_name=` names.
+        """
+        self.hints = self.hints.changed(self.name, said, create_table_variant)
+        return self
+
+    def add_map(self, function: Callable[[Any], Any]) -> Resource:
+        """Put every item through the function."""
+        return self._with_step(Map(function))
+
+    def add_filter(self, function: Callable[[Any], Any]) -> Resource:
+        """Keep the items for which the function says True."""
+        return self._with_step(Filter(function))
+
+    def add_yield_map(self, function: Callable[[Any], Iterable[Any]]) -> Resource:
+        """Put what the function yields in the place of every item."""
+        return self._with_step(YieldMap(function))
+
+    def add_limit(self, most: int, count_rows: bool = False) -> Resource:
+        """Stop after so many yields, or after so many rows; what is yielded together stays together."""
+        self.limit = Limit(most, count_rows)
+        return self
+
+    def _with_step(self, step: Step) -> Resource:
+        self.steps = (*self.steps, step)
+        return self
+
+
+def make(data: Any, name: str | None, said: Mapping[str, Any], selected: bool = True) -> Resource:
+    """A resource of a function or of rows. Raises UsageError."""
+    if isinstance(data, Resource):
+        raise UsageError(f"{data.name} is a resource already; change it with apply_hints or with_name")
+    found = name or _name(data)
+    if found is None:
+        raise UsageError(f"the resource made of {shown(data)} has no name; give name=")
+    rows = callable(data) or isinstance(data, Files) or library_of(data)
+    if not rows and (not isinstance(data, Iterable) or isinstance(data, (str, bytes, Mapping))):
+        raise UsageError(
+            f"resource {found}: rows cannot be read from {shown(data)}; give a function that yields rows, a"
+            " list of dicts, a table, or trellis.files('...') for paths"
+        )
+    return Resource(data, found, hints_of(found, said), selected)
+
+
+def _name(data: Any) -> str | None:
+    if isinstance(data, Files):
+        return data.name
+    found = getattr(data, "__name__", None)
+    return found if isinstance(found, str) and found.isidentifier() else None

@@ -1,0 +1,127 @@
+"""One resource while it is read: its function, its steps, its model, its cursor, its limit."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any
+
+from trellis.errors import UsageError
+from trellis.sources import current
+from trellis.sources.arguments import call
+from trellis.sources.checked import Dropped, checker_of
+from trellis.sources.cursor import Incremental
+from trellis.sources.editor import SchemaEditor
+from trellis.sources.files import Files
+from trellis.sources.parts import Part, Sorter, as_given, is_typed
+from trellis.sources.resources import Resource
+from trellis.sources.steps import Page, pages_of, through
+from trellis.sources.tables import after_cursor
+
+
+class Stream:
+    """A resource in one run. The pages that go on reach its sorter, if it is loaded, and its transformers."""
+
+    def __init__(self, resource: Resource, schema: SchemaEditor, state: dict[str, Any]) -> None:
+        self.resource = resource
+        self.now = current.Running(schema, state, resource)
+        self.cursor = self._bind(state)
+        self.limit = copy.copy(resource.limit)
+        self.checker = checker_of(schema.name, resource.name, resource.hints.common)
+        hints = resource.hints
+        if self.cursor is not None and hints.common.incremental is None:
+            hints = hints.changed(resource.name, {"incremental": resource.incremental})
+        self.sorter = Sorter(resource.name, hints)
+        self.children: list[Stream] = []
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing that comes any more goes on."""
+        closed = self.cursor is not None and self.cursor.progress is not None and self.cursor.progress.closed
+        return closed or (self.limit is not None and self.limit.reached)
+
+    def as_given(self) -> Part | None:
+        """The rows without looking at them, where nothing is done to them."""
+        resource = self.resource
+        checked = self.checker is not None and not is_typed(resource.data)
+        if resource.steps or self.cursor or self.limit or self.children or checked:
+            return None
+        return as_given(resource.name, self.sorter.hints, resource.data)
+
+    def read(self) -> Iterator[Page]:
+        """The pages of a resource that has no parent."""
+        with current.running(self.now):
+            made = self._called() if callable(self.resource.data) else self.resource.data
+        each_is_a_yield = isinstance(made, Iterable) and not is_typed(made) and not isinstance(made, dict)
+        values = iter(made) if each_is_a_yield else iter((made,))
+        try:
+            yield from self._onward(values)
+        finally:
+            if isinstance(values, Generator):
+                values.close()
+
+    def transform(self, page: Page) -> Iterator[Page]:
+        """The pages that a transformer makes of one page of its parent."""
+        if self.finished:
+            return
+        with current.running(self.now):
+            made = self._called(page.value)
+        yield from self._onward(iter((made,)))
+
+    def _onward(self, values: Iterator[Any]) -> Iterator[Page]:
+        pages = through((page for value in values for page in pages_of(value)), self.resource.steps)
+        while not self.finished:
+            with current.running(self.now):
+                page = next(pages, None)
+                left = self._after_cursor(self._checked(page)) if page is not None else None
+            if page is None:
+                return
+            if left is not None and (self.limit is None or self.limit.takes(left)):
+                yield left
+
+    def _bind(self, state: dict[str, Any]) -> Incremental | None:
+        found, data = self.resource.incremental, self.resource.data
+        if isinstance(data, Files) and (found or self.resource.steps):
+            raise UsageError(
+                f"resource {self.resource.name}: its files are read by the engine, so no step and no cursor"
+                " gets their rows; read them in a function that yields the rows"
+            )
+        if found is None:
+            return None
+        return found.bound(self.resource.name, state, self.resource.hints.common.primary_key)
+
+    def _called(self, *item: Any) -> Any:
+        name = self.resource.name
+        found = call(self.resource.data, name, self.resource.arguments, self.cursor, *item)
+        if isinstance(found, Resource):
+            raise UsageError(
+                f"resource {name}: its function gave a resource, but it gives rows; leave"
+                " trellis.resource out"
+            )
+        if found is None and not item:
+            raise UsageError(f"resource {name}: its function gave nothing; yield rows, or return a list")
+        return found
+
+    def _checked(self, page: Page) -> Page:
+        """The page with its items as the model has them; those it turns away are counted."""
+        if self.checker is None or not page.items:
+            return page
+        found = [item if is_typed(item) else self.checker(item) for item in page.items]
+        for each in found:
+            if isinstance(each, Dropped):
+                self.sorter.drop(each, page)
+        return page.of([each for each in found if not isinstance(each, Dropped)])
+
+    def _after_cursor(self, page: Page) -> Page | None:
+        """The page with what is new; None where nothing is."""
+        if not page.items:
+            return page if page.materialize or page.mark is not None else None
+        progress = self.cursor.progress if self.cursor is not None else None
+        if progress is None:
+            return page
+        if any(is_typed(item) for item in page.items):
+            found = [after_cursor(item, progress) for item in page.items]
+            left = [each for each in found if each is not None]
+        else:
+            left = progress.rows(page.items)
+        return page.of(left) if left else None

@@ -1,0 +1,213 @@
+"""The differences that are known: which one a difference is, and what it explains.
+
+`tests/conformance/dlt_differences.txt` lists them: number | name of the function here | reason.
+A function is asked of one difference and answers with what it explains: columns of tables, a whole table
+(column ""), the order of the columns of one (column ORDER), all of the stream (ALL); nothing where the
+difference is not of its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from against_dlt.compare import ALL, FLAGGED, ORDER, Difference, Hidden, differences
+from against_dlt.hunt import Found
+from against_dlt.streams import PROFILES
+
+LIST = Path(__file__).parent.parent / "conformance" / "dlt_differences.txt"
+ENTITIES = ("tables", "columns", "data_type")
+NOTHING: Hidden = frozenset()
+EVERYTHING: Hidden = frozenset({ALL})
+
+
+class Entry(NamedTuple):
+    number: str
+    recogniser: str
+    reason: str
+
+
+def entries() -> list[Entry]:
+    """The list, line by line."""
+    lines = [line for line in LIST.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    return [Entry(*(part.strip() for part in line.split("|", 2))) for line in lines]
+
+
+def unexplained(found: Found, way: str) -> tuple[list[Difference], set[str]]:
+    """The differences that no entry explains, and the numbers of the entries that explain the others."""
+    hidden, used = NOTHING, set()
+    rules = [(entry.number, RECOGNISERS[entry.recogniser]) for entry in entries()]
+    left = list(found.differences[way])
+    while left:
+        more = NOTHING
+        for one in left:
+            for number, rule in rules:
+                if explained := rule(found, way, one):
+                    used.add(number)
+                    more |= explained
+        if not more - hidden:
+            return left, used
+        hidden |= more
+        if ALL in hidden:
+            return [], used
+        left = [*differences(found.pictures["dlt"], found.pictures[way], hidden)]
+    return [], used
+
+
+# --- What a stream asks for ------------------------------------------------------------------------------
+
+
+def contracts(found: Found) -> list[Mapping[str, str]]:
+    """The contracts that hold in the loads of a stream, with all three entities."""
+    told = []
+    for load in found.stream.loads:
+        said = load.options.get("contract", PROFILES[found.stream.profile].get("schema_contract", "evolve"))
+        told.append(
+            dict.fromkeys(ENTITIES, said)
+            if isinstance(said, str)
+            else {entity: said.get(entity, "evolve") for entity in ENTITIES}
+        )
+    return told
+
+
+def modes(found: Found, *entities: str) -> set[str]:
+    return {told[entity] for told in contracts(found) for entity in entities}
+
+
+def error(found: Found, way: str = "dlt") -> str:
+    return found.errors.get(way, "")
+
+
+def nested(found: Found, table: str) -> bool:
+    """Whether a table is below the root table of a stream."""
+    for picture in found.pictures.values():
+        if (known := picture.schema.get(table)) is not None and known.get("parent"):
+            return True
+    return False
+
+
+def below(found: Found, table: str) -> Hidden:
+    """A table and all tables below it."""
+    names = {name for picture in found.pictures.values() for name in (*picture.schema, *picture.stored)}
+    return frozenset((name, "") for name in names if name == table or name.startswith(f"{table}__"))
+
+
+def column(one: Difference) -> Hidden:
+    return frozenset({(one.table, one.column)}) if one.column else NOTHING
+
+
+def values(found: Found) -> Collection[Any]:
+    """All values of all items."""
+    flat: list[Any] = []
+    stack: list[Any] = [load.items for load in found.stream.loads]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            stack.extend(value)
+        else:
+            flat.append(value)
+    return flat
+
+
+# --- The recognisers -------------------------------------------------------------------------------------
+
+
+def epochs_of_years_ago(found: Found, way: str, one: Difference) -> Hidden:
+    if "timestamp" not in PROFILES[found.stream.profile].get("detections", ()):
+        return NOTHING
+    return column(one) if _types(one) in {("timestamp", "bigint"), ("timestamp", "double")} else NOTHING
+
+
+def frozen_children(found: Found, way: str, one: Difference) -> Hidden:
+    if modes(found, "columns") == {"evolve"}:
+        return NOTHING
+    if one.sort == "outcome":
+        told = re.search(r"Contract on `columns`.*?table `([^`]*)`", error(found))
+        return EVERYTHING if told and nested(found, told[1]) and one.ours is None else NOTHING
+    return below(found, one.table) if nested(found, one.table) else NOTHING
+
+
+def retyped_variant(found: Found, way: str, one: Difference) -> Hidden:
+    if "__v_" not in one.column:
+        return NOTHING
+    suffix = one.column.rpartition("__v_")[2]
+    theirs, ours = _types(one)
+    return column(one) if theirs != ours and ours == suffix else NOTHING
+
+
+def flagged_without_match(found: Found, way: str, one: Difference) -> Hidden:
+    told = [load.options for load in found.stream.loads]
+    flagged = any(
+        (each.get("columns") or {}).get("gone") and each.get("strategy") == "upsert" for each in told
+    )
+    return frozenset({FLAGGED}) if flagged and one.sort in ("rows", "values", "trees", "row ids") else NOTHING
+
+
+def aware_time(found: Found, way: str, one: Difference) -> Hidden:
+    shown = f"{one.theirs}{one.ours}"
+    aware = any(getattr(value, "tzinfo", None) and not hasattr(value, "date") for value in values(found))
+    return column(one) if aware and one.sort == "values" and "'time " in shown else NOTHING
+
+
+def dropped_row(found: Found, way: str, one: Difference) -> Hidden:
+    if "discard_row" not in modes(found, "columns", "data_type"):
+        return NOTHING
+    if one.sort == "column order":
+        return frozenset({(one.table, ORDER)})
+    if one.sort in ("schema table", "table") and one.ours in (None, False):
+        return below(found, one.table)
+    return column(one) if one.sort in ("schema column", "type", "values") else NOTHING
+
+
+def wide_integer(found: Found, way: str, one: Difference) -> Hidden:
+    signs = ("Integer exceeds 64-bit range", "out of range for the destination type INT64")
+    wide = any(sign in error(found) for sign in signs)
+    return EVERYTHING if one.sort == "outcome" and one.ours is None and wide else NOTHING
+
+
+def moment_beyond_the_clock(found: Found, way: str, one: Difference) -> Hidden:
+    signs = ("OSError: [Errno 75]", "year is out of range", "OverflowError", "out of range for platform")
+    beyond = ", normalize: " in error(found) and any(sign in error(found) for sign in signs)
+    return EVERYTHING if one.sort == "outcome" and one.ours is None and beyond else NOTHING
+
+
+def sign_of_zero(found: Found, way: str, one: Difference) -> Hidden:
+    if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
+        return NOTHING
+    unsigned = {key.replace("double -0.0", "double 0.0"): count for key, count in one.ours.items()}
+    return column(one) if unsigned == one.theirs else NOTHING
+
+
+def not_finite(found: Found, way: str, one: Difference) -> Hidden:
+    odd = [value for value in values(found) if isinstance(value, float) and value - value != 0.0]
+    return column(one) if odd and one.sort in ("schema column", "type", "values") else NOTHING
+
+
+def _types(one: Difference) -> tuple[str | None, str | None]:
+    """The data types of a column there and here."""
+    if one.sort != "schema column":
+        return None, None
+    theirs, ours = (each or {} for each in (one.theirs, one.ours))
+    return theirs.get("data_type"), ours.get("data_type")
+
+
+Recogniser = Callable[[Found, str, Difference], Hidden]
+RECOGNISERS: Mapping[str, Recogniser] = {
+    each.__name__: each
+    for each in (
+        epochs_of_years_ago,
+        frozen_children,
+        retyped_variant,
+        flagged_without_match,
+        aware_time,
+        dropped_row,
+        wide_integer,
+        moment_beyond_the_clock,
+        sign_of_zero,
+        not_finite,
+    )
+}

@@ -1,0 +1,77 @@
+"""Trellis does what dlt does: the same made-up documents through both, and from files too.
+
+What may differ stands in `tests/conformance/dlt_differences.txt`. A longer hunt: `python tests/against_dlt
+--streams 2000 --seed 7`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from against_dlt.hunt import Found, compare
+from against_dlt.known import RECOGNISERS, entries, unexplained
+from against_dlt.streams import Load, Stream, stream
+
+SEED = int(os.environ.get("TRELLIS_DLT_SEED", "1"))
+STREAMS = int(os.environ.get("TRELLIS_DLT_STREAMS", "150"))
+CHUNK = 30
+
+
+@pytest.mark.parametrize("first", range(0, STREAMS, CHUNK))
+def test_streams(tmp_path: Path, first: int) -> None:
+    numbers = range(first, min(first + CHUNK, STREAMS))
+    found = compare([stream(SEED, number) for number in numbers], tmp_path)
+    shown = [report(number, one) for number, one in zip(numbers, found, strict=True)]
+    assert "\n".join(each for each in shown if each) == ""
+
+
+def report(number: int, found: Found) -> str:
+    """What is wrong with a stream; nothing if nothing is."""
+    lines = []
+    for way in found.differences:
+        left, _ = unexplained(found, way)
+        if left:
+            lines += [f"  {way}", *(f"    {one}" for one in left)]
+    if not lines:
+        return ""
+    asked = [f"  {load}" for load in found.stream.loads]
+    return "\n".join((f"stream {number}, profile {found.stream.profile}, table {found.table}", *asked, *lines))
+
+
+def merging(*items: Any, **columns: Any) -> tuple[Load, ...]:
+    options = {"mode": "merge", "strategy": "upsert", "keys": ("id",), "columns": columns}
+    return (Load([*items], options),)
+
+
+EAST = dt.timezone(dt.timedelta(hours=2))
+FLAG = {"gone": {"hard_delete": True}}
+EXAMPLES: Mapping[str, Stream] = {
+    "Q-1": Stream("t", "epochs", (Load([{"at": int(dt.datetime.now().timestamp()) - 3 * 365 * 86400}]),)),
+    "Q-4": Stream("t", "plain", (Load([{"k": [{"a": 1}, {"b": 2}]}], {"contract": {"columns": "discard_value"}}),)),
+    "Q-9": Stream("t", "plain", (Load([{"a": 1}, {"a": "2024-05-06T01:02:03Z"}]),)),
+    "Q-10": Stream("t", "plain", merging({"id": 6, "gone": True}, {"id": 7, "gone": False}, **FLAG)),
+    "Q-12": Stream("t", "plain", (Load([{"at": dt.time(1, 2, 3, tzinfo=EAST)}]),), typed=True),
+    "S02": Stream(
+        "t", "plain", (Load([{"a": 1}]), Load([{"b": 1, "a": "z"}], {"contract": {"data_type": "discard_row"}}))
+    ),
+    "X-2": Stream("t", "plain", (Load([{"n": 2**63}]),)),
+    "X-3": Stream("t", "preferred", (Load([{"day": 2**62}]),)),
+    "X-4": Stream("t", "plain", (Load([{"x": -0.0}]),)),
+    "X-5": Stream("t", "plain", (Load([{"x": float("nan"), "y": 1}]),), typed=True),
+}
+"""The smallest stream that shows a difference of the list."""
+
+
+def test_each_difference_of_the_list_shows(tmp_path: Path) -> None:
+    listed = [entry.number for entry in entries()]
+    assert listed == [*EXAMPLES]
+    assert [entry.recogniser for entry in entries()] == [*RECOGNISERS]
+    for number, found in zip(listed, compare([*EXAMPLES.values()], tmp_path), strict=True):
+        assert found.differences["items"], f"{number}: no difference any more; take it off the list"
+        assert unexplained(found, "items") == ([], {number})
