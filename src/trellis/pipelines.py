@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,10 +27,12 @@ from trellis.options import Options
 from trellis.packages import Package, Packages
 from trellis.records import records_of
 from trellis.report import Report
+from trellis.resets import drop_job, forgetting, refresh_of, reset_of
 from trellis.schema.document import from_json
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
-from trellis.sourced import Refresh, forgetting, job_of, refresh_of, reset_of, resources_of, source_of
+from trellis.sourced import job_of, source_of
+from trellis.sources import Source
 
 ATTEMPTS = 20
 
@@ -155,35 +156,29 @@ class Pipeline:
             return self._deliver(pending)
         keep, wanted = self._dialect.keep, refresh_of(refresh)
         found = source_of(source, self._default_schema(), hints)
-        schema, state = self.look(found.name)[0], self.state
-        reset = Reset()
-        chosen = [each.name for each in found.resources.selected.values()]
+        schema, state, reset = self.look(found.name)[0], self.state, Reset()
         if wanted is not None:
+            chosen = list(found.resources.selected)
             reset = reset_of(schema, chosen, wanted, keep.prefix)
             state = forgetting(state, found.name, chosen, wanted)
         job = job_of(found, schema, state, keep, lambda rows: records_of(rows, self.master, self.remote))
-        if reset.drop:
-            job = replace(job, prepared=partial(keep.without, tables=reset.drop))
-        return self._carry_out(replace(job, reset=reset), load_id, None, dry_run=False, keeps=True)
+        settings = keep.new_schema(found.name).settings if isinstance(source, Source) else None
+
+        def prepared(stored: Schema) -> Schema:
+            """A rule that was taken out of the code of a source is gone: what it says comes over new ones."""
+            kept = keep.without(stored, reset.drop) if reset.drop else stored
+            return kept if settings is None else replace(kept, settings=settings)
+
+        job = replace(job, prepared=prepared, reset=reset)
+        return self._carry_out(job, load_id, None, dry_run=False, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
         """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
 
         Without resources: all of the source. Raises UsageError, DestinationError.
         """
-        keep, name = self._dialect.keep, source or self._default_schema()
-        schema, state = self.look(name)[0], self.state
-        chosen = resources_of(schema, resources, keep.prefix)
-        refresh: Refresh = "drop_resources" if resources else "drop_sources"
-        reset = reset_of(schema, chosen, refresh, keep.prefix)
-        sources = forgetting(state, name, chosen, refresh).get("sources")
-        job = Job(
-            (),
-            name,
-            prepared=partial(keep.without, tables=reset.drop),
-            reset=reset,
-            state=keep.remembered(state, name, sources),
-        )
+        schema = self.look(source or self._default_schema())[0]
+        job = drop_job(schema, self.state, self._dialect.keep, resources)
         return self._carry_out(job, None, None, dry_run=False)
 
     def drop_pending(self) -> int:
@@ -199,7 +194,8 @@ class Pipeline:
         keep, after, base = self._dialect.keep, bump(schema), schema.stored_hash
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
-        state = keep.remembered(self.state, after.name, None)
+        remembers = keep.journal().states in after.tables
+        state = keep.remembered(self.state, after.name, None) if remembers else None
         records = keep.records(after, load_id, now, fresh=fresh, state=state)
         try:
             commit = Commit(load_id, self.dataset, after, base, (), {}, records, {}, keep.journal())

@@ -34,7 +34,7 @@ def compare(
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="hunt-") as made:
             return compare(streams, Path(made), ways)
-    named = {f"{each.table} zz{number}zz": each for number, each in enumerate(streams)}
+    named = {f"{each.table}_zz{number}zz": each for number, each in enumerate(streams)}
     files, errors = theirs.run(folder, named)
     readers = {file: Reader(file) for file in set(files.values())}
     found = []

@@ -287,7 +287,9 @@ def stream(seed: int, number: int) -> Stream:
         if options.get("mode") == "replace" and number_of_load and pick.random() < 0.15:
             items = []
         loads.append(Load(items, options))
-    table = pick.choice(TABLES).replace(".", " " if profile == "direct" else ".")
+    table = pick.choice(TABLES)
+    if profile == "direct":  # dlt does not quote all names in its statements
+        table = table.replace(".", "_").replace(" ", "_")
     return Stream(table, profile, tuple(loads), typed)
 
 

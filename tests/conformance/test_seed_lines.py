@@ -26,11 +26,14 @@ from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.system import new_schema
 from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.errors import SchemaError, TrellisError
+from trellis.evolution.detect import detect
+from trellis.evolution.values import HexBytes, Wei
 from trellis.schema.document import from_yaml, to_dict, to_yaml
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import get_naming
 from trellis.schema.references import references
 from trellis.schema.rules import matches, merge_hints, update_preferred_types
+from trellis.schema.validate import DETECTIONS
 from trellis.schema.version import content_hash
 
 UTC = timezone.utc
@@ -71,7 +74,9 @@ def test_seed_d001_seed_d037_a_schema_is_a_structure_and_instructions(orders: Wa
     assert set(orders.schema.tables) == set(said["tables"])
 
 
-def test_seed_d003_seed_d004_hints_of_a_load_change_columns_and_loading(warehouse: Warehouse) -> None:
+def test_seed_d003_seed_d004_seed_d137_hints_of_a_load_change_columns_and_loading(
+    warehouse: Warehouse,
+) -> None:
     hints = (Column("qty", "bigint", precision=16, description="pieces"),)
     for qty in (1, 2):
         warehouse.load({"id": 7, "qty": qty}, columns=hints, keys=("id",), mode="merge")
@@ -128,7 +133,7 @@ def test_seed_d019_names_of_redshift() -> None:
     assert (table, len(column), column) == ("fields", 127, column.lower())
 
 
-def test_seed_d020_seed_d021_a_schema_has_a_naming_convention_that_is_set_by_configuration(
+def test_seed_d020_a_schema_has_a_naming_convention_that_is_set_by_configuration(
     tmp_path: Path, orders: Warehouse
 ) -> None:
     assert orders.schema.normalizers["names"] == "snake_case"
@@ -194,7 +199,7 @@ def test_seed_d033_seed_d035_input_is_reshaped_and_what_it_becomes_is_in_the_sch
     assert set(orders.types("orders__items")) == set(orders.columns("orders__items", system=True))
 
 
-def test_seed_d036_the_normalizer_is_configured_and_replaced(warehouse: Warehouse) -> None:
+def test_the_normalizer_is_configured(warehouse: Warehouse) -> None:
     kept = {"names": "snake_case", "json": {"module": "relational_no_coercion", "config": {"max_nesting": 0}}}
     warehouse.load({"a": 1, "d": {"q": [1]}}, {"a": "2"}, schema=Schema("farm", normalizers=kept))
     assert warehouse.tables == {"t"}
@@ -608,6 +613,23 @@ def test_seed_d127_detectors_tell_the_type_of_a_value(warehouse: Warehouse) -> N
         "f": "text",
     }
     assert warehouse.values("a") == [datetime.fromtimestamp(now, UTC)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "data_type"),
+    [
+        ("timestamp", time.time(), "timestamp"),
+        ("iso_timestamp", "2024-05-06T07:08:09Z", "timestamp"),
+        ("iso_date", "2024-05-06", "date"),
+        ("large_integer", 2**64, "wei"),
+        ("hexbytes_to_text", HexBytes(b"\x01"), "text"),
+        ("wei_to_double", Wei(5), "double"),
+    ],
+    ids=lambda value: value if value in DETECTIONS else "",
+)
+def test_seed_d129_there_are_six_detectors(name: str, value: Any, data_type: str) -> None:
+    assert detect(value, [name]) == data_type
+    assert detect("x", [name]) is None
 
 
 def test_seed_d132_the_rules_that_are_there(orders: Warehouse) -> None:

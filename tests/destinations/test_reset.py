@@ -76,6 +76,14 @@ def test_dropped_table_without_rows_in_the_load(warehouse: Warehouse) -> None:
     assert (counts["orders"], counts["lines"], counts["other"]) == (0, 0, 1)
 
 
+def test_files_of_dropped_tables_are_removed(tmp_path: Path) -> None:
+    warehouse = Warehouse(f"parquet:{tmp_path}/lake", tmp_path)
+    fill(warehouse)
+    append(warehouse, {}, OTHER, reset=Reset(drop=("orders",), empty=("lines",)))
+    assert not list((tmp_path / "lake" / "orders").rglob("*.parquet"))
+    assert len(list((tmp_path / "lake" / "lines").rglob("*.parquet"))) == 1  # which has the columns
+
+
 def test_emptied_tables_keep_their_columns(warehouse: Warehouse) -> None:
     fill(warehouse)
     now = table("orders", id="bigint", row="text", more="text")

@@ -5,15 +5,20 @@ from __future__ import annotations
 import secrets
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from destinations.commits import Warehouse, table
 from destinations.postgres_server import Server
+from trellis.destinations.base import ChainLoad, History
 from trellis.errors import SchemaError
+from trellis.evolution.dialect import RowKeys, Strategy
 from trellis.pipelines import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 
@@ -325,3 +330,64 @@ def shown(rows: list[tuple[Any, ...]]) -> list[str]:
     """The rows in an order of their own, with times as text."""
     times = ([str(each) if isinstance(each, datetime) else each for each in row] for row in rows)
     return sorted(map(repr, times))
+
+
+def test_with_root_keys(shop: Pipeline) -> None:
+    """Then nested rows know their root, and follow it from there."""
+    normalizers = {"json": {"config": {"root_key_propagation": True}}}
+    one, two = {"nk": 1, "k": [{"a": 1, "g": [1]}]}, {"nk": 2, "k": [{"a": 2}]}
+    for at, rows in ((D1, [one]), (D2, [two]), (D3, [one])):
+        load(shop, at, rows, schema=replace(told(at), normalizers=normalizers))
+    assert joined(shop) == [(1, "d1", 1, (1,)), (1, "d3", 1, (1,)), (2, "d2", 2, ())]
+    ids = {row["_dlt_id"] for row in shop.destination.query(shop.dataset, "t")}
+    for name in ("t__k", "t__k__g"):
+        assert {row["_dlt_root_id"] for row in shop.destination.query(shop.dataset, name)} <= ids
+
+
+def test_only_files_with_rows_that_end_are_written_anew(tmp_path: Path) -> None:
+    shop = pipeline("shop", to=f"parquet:{tmp_path}/lake")
+    load(shop, D1, [{"nk": 1, "c": "a"}], merge_keys=("nk",))
+    load(shop, D2, [{"nk": 2, "c": "b"}, {"nk": 3, "c": "c"}], merge_keys=("nk",))
+    before = files_of(tmp_path)
+    load(shop, D3, [{"nk": 2, "c": "bb"}], merge_keys=("nk",))
+    after = files_of(tmp_path)
+    assert len(before) == 2
+    assert len(before & after) == 1
+    assert spans(shop, "nk", "c") == [
+        (1, "a", "d1", "-"),
+        (2, "b", "d2", "d3"),
+        (2, "bb", "d3", "-"),
+        (3, "c", "d2", "-"),
+    ]
+
+
+def files_of(folder: Path) -> set[tuple[str, int]]:
+    return {(str(path), path.stat().st_ino) for path in (folder / "lake" / "t").rglob("*.parquet")}
+
+
+@pytest.mark.parametrize("strategy", ["delete-insert", "upsert", "insert-only", "scd2"])
+def test_rows_in_nested_tables_only(destination_url: str, tmp_path: Path, strategy: Strategy) -> None:
+    """A load made by hand: nested rows without any root row, or none at all, change nothing."""
+    warehouse = Warehouse(destination_url, tmp_path)
+    root = Table(
+        "t",
+        {
+            "id": Column("id", "bigint").with_hints(primary_key=True),
+            "row": Column("row", "text"),
+            "begins": Column("begins", "timestamp"),
+            "ends": Column("ends", "timestamp"),
+        },
+    )
+    below = replace(table("t__k", value="bigint", parent="text", row="text"), parent="t")
+    history = History("row", "begins", "ends", D1) if strategy == "scd2" else None
+    more: Any = {
+        "chains": (ChainLoad("t", "merge", strategy, history),),
+        "keys": {"t": RowKeys("row"), "t__k": RowKeys("row", parent_id="parent")},
+    }
+    nested = [{"value": 1, "parent": "r1", "row": "k1"}]
+    warehouse.run([root, below], {"t": [[{"id": 1, "row": "r1"}]], "t__k": [nested]}, **more)
+    warehouse.run([root, below], {"t__k": [[{"value": 2, "parent": "r1", "row": "k2"}]]}, **more)
+    warehouse.run([root, below], {"t": [[]], "t__k": [[]]}, **more)
+    warehouse.run([root, below], {}, **more)
+    assert warehouse.rows("t", "id", "ends") == [(1, None)]
+    assert warehouse.rows("t__k", "value") == [(1,)]
