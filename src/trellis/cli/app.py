@@ -21,6 +21,7 @@ from trellis.cli.generate import generate_records
 from trellis.cli.inspect import inspect_records
 from trellis.cli.load import load_records, plan_load
 from trellis.cli.names import preview_names
+from trellis.cli.run import drop_resources, run_source
 from trellis.cli.schema import schemas
 from trellis.errors import TrellisError
 
@@ -36,6 +37,8 @@ app = typer.Typer(
 )
 app.command("load")(load_records)
 app.command("plan")(plan_load)
+app.command("run")(run_source)
+app.command("drop")(drop_resources)
 app.command("inspect")(inspect_records)
 app.command("names")(preview_names)
 _GROUPS = {"schema": schemas, "discards": discards}

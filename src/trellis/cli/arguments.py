@@ -65,7 +65,12 @@ Mode = Annotated[
 ]
 Strategy = Annotated[
     str | None,
-    option("--strategy", metavar="NAME", panel=HOW, help="How to merge: delete-insert (default) or upsert."),
+    option(
+        "--strategy",
+        metavar="NAME",
+        panel=HOW,
+        help="How to merge: delete-insert (default), upsert, insert-only or scd2.",
+    ),
 ]
 Key = Annotated[
     list[str] | None,

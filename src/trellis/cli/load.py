@@ -109,14 +109,14 @@ def _run(
         show(report, sources, console())
 
 
-def settings_of(given: list[str] | None) -> dict[str, str]:
-    """The settings that --option gives. Raises UsageError."""
+def settings_of(given: list[str] | None, what: str = "--option") -> dict[str, str]:
+    """What NAME=VALUE options give. Raises UsageError."""
     from trellis.errors import UsageError
 
     made: dict[str, str] = {}
     for each in given or ():
         name, equals, value = each.partition("=")
         if not equals:
-            raise UsageError(f"--option {each!r}: write NAME=VALUE, for example max_nesting=2")
+            raise UsageError(f"{what} {each!r}: write NAME=VALUE, for example max_nesting=2")
         made[name.strip()] = value.strip()
     return made

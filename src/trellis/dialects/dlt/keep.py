@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +35,7 @@ from trellis.dialects.dlt.system import (
 )
 from trellis.dialects.dlt.type import DltType
 from trellis.dialects.dlt.warehouses import warehouse_of
+from trellis.dialects.dlt.widen import with_widening
 from trellis.evolution.dialect import (
     Catalog,
     Journal,
@@ -55,7 +57,7 @@ _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
 
 class DltKeep:
     prefix = PREFIX
-    options = ("max_nesting", "naming", "warehouse")
+    options = ("max_nesting", "naming", "warehouse", "widen")
     follows_catalog = False
 
     def new_schema(self, name: str) -> Schema:
@@ -64,6 +66,8 @@ class DltKeep:
     def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
         if "warehouse" in settings:
             warehouse_of(str(settings["warehouse"]))
+        if "widen" in settings:
+            schema = replace(schema, settings=with_widening(schema.settings, str(settings["widen"])))
         naming = settings.get("naming")
         return schema if naming is None else follow(schema, str(naming))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from trellis.dialects.dlt.widen import widened
 from trellis.evolution.coerce import coercer
 from trellis.evolution.kinds import Kind, classifier
 from trellis.evolution.values import MISFIT
@@ -54,6 +55,9 @@ class DltType:
         return Column(name, data_type, nullable=nullable, hints=MappingProxyType(hints))
 
     def misfit(self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind) -> Column:
+        wider = widened(schema, table.columns.get(column), kind)
+        if wider is not None:
+            return wider
         if kind.type == "json":
             legacy = naming.variant(column, "complex")
             if legacy in table.columns:

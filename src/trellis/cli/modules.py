@@ -1,0 +1,64 @@
+"""Sources by the place where they are written: `shop.py:orders`, `company.sources:shop`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from trellis.errors import UsageError, nearest
+from trellis.sources import Resource, Source
+
+
+def source_at(where: str, arguments: Mapping[str, str], resources: Sequence[str]) -> Source | Resource:
+    """The source or resource of that name; a function is called with the arguments. Raises UsageError."""
+    place, colon, name = where.rpartition(":")
+    if not colon or not place or not name:
+        raise UsageError(f"{where!r}: write FILE:NAME, such as shop.py:orders")
+    module = _module(place)
+    known = [each for each in vars(module) if not each.startswith("_")]
+    if name not in known:
+        raise UsageError(f"{place} has no {name!r}{nearest(name, known)}")
+    found: Any = getattr(module, name)
+    if callable(found) and not isinstance(found, (Source, Resource)):
+        try:
+            found = found(**arguments)
+        except TypeError as bad:
+            raise UsageError(f"{where}: {bad}; give its arguments with --with NAME=VALUE") from None
+    elif isinstance(found, Resource) and arguments:
+        found = found(**arguments)
+    if not isinstance(found, (Source, Resource)):
+        raise UsageError(
+            f"{where} is a {type(found).__name__}, no source; make one with @trellis.source or "
+            "@trellis.resource"
+        )
+    if resources and isinstance(found, Source):
+        return found.with_resources(*resources)
+    if resources and list(resources) != [found.name]:
+        raise UsageError(f"{where} is the one resource {found.name}; leave --resource out")
+    return found
+
+
+def _module(place: str) -> ModuleType:
+    if not place.endswith(".py"):
+        sys.path.insert(0, "")
+        try:
+            return importlib.import_module(place)
+        except ModuleNotFoundError as bad:
+            raise UsageError(
+                f"there is no module {bad.name!r}; run in the folder above it, or give the path of a file"
+            ) from None
+    file = Path(place)
+    if not file.is_file():
+        raise UsageError(f"{place}: no such file")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    sys.path.insert(0, str(file.parent))
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,73 @@
+"""`trellis run` and `trellis drop`, as a user types them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli.conftest import Ran, Trellis
+
+SHOP = '''
+import trellis
+
+@trellis.resource(primary_key="id", write_disposition="merge")
+def users(n=3, cursor=trellis.incremental("id", initial_value=0)):
+    for number in range(int(n)):
+        yield {"id": number, "tags": ["a"]}
+
+@trellis.source
+def shop(n=3):
+    return users(n), trellis.resource([{"x": 1}], name="other")
+
+number = 3
+'''
+
+
+@pytest.fixture(autouse=True)
+def shop(folder: Path) -> None:
+    (folder / "shop.py").write_text(SHOP)
+
+
+def tables(ran: Ran) -> dict[str, int]:
+    assert ran.code == 0, ran.err
+    return {each["name"]: each["rows"] for each in ran.json["tables"]}
+
+
+def test_a_source_is_loaded_and_goes_on_where_it_ended(trellis: Trellis) -> None:
+    ran = trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb", "--json")
+    assert tables(ran) == {"users": 3, "users__tags": 3, "other": 1}
+    ran = trellis("run", "shop.py:shop", "--with", "n=5", "--to", "duckdb:x.duckdb", "--json")
+    assert tables(ran) == {"users": 2, "users__tags": 2, "other": 1}
+
+
+def test_one_resource_may_be_chosen(trellis: Trellis) -> None:
+    ran = trellis("run", "shop.py:shop", "--resource", "other", "--to", "duckdb:x.duckdb", "--json")
+    assert tables(ran) == {"other": 1}
+
+
+def test_drop_takes_a_resource_away(trellis: Trellis) -> None:
+    trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb")
+    ran = trellis("drop", "users", "--at", "duckdb:x.duckdb", "--yes", "--json")
+    assert ran.json["dropped"] == ["users", "users__tags"]
+    ran = trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb", "--json")
+    assert tables(ran) == {"users": 3, "users__tags": 3, "other": 1}
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (("run", "shop.py"), "'shop.py': write FILE:NAME, such as shop.py:orders"),
+        (("run", "shop.py:shp"), "shop.py has no 'shp': did you mean 'shop'?"),
+        (("run", "nope.py:shop"), "nope.py: no such file"),
+        (("run", "shop.py:number"), "shop.py:number is a int, no source"),
+        (("run", "shop.py:shop", "--with", "m=1"), "give its arguments with --with NAME=VALUE"),
+        (("run", "shop.py:shop", "--refresh", "all"), "refresh: there is no 'all'"),
+        (("run", "shop.py:shop", "--resource", "user"), "source shop has no resource 'user'"),
+        (("drop", "user", "--at", "duckdb:x.duckdb", "--yes"), "has no resource 'user'"),
+    ],
+)
+def test_a_mistake_is_one_sentence(trellis: Trellis, argv: tuple[str, ...], says: str) -> None:
+    ran = trellis(*argv)
+    assert ran.code == 2
+    assert says in ran.err
+    assert "Traceback" not in ran.err
