@@ -11,7 +11,7 @@ from typing import Any
 
 STARTED = perf_counter()
 
-from protocol import Loads, parser  # noqa: E402
+from protocol import Loads, parser, sources  # noqa: E402
 
 CHUNK = 10_000
 
@@ -33,8 +33,8 @@ def main() -> None:
     import dlt
     import orjson
 
-    def events() -> Iterator[list[dict[str, Any]]]:
-        with open(options.source, "rb") as lines:
+    def events(source: str) -> Iterator[list[dict[str, Any]]]:
+        with open(source, "rb") as lines:
             while chunk := [orjson.loads(line) for line in islice(lines, CHUNK)]:
                 yield chunk
 
@@ -44,11 +44,20 @@ def main() -> None:
         dataset_name="events_of_shop",
     )
     loads, rows = Loads(STARTED), 0
-    for _ in range(options.loads):
+    for source in sources(options):
         with loads:
-            pipeline.run(dlt.resource(events, name="events"), loader_file_format="parquet")
+            rows_of = dlt.resource(events, name="events", **merge(options.merge))
+            pipeline.run(rows_of(source), loader_file_format="parquet")
         rows = rows or pipeline.last_trace.last_normalize_info.row_counts["events"]
     loads.finish(rows, note=f"normalize workers: {options.workers}")
+
+
+def merge(strategy: str | None) -> dict[str, Any]:
+    """The hints of a resource that merges by id."""
+    if strategy is None:
+        return {}
+    key = "merge_key" if strategy == "scd2" else "primary_key"
+    return {"write_disposition": {"disposition": "merge", "strategy": strategy}, key: "id"}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from time import perf_counter
+from typing import Any
 
 STARTED = perf_counter()
 
@@ -27,7 +28,7 @@ def main() -> None:
     reports = []
     for source in sources(options):
         with loads:
-            reports.append(pipeline.load(source, table))
+            reports.append(pipeline.load(source, table, **merge(options.merge)))
     if not all(report.balanced for report in reports):
         raise SystemExit("the rows do not balance")
     first, last = reports[0], reports[-1]
@@ -39,6 +40,14 @@ def main() -> None:
         discards=first.discards.count,
         note=f"{len(last.tables)} tables, {columns:,} columns, {last.discards.count:,} discards",
     )
+
+
+def merge(strategy: str | None) -> dict[str, Any]:
+    """The options of a load that merges by id."""
+    if strategy is None:
+        return {}
+    key = "merge_keys" if strategy == "scd2" else "keys"
+    return {"mode": "merge", "strategy": strategy, key: ("id",)}
 
 
 def place(options: argparse.Namespace) -> str:

@@ -85,6 +85,7 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--loads", type=int, default=2)
     made.add_argument("--next", metavar="FILE", help="what the loads after the first read (the same)")
     made.add_argument("--dialect", default="dlt")
+    made.add_argument("--merge", metavar="STRATEGY", help="merge by id instead of appending")
     made.add_argument("--database", metavar="URL", help="a database of PostgreSQL")
     return made
 

@@ -3,6 +3,7 @@
 make bench                             everything: more than an hour on two cores
 make bench ARGS='--quick'              30,000 rows, 3,000 of streams, to see that it runs
 make bench ARGS='--rows 1000000 --profile shop --skip dlt --only race'
+make bench ARGS='--only merges'        a table in DuckDB of which a tenth is brought again
 make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
@@ -33,6 +34,7 @@ from contest import (
     generated,
 )
 from measure import run
+from merges import Merges
 from rich.console import Console
 from streams import Streams
 from tables import megabytes, seconds, table, times
@@ -166,6 +168,13 @@ class Bench:
         """Events that name their tables themselves."""
         self.results += Streams(self.options, self.skipped, self.console, self._tell).run()
 
+    def merges(self) -> None:
+        """A table of which a tenth is brought again."""
+        made = Merges(self.options, self.skipped, self.console, self._tell)
+        self.results += made.run()
+        for strategy, ratio in made.ratios.items():
+            self._aim(f"merge, {strategy}, into duckdb: in times of dlt's speed", 10, ratio, at_least=True)
+
     def verdict(self) -> None:
         if not self.aims:
             return
@@ -281,7 +290,7 @@ def _options() -> argparse.Namespace:
     made.add_argument(
         "--only",
         action="append",
-        choices=("race", "rows", "columns", "small", "streams"),
+        choices=("race", "rows", "columns", "small", "streams", "merges"),
         help="some sections",
     )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
@@ -304,7 +313,7 @@ def main() -> None:
     options = _options()
     console = Console(width=None if os.isatty(1) else 160)
     bench = Bench(options, console)
-    for section in (bench.race, bench.rows, bench.columns, bench.small, bench.streams):
+    for section in (bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges):
         if not options.only or section.__name__ in options.only:
             section()
             bench.save()
