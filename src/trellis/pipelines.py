@@ -100,7 +100,7 @@ class Pipeline:
 
         Without a name it is the pipeline's own. Raises SchemaError for one that was edited by hand.
         """
-        keep, catalog, name = self._dialect.keep, None, schema_name or self.name
+        keep, catalog, name = self._dialect.keep, None, schema_name or self._default_schema()
         stored = self.destination.stored_schema(self.dataset, name, keep.journal())
         if stored is None:
             self._refuse_other_dialect()
@@ -222,8 +222,9 @@ class Pipeline:
             if dry_run or options.load_id
             else records.fingerprint(self.name, self.dialect, self.dataset, table, options.mode or "")
         )
-        state = None if dry_run else self._dialect.keep.remembered(self.state, self.name, None)
-        job = Job((Feed(records, options.request(table)),), self.name, given=options.schema, state=state)
+        schema = self._default_schema()
+        state = None if dry_run else self._dialect.keep.remembered(self.state, schema, None)
+        job = Job((Feed(records, options.request(table)),), schema, given=options.schema, state=state)
         return self._carry_out(job, options.load_id, fingerprint, dry_run)
 
     def _carry_out(
@@ -293,6 +294,7 @@ class Pipeline:
         return Packages(Path(self.destination.staging("")) / "pending", self.name)
 
     def _default_schema(self) -> str:
+        """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""
         return str(self.state.get("default_schema_name") or self.name)
 
     def _loaded_before(self, load_id: str) -> bool:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+
 from against_dlt.datasets import (
     SYSTEM,
+    VALIDITY,
     Stored,
     Trees,
     newest,
@@ -75,8 +77,10 @@ class Reader:
         stored = {
             table: Stored(types, self._rows(table)) for table, types in self.catalog.items() if mark in table
         }
+        _rank(stored)
         loads = self.db.execute(
-            f"SELECT load_id FROM {self.dataset}._dlt_loads WHERE schema_name = ? ORDER BY inserted_at", [name]
+            f"SELECT load_id FROM {self.dataset}._dlt_loads WHERE schema_name = ? ORDER BY inserted_at",
+            [name],
         ).fetchall()
         return Picture(
             tables_of(schema, mark) if schema else {},
@@ -95,11 +99,23 @@ class Reader:
         self.db.close()
 
 
+def _rank(tables: Mapping[str, Stored]) -> None:
+    """Times of validity as numbers: the first, the second, ..."""
+    times = sorted(
+        {row[name] for each in tables.values() for row in each.rows for name in VALIDITY if row.get(name)}
+    )
+    for each in tables.values():
+        for row in each.rows:
+            row.update({name: times.index(row[name]) for name in VALIDITY if row.get(name)})
+
+
 Hidden = frozenset[tuple[str, str]]
 ORDER = "*order*"
 ALL = ("", "*")
 FLAGGED = ("", "gone")
 """Root rows with a true `gone`, and what is below them."""
+ORPHANS = ("", "nested")
+"""The rows of nested tables."""
 
 
 def differences(theirs: Picture, ours: Picture, hidden: Hidden = frozenset()) -> Iterator[Difference]:
@@ -109,6 +125,8 @@ def differences(theirs: Picture, ours: Picture, hidden: Hidden = frozenset()) ->
         theirs, ours = _unflagged(theirs), _unflagged(ours)
     yield from _schemas(_visible(theirs.schema, gone), _visible(ours.schema, gone), hidden)
     yield from _catalogs(_visible(theirs.stored, gone), _visible(ours.stored, gone), hidden)
+    if ORPHANS in hidden:
+        gone |= {name for name, table in theirs.schema.items() if table.get("parent")}
     yield from _rows(theirs, ours, gone, hidden)
 
 
@@ -118,7 +136,9 @@ def _unflagged(picture: Picture) -> Picture:
         stored, parent = picture.stored[name], (picture.schema.get(name) or {}).get("parent")
         known = {row["_dlt_id"] for row in kept[parent].rows} if parent in kept else None
         rows = [
-            row for row in stored.rows if not row.get("gone") and (known is None or row["_dlt_parent_id"] in known)
+            row
+            for row in stored.rows
+            if not row.get("gone") and (known is None or row["_dlt_parent_id"] in known)
         ]
         kept[name] = Stored(stored.types, rows)
     return Picture(picture.schema, kept, picture.loads)
@@ -134,9 +154,7 @@ def _schemas(theirs: Mapping[str, Any], ours: Mapping[str, Any], hidden: Hidden)
             yield Difference("schema table", name, "", theirs.get(name), ours.get(name))
             continue
         their, our = without_descriptions(theirs[name]), without_descriptions(ours[name])
-        columns = [
-            [c for c in table["columns"] if (name, c) not in hidden] for table in (their, our)
-        ]
+        columns = [[c for c in table["columns"] if (name, c) not in hidden] for table in (their, our)]
         for column in sorted({*columns[0], *columns[1]}):
             one, two = their["columns"].get(column), our["columns"].get(column)
             if one != two:
@@ -149,7 +167,9 @@ def _schemas(theirs: Mapping[str, Any], ours: Mapping[str, Any], hidden: Hidden)
                 yield Difference(f"table hint {key}", name, "", their.get(key), our.get(key))
 
 
-def _catalogs(theirs: Mapping[str, Stored], ours: Mapping[str, Stored], hidden: Hidden) -> Iterator[Difference]:
+def _catalogs(
+    theirs: Mapping[str, Stored], ours: Mapping[str, Stored], hidden: Hidden
+) -> Iterator[Difference]:
     for name in sorted({*theirs, *ours}):
         if name not in theirs or name not in ours:
             yield Difference("table", name, "", name in theirs, name in ours)
@@ -194,7 +214,9 @@ def _rows(theirs: Picture, ours: Picture, gone: set[str], hidden: Hidden) -> Ite
                 left, right = Counter(one_of), Counter(two_of)
                 yield Difference("trees", name, "", [*(left - right)], [*(right - left)])
             elif table.get("x-merge-strategy") in ("upsert", "insert-only", "scd2"):
-                ids = [sorted(str(row["_dlt_id"]) for row in each.stored[name].rows) for each in (theirs, ours)]
+                ids = [
+                    sorted(str(row["_dlt_id"]) for row in each.stored[name].rows) for each in (theirs, ours)
+                ]
                 if ids[0] != ids[1]:
                     yield Difference("row ids", name, "_dlt_id", ids[0], ids[1])
     orphans = [Counter(name for name, _ in each.orphans()) for each in trees]
@@ -204,5 +226,6 @@ def _rows(theirs: Picture, ours: Picture, gone: set[str], hidden: Hidden) -> Ite
 
 def _texts(stored: Stored) -> list[str]:
     return sorted(
-        repr({k: plain(v) for k, v in row.items() if k not in SYSTEM and v is not None}) for row in stored.rows
+        repr({k: plain(v) for k, v in row.items() if k not in SYSTEM and v is not None})
+        for row in stored.rows
     )

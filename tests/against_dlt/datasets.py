@@ -14,6 +14,7 @@ from trellis.dialects.dlt.keys import child_key
 
 RANDOM_KEY = re.compile(r"[A-Za-z0-9+/]{14}").fullmatch
 SYSTEM = ("_dlt_load_id", "_dlt_root_id", "_dlt_parent_id", "_dlt_list_idx", "_dlt_id")
+VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
 
 Ask = Callable[[str], Sequence[tuple[Any, ...]]]
 """Runs a query and gives its rows."""
@@ -108,7 +109,9 @@ class Trees:
         """Nested rows whose parents are not there."""
         for name, found in self.by_parent.items():
             parent = self.parents[name]
-            known = {row.get("_dlt_id") for row in self.tables[parent].rows} if parent in self.tables else set()
+            known = (
+                {row.get("_dlt_id") for row in self.tables[parent].rows} if parent in self.tables else set()
+            )
             for key in found:
                 if key not in known:
                     yield name, key
@@ -138,6 +141,8 @@ class Trees:
 
     def _id(self, name: str, row: Mapping[str, Any], parent: Mapping[str, Any] | None) -> Any:
         key = row.get("_dlt_id")
-        if parent is not None and key == child_key(row.get("_dlt_parent_id"), name, row.get("_dlt_list_idx") or 0):
+        if parent is not None and key == child_key(
+            row.get("_dlt_parent_id"), name, row.get("_dlt_list_idx") or 0
+        ):
             return "of its place"
         return "random" if isinstance(key, str) and RANDOM_KEY(key) else key

@@ -13,9 +13,10 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from against_dlt.compare import ALL, FLAGGED, ORDER, Difference, Hidden, differences
+from against_dlt.compare import ALL, FLAGGED, ORDER, ORPHANS, Difference, Hidden, differences
 from against_dlt.hunt import Found
 from against_dlt.streams import PROFILES
+from trellis.schema.naming import get_naming
 
 LIST = Path(__file__).parent.parent / "conformance" / "dlt_differences.txt"
 ENTITIES = ("tables", "columns", "data_type")
@@ -136,7 +137,7 @@ def retyped_variant(found: Found, way: str, one: Difference) -> Hidden:
         return NOTHING
     suffix = one.column.rpartition("__v_")[2]
     theirs, ours = _types(one)
-    return column(one) if theirs != ours and ours == suffix else NOTHING
+    return column(one) if theirs not in (None, ours) and ours == suffix else NOTHING
 
 
 def flagged_without_match(found: Found, way: str, one: Difference) -> Hidden:
@@ -160,13 +161,47 @@ def dropped_row(found: Found, way: str, one: Difference) -> Hidden:
         return frozenset({(one.table, ORDER)})
     if one.sort in ("schema table", "table") and one.ours in (None, False):
         return below(found, one.table)
+    if one.sort in ("rows", "trees"):  # a row more or less because a column has another type
+        types = any(each.sort == "schema column" for each in found.differences[way])
+        return EVERYTHING if types else NOTHING
     return column(one) if one.sort in ("schema column", "type", "values") else NOTHING
 
 
+def detected_without_coercion(found: Found, way: str, one: Difference) -> Hidden:
+    fails = "No cross-type coercion: cannot convert" in error(found)
+    return EVERYTHING if one.sort == "outcome" and one.ours is None and fails else NOTHING
+
+
 def wide_integer(found: Found, way: str, one: Difference) -> Hidden:
-    signs = ("Integer exceeds 64-bit range", "out of range for the destination type INT64")
+    signs = (
+        "Integer exceeds 64-bit range",
+        "out of range for the destination type INT64",
+        "Could not cast value",
+    )
     wide = any(sign in error(found) for sign in signs)
     return EVERYTHING if one.sort == "outcome" and one.ours is None and wide else NOTHING
+
+
+def large_double_in_a_bigint(found: Found, way: str, one: Difference) -> Hidden:
+    large = any(isinstance(value, float) and 2.0**63 <= abs(value) < float("inf") for value in values(found))
+    if not large:
+        return NOTHING
+    if "__v_double" in one.column and one.theirs is None:
+        return column(one)
+    lost = one.sort == "values" and isinstance(one.theirs, dict) and {*one.theirs} <= {"0", "None"}
+    return column(one) if lost and {*one.ours} == {"None"} else NOTHING
+
+
+def decimal_by_way_of_double(found: Found, way: str, one: Difference) -> Hidden:
+    if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
+        return NOTHING
+    if not all("Decimal " in text for text in (*one.theirs, *one.ours)):
+        return NOTHING
+    theirs, ours = (
+        sorted(float(text.strip("'").removeprefix("Decimal ")) for text in each)
+        for each in (one.theirs, one.ours)
+    )
+    return column(one) if theirs == ours else NOTHING
 
 
 def moment_beyond_the_clock(found: Found, way: str, one: Difference) -> Hidden:
@@ -187,6 +222,68 @@ def not_finite(found: Found, way: str, one: Difference) -> Hidden:
     return column(one) if odd and one.sort in ("schema column", "type", "values") else NOTHING
 
 
+def skipped_root(found: Found, way: str, one: Difference) -> Hidden:
+    inserts = any(load.options.get("strategy") == "insert-only" for load in found.stream.loads)
+    if not inserts or one.sort not in ("rows", "values", "trees"):
+        return NOTHING
+    return frozenset({ORPHANS}) if nested(found, one.table) or one.sort == "trees" else NOTHING
+
+
+def shared_names(found: Found, way: str, one: Difference) -> Hidden:
+    names = _shared(found)
+    if not names:
+        return NOTHING
+    if one.sort == "column order":
+        return frozenset({(one.table, ORDER)})
+    if one.sort in ("outcome", "rows") or one.sort == "schema table":
+        return EVERYTHING
+    return column(one) if one.column.split("__v_")[0] in names else NOTHING
+
+
+def _shared(found: Found) -> set[str]:
+    """Names that two keys of one row have."""
+    naming, names = get_naming("snake_case"), set()
+    rows = [item for load in found.stream.loads for item in load.items]
+    while rows:
+        row = rows.pop()
+        if isinstance(row, (list, tuple)):
+            rows.extend(row)
+        if not isinstance(row, dict):
+            continue
+        seen: set[str] = set()
+        stack: list[tuple[dict[str, Any], tuple[str, ...]]] = [(row, ())]
+        while stack:
+            inner, outer = stack.pop()
+            for key, value in inner.items():
+                path = (*outer, naming.key(key))
+                if isinstance(value, dict):
+                    stack.append((value, path))
+                elif isinstance(value, (list, tuple)):
+                    rows.extend(value)
+                name = "__".join(path)
+                if name in seen:
+                    names.add(name)
+                seen.add(name)
+    return names
+
+
+def lists_in_lists(found: Found, way: str, one: Difference) -> Hidden:
+    told = [load.options.get("max_nesting") for load in found.stream.loads]
+    if {*told, PROFILES[found.stream.profile].get("max_nesting")} == {None}:
+        return NOTHING
+    if one.column in ("list", "list__v_json"):
+        return column(one)
+    return below(found, one.table) if "__list" in one.table else NOTHING
+
+
+def table_without_rows(found: Found, way: str, one: Difference) -> Hidden:
+    if one.sort != "schema table" or one.theirs is not None:
+        return NOTHING
+    typed = any(each.get("data_type") for each in one.ours["columns"].values())
+    refused = "evolve" not in modes(found, "tables") or not any(load.items for load in found.stream.loads)
+    return below(found, one.table) if not typed or refused else NOTHING
+
+
 def _types(one: Difference) -> tuple[str | None, str | None]:
     """The data types of a column there and here."""
     if one.sort != "schema column":
@@ -203,11 +300,18 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         frozen_children,
         retyped_variant,
         flagged_without_match,
+        skipped_root,
         aware_time,
         dropped_row,
+        detected_without_coercion,
         wide_integer,
         moment_beyond_the_clock,
         sign_of_zero,
         not_finite,
+        large_double_in_a_bigint,
+        decimal_by_way_of_double,
+        shared_names,
+        lists_in_lists,
+        table_without_rows,
     )
 }

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from against_dlt.streams import PROFILES, Stream
 
 import trellis
+from against_dlt.streams import PROFILES, Stream
 from trellis.schema.form import column_of
 from trellis.schema.model import Schema, Settings
 
@@ -56,7 +56,9 @@ def run(file: Path, table: str, stream: Stream, folder: Path | None = None) -> s
                 path.write_text("".join(f"{json.dumps(item)}\n" for item in load.items))
                 source = str(path)
             try:
-                pipeline.load(source, table=table, schema=schema_of(stream.profile), **options_of(load.options))
+                pipeline.load(
+                    source, table=table, schema=schema_of(stream.profile), **options_of(load.options)
+                )
             except Exception as bad:
                 return f"load {number}: {type(bad).__name__}: {bad}"
             held = held or duckdb.connect(str(file))  # while it is held, opening it again is quick

@@ -30,7 +30,9 @@ def _keys(one: Difference) -> tuple[str, ...]:
 
 
 def _error(text: str | None) -> str:
-    return text.split(": ")[1 if "Error" in text.split(": ")[1] or ", " not in text[:20] else 1] if text else ""
+    return (
+        text.split(": ")[1 if "Error" in text.split(": ")[1] or ", " not in text[:20] else 1] if text else ""
+    )
 
 
 def smaller(stream: Stream, wanted: tuple[str, ...], way: str = "items", rounds: int = 40) -> Found:

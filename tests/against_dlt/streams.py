@@ -39,6 +39,8 @@ DISPOSITIONS: tuple[Mapping[str, Any], ...] = (
     {"mode": "merge"},
     {"mode": "merge", "strategy": "delete-insert"},
     {"mode": "merge", "strategy": "upsert"},
+    {"mode": "merge", "strategy": "insert-only"},
+    {"mode": "merge", "strategy": "scd2"},
 )
 
 MERGING: tuple[tuple[str, ...], ...] = (
@@ -134,7 +136,9 @@ def _one_of(*values: Any) -> Make:
 
 
 JSON_SCALARS: Mapping[str, Make] = {
-    "text": _one_of("a", "hello world", "Größe", "", " ", "null", "None", "NaN", "x" * 300, "line\nbreak", "日本"),
+    "text": _one_of(
+        "a", "hello world", "Größe", "", " ", "null", "None", "NaN", "x" * 300, "line\nbreak", "日本"
+    ),
     "yes": _one_of("yes", "no", "true", "False", "t", "y", "N", "1", "0"),
     "int": _one_of(0, 1, -1, 5, 42, 255, 256, 513, 2**31, 2**53 + 1, -(2**40)),
     "edge": _one_of(2**63 - 1, -(2**63), 10**18),
@@ -167,13 +171,17 @@ JSON_SCALARS: Mapping[str, Make] = {
         "12:61",
     ),
     "epoch": _one_of(1700000000, 1700000000.5, 1700000000000, 946684800, -1, 253402300799),
-    "figures": _one_of("1", "44", "-3", " 3 ", "1_000", "4.5", "1e3", "nan", "inf", "+5", "007", ".5", "1e400"),
+    "figures": _one_of(
+        "1", "44", "-3", " 3 ", "1_000", "4.5", "1e3", "nan", "inf", "+5", "007", ".5", "1e400"
+    ),
     "hex": _one_of("0x1f", "0xFF", "0x", "0xzz", "0x6869", "-0x1f"),
     "base64": _one_of("aGk=", "AQ==", "QUJD", "%%", "aGk"),
     "json": _one_of('{"q":1}', "[1,2]", '{"q":', '"s"', "true", "12"),
 }
 TYPED_SCALARS: Mapping[str, Make] = {
-    "decimal": _one_of(Decimal("1.50"), Decimal("9.99"), Decimal(3), Decimal("-0.000000001"), Decimal("1E+10")),
+    "decimal": _one_of(
+        Decimal("1.50"), Decimal("9.99"), Decimal(3), Decimal("-0.000000001"), Decimal("1E+10")
+    ),
     "bytes": _one_of(b"x", b"\x00\x01", b"hi"),
     "date": _one_of(dt.date(2024, 5, 6), dt.date(1969, 1, 1)),
     "datetime": _one_of(
@@ -254,7 +262,9 @@ def stream(seed: int, number: int) -> Stream:
     options: dict[str, Any] = dict(pick.choice(DISPOSITIONS))
     merging = options.get("mode") == "merge"
     told = pick.choice(MERGING) if merging else ()
-    if options.get("strategy") == "upsert":
+    if options.get("strategy") == "scd2":
+        told = pick.choice(((), ("merge_keys",)))
+    if options.get("strategy") in ("upsert", "insert-only"):
         told = pick.choice([each for each in MERGING if each and each[0] == "keys" and "dedup" not in each])
         told = tuple(each for each in told if each != "merge_keys")
     compound = pick.random() < 0.3
@@ -350,5 +360,7 @@ def _told(
             given["seq"] = place * 10 + pick.randint(0, 9)
         if "gone" in told:
             given["gone"] = pick.choice((True, False, False, None))
-        found.append({**given, **{k: v for k, v in item.items() if k not in ("id", "Region", "part", "gone", "seq")}})
+        found.append(
+            {**given, **{k: v for k, v in item.items() if k not in ("id", "Region", "part", "gone", "seq")}}
+        )
     return found

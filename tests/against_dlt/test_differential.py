@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -41,29 +42,50 @@ def report(number: int, found: Found) -> str:
     if not lines:
         return ""
     asked = [f"  {load}" for load in found.stream.loads]
-    return "\n".join((f"stream {number}, profile {found.stream.profile}, table {found.table}", *asked, *lines))
+    return "\n".join(
+        (f"stream {number}, profile {found.stream.profile}, table {found.table}", *asked, *lines)
+    )
 
 
-def merging(*items: Any, **columns: Any) -> tuple[Load, ...]:
-    options = {"mode": "merge", "strategy": "upsert", "keys": ("id",), "columns": columns}
+def merging(*items: Any, way: str = "upsert", **columns: Any) -> tuple[Load, ...]:
+    options = {"mode": "merge", "strategy": way, "keys": ("id",), "columns": columns}
     return (Load([*items], options),)
 
 
 EAST = dt.timezone(dt.timedelta(hours=2))
+STAMP = "2024-05-06T01:02:03Z"
 FLAG = {"gone": {"hard_delete": True}}
 EXAMPLES: Mapping[str, Stream] = {
     "Q-1": Stream("t", "epochs", (Load([{"at": int(dt.datetime.now().timestamp()) - 3 * 365 * 86400}]),)),
-    "Q-4": Stream("t", "plain", (Load([{"k": [{"a": 1}, {"b": 2}]}], {"contract": {"columns": "discard_value"}}),)),
+    "Q-4": Stream(
+        "t", "plain", (Load([{"k": [{"a": 1}, {"b": 2}]}], {"contract": {"columns": "discard_value"}}),)
+    ),
     "Q-9": Stream("t", "plain", (Load([{"a": 1}, {"a": "2024-05-06T01:02:03Z"}]),)),
     "Q-10": Stream("t", "plain", merging({"id": 6, "gone": True}, {"id": 7, "gone": False}, **FLAG)),
+    "Q-11": Stream(
+        "t",
+        "plain",
+        (
+            *merging({"id": 1, "k": [1]}, way="insert-only"),
+            *merging({"id": 1, "k": [1, 2]}, way="insert-only"),
+        ),
+    ),
     "Q-12": Stream("t", "plain", (Load([{"at": dt.time(1, 2, 3, tzinfo=EAST)}]),), typed=True),
     "S02": Stream(
-        "t", "plain", (Load([{"a": 1}]), Load([{"b": 1, "a": "z"}], {"contract": {"data_type": "discard_row"}}))
+        "t",
+        "plain",
+        (Load([{"a": 1}]), Load([{"b": 1, "a": "z"}], {"contract": {"data_type": "discard_row"}})),
     ),
+    "C15": Stream("t", "unconverted", (Load([{"a": 5}, {"a": STAMP}, {"a": STAMP}]),)),
     "X-2": Stream("t", "plain", (Load([{"n": 2**63}]),)),
     "X-3": Stream("t", "preferred", (Load([{"day": 2**62}]),)),
     "X-4": Stream("t", "plain", (Load([{"x": -0.0}]),)),
     "X-5": Stream("t", "plain", (Load([{"x": float("nan"), "y": 1}]),), typed=True),
+    "X-6": Stream("t", "plain", (Load([{"n": 1}, {"n": 1e300}]),)),
+    "X-7": Stream("t", "plain", (Load([{"n": Decimal("1.5")}, {"n": 1e22}]),), typed=True),
+    "T-1": Stream("t", "plain", (Load([{"createdAt": 5, "created_at": None}]),)),
+    "T-2": Stream("t", "plain", (Load([{"a": [[{"x": 1}]]}], {"max_nesting": 2}),)),
+    "T-3": Stream("t", "plain", (Load([]),)),
 }
 """The smallest stream that shows a difference of the list."""
 

@@ -53,6 +53,16 @@ FLAGGED = (
     Step("orders", [{"id": 1, "gone": True}, {"id": 2, "v": "bb", "gone": False, "k": [4, 5]}]),
     Step("orders", [{"id": 3, "v": "c", "gone": None}, {"id": 2, "v": "b3", "k": []}]),
 )
+NEW_ONLY = (
+    Step("orders", [{"id": 1, "v": "a", "k": [1]}, {"id": 2, "v": "b", "k": [2]}]),
+    Step("orders", [{"id": 2, "v": "bb", "k": [3]}, {"id": 3, "v": "c", "k": [4, 5]}]),
+    Step("orders", [{"id": 4, "v": 1.5, "more": True}, {"id": 1, "v": "z"}]),
+)
+VERSIONS = (
+    Step("people", [{"id": 1, "v": "a", "k": [1]}, {"id": 2, "v": "b"}]),
+    Step("people", [{"id": 1, "v": "aa", "k": [1, 2]}, {"id": 2, "v": "b"}]),
+    Step("people", [{"id": 1, "v": "aa", "k": [1, 2]}, {"id": 3, "v": "c", "new": True}]),
+)
 KEYS: Mapping[str, Any] = {"mode": "merge", "keys": ("id",)}
 SCENARIOS: Mapping[str, tuple[Sequence[Step], Mapping[str, Any]]] = {
     "append": (NESTED, {"mode": "append"}),
@@ -60,9 +70,15 @@ SCENARIOS: Mapping[str, tuple[Sequence[Step], Mapping[str, Any]]] = {
     "replace": (NESTED, {"mode": "replace"}),
     "merge": (NESTED, KEYS),
     "merge-drift": (DRIFTING, KEYS),
-    "delete-insert": (FLAGGED, {**KEYS, "strategy": "delete-insert", "columns": {"gone": {"hard_delete": True}}}),
+    "delete-insert": (
+        FLAGGED,
+        {**KEYS, "strategy": "delete-insert", "columns": {"gone": {"hard_delete": True}}},
+    ),
     "upsert": (NESTED, {**KEYS, "strategy": "upsert"}),
     "upsert-flagged": (FLAGGED, {**KEYS, "strategy": "upsert", "columns": {"gone": {"hard_delete": True}}}),
+    "insert-only": (NEW_ONLY, {**KEYS, "strategy": "insert-only"}),
+    "scd2": (VERSIONS, {"mode": "merge", "strategy": "scd2"}),
+    "scd2-keyed": (VERSIONS, {"mode": "merge", "strategy": "scd2", "merge_keys": ("id",)}),
 }
 """The loads, and the options of all of them."""
 
@@ -220,7 +236,10 @@ def test_descriptions_and_hints_stay(place: Place) -> None:
     before = place.read().documents[-1]["tables"]["orders"]
     place.load("t", Step("orders", [{"id": 2, "total": 2.5, "new": "n"}]))
     after = place.read().documents[-1]["tables"]["orders"]
-    assert after.pop("columns") == {**before.pop("columns"), "new": {"name": "new", "data_type": "text", "nullable": True}}
+    assert after.pop("columns") == {
+        **before.pop("columns"),
+        "new": {"name": "new", "data_type": "text", "nullable": True},
+    }
     assert after == before
 
 

@@ -146,10 +146,8 @@ def _all_loads(batch: Theirs, streams: dict[str, Stream]) -> list[str] | None:
                 batch.load(number, {t: s for t, s in streams.items() if t not in failed})
                 break
             except PipelineStepFailed as bad:
-                found = _culprit(bad, number, streams)
+                found = _culprit(bad, number, {t: s for t, s in streams.items() if t not in failed})
                 batch.forget()
-                if found in failed:
-                    raise RuntimeError(f"{found} fails though it is left out") from bad
                 failed.append(found)
                 if bad.step == "load":
                     return failed

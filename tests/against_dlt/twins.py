@@ -17,17 +17,16 @@ os.environ.setdefault("RUNTIME__LOG_LEVEL", "CRITICAL")
 import dlt
 import duckdb
 import psycopg
-from against_dlt.compare import Picture, differences
-from against_dlt.datasets import Ask, Stored, document, without_descriptions
-from against_dlt.ours import options_of
-from against_dlt.theirs import hints_of
 from psycopg.rows import dict_row
 
 import trellis
+from against_dlt.compare import Picture, differences
+from against_dlt.datasets import VALIDITY, Ask, Stored, document, without_descriptions
+from against_dlt.ours import options_of
+from against_dlt.theirs import hints_of
 from trellis.schema.version import document_hash
 
 NAME = "shop"
-VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class DltKeep:
         return new_schema(name)
 
     def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
-        if "warehouse" in settings:
+        if settings.get("warehouse") is not None:
             warehouse_of(str(settings["warehouse"]))
         if "widen" in settings:
             schema = replace(schema, settings=with_widening(schema.settings, str(settings["widen"])))

@@ -37,7 +37,6 @@ def new_state(pipeline: str, dataset: str) -> dict[str, Any]:
         "dataset_name": dataset,
         "default_schema_name": None,
         "schema_names": [],
-        "sources": {},
     }
 
 
@@ -61,7 +60,9 @@ def decoded(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def remembered(old: State, schema_name: str, sources: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The state after a load into this schema, or None if it is the same as before."""
-    new = {**old, "sources": dict(old.get("sources") or {} if sources is None else sources)}
+    new = dict(old)
+    if sources or (sources is not None and "sources" in old):
+        new["sources"] = dict(sources)
     new["schema_names"] = list(dict.fromkeys((*(old.get("schema_names") or ()), schema_name)))
     new["default_schema_name"] = old.get("default_schema_name") or schema_name
     new[_HASH] = state_hash(new)
