@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -81,8 +81,18 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
             found = list(piece.paths) if isinstance(piece, Files) else piece
             yield Feed(to_records(found), request)
     if part.dropped:
-        items = ((each.position, each.item, each.reason) for each in part.dropped_items)
-        yield Feed(TurnedAway(list(items), part.table_name), request)
+        yield Feed(TurnedAway(_Reasons(part), part.table_name), request)
+
+
+@dataclass(frozen=True)
+class _Reasons:
+    """The items of a part that a model turned away, as often as they are wanted."""
+
+    part: Part
+
+    def __iter__(self) -> Iterator[tuple[int, object, str]]:
+        for each in self.part.dropped_items:
+            yield each.position, each.item, f"contract on data_type: {each.reason}"
 
 
 def _given(made: Extracted) -> Schema:

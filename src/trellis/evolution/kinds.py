@@ -27,7 +27,7 @@ from trellis.evolution.jsontext import is_json, plain
 from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
-__all__ = ["HexBytes", "Kind", "Wei", "classifier", "classify", "type_of"]
+__all__ = ["HexBytes", "Kind", "TypedKind", "Wei", "classifier", "classify", "type_of", "typed_kind"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,22 @@ class Kind:
     type: DataType
     detected: DataType | None
     fits: frozenset[DataType]
+
+
+@dataclass(frozen=True)
+class TypedKind(Kind):
+    """What a whole column of a source with types is: its type speaks, whatever its values are.
+
+    It gives a new column its type and says nothing of one that is there, whose values are looked at.
+    """
+
+    precision: int | None = None
+    scale: int | None = None
+
+
+def typed_kind(data_type: DataType, precision: int | None = None, scale: int | None = None) -> TypedKind:
+    """The kind of a column of this type."""
+    return TypedKind(data_type, None, frozenset(DATA_TYPES), precision, scale)
 
 
 def type_of(value: Any) -> DataType | None:

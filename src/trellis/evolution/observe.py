@@ -39,8 +39,11 @@ class Seen:
 
 
 class TableSeen(NamedTuple):
+    """Where a table got its first row; `bare`: none of its rows needs bookkeeping columns."""
+
     parent: str | None
     position: Position
+    bare: bool = False
 
 
 @dataclass
@@ -54,10 +57,13 @@ class Observations:
     cells: dict[CellKey, Seen] = field(default_factory=dict)
     below: dict[Position, int] = field(default_factory=dict)
 
-    def saw_table(self, name: str, parent: str | None, position: Position) -> None:
+    def saw_table(self, name: str, parent: str | None, position: Position, bare: bool = False) -> None:
         known = self.tables.get(name)
-        if known is None or position < known.position:
-            self.tables[name] = TableSeen(parent, position)
+        if known is None:
+            self.tables[name] = TableSeen(parent, position, bare)
+        else:
+            first = parent if position < known.position else known.parent
+            self.tables[name] = TableSeen(first, min(position, known.position), bare and known.bare)
 
     def saw_cell(self, key: CellKey, seen: Seen) -> None:
         known = self.cells.get(key)

@@ -351,7 +351,7 @@ class Walker:
         if missing:
             raise ContractError(
                 f"{self._place()}: key column {missing[0]} of table {walk.name} has no value; "
-                "an upsert needs the whole key in every record"
+                "this way of merging needs the whole key in every record"
             )
         return [found[name] for name in walk.keys.from_columns]
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
+from trellis.dialects.dlt.disposition import VALIDITY, versioned
 from trellis.errors import SchemaError, nearest
-from trellis.schema.merge import merge_column
-from trellis.schema.model import Column, Table
+from trellis.schema.model import Table
 from trellis.schema.system import ROW_ID
 
 DISPOSITIONS = ("append", "replace", "merge", "skip")
 MERGE_STRATEGIES = ("delete-insert", "upsert", "insert-only", "scd2")
 REPLACE_STRATEGIES = ("truncate-and-insert", "insert-from-staging", "staging-optimized")
-VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
 
 HISTORY_KEYS = (
     *("validity_column_names", "active_record_timestamp", "boundary_timestamp", "row_version_column_name"),
@@ -87,17 +86,7 @@ def _history(table: Table, said: Mapping[str, Any], where: str) -> Table:
     if "boundary_timestamp" in said:
         boundary = _moment(said["boundary_timestamp"], f"{where}.boundary_timestamp")
         table = table.with_hints(**{"x-boundary-timestamp": boundary})
-    end = {"x-valid-to": True, "x-active-record-timestamp": active}
-    version = {"x-row-version": True, "unique": False, "row_key": False}
-    added = (
-        Column(names[0], "timestamp", nullable=True).with_hints(**{"x-valid-from": True}),
-        Column(names[1], "timestamp", nullable=True).with_hints(**end),
-        Column(said.get("row_version_column_name") or ROW_ID, nullable=False).with_hints(**version),
-    )
-    known = table.columns
-    return table.with_columns(
-        *(merge_column(known[each.name], each) if each.name in known else each for each in added)
-    )
+    return versioned(table, names[0], names[1], said.get("row_version_column_name") or ROW_ID, active)
 
 
 def _one_of(word: Any, choices: Sequence[str], where: str) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from trellis.dialects.dlt.system import PREFIX, ROW_ID
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import ChainLoad, History, Mode, Strategy
+from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, Schema, Table
 
 VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
@@ -74,9 +75,13 @@ def versioned(
     valid_to: str = VALIDITY[1],
     version: str = ROW_ID,
     until: object = None,
+    known: Table | None = None,
 ) -> Table:
-    """The partial table with the columns that scd2 needs, each after those that are declared."""
-    needed = (
+    """The partial table with the columns that scd2 needs, behind those that are declared.
+
+    A role that a column of it, or of the `known` table, has already is not given twice.
+    """
+    roles = (
         Column(valid_from, "timestamp", nullable=True).with_hints(**{"x-valid-from": True}),
         Column(valid_to, "timestamp", nullable=True).with_hints(
             **{"x-valid-to": True, "x-active-record-timestamp": until}
@@ -85,4 +90,11 @@ def versioned(
             **{"x-row-version": True, "unique": False, "row_key": False}
         ),
     )
-    return table.with_columns(*(c for c in needed if c.name not in table.columns))
+    there = (*table.columns.values(), *(known.columns.values() if known else ()))
+    marks = ("x-valid-from", "x-valid-to", "x-row-version")
+    taken = {mark for mark in marks for column in there if column.hint(mark)}
+    needed = (c for c in roles if not any(c.hint(mark) for mark in taken))
+    declared = table.columns
+    return table.with_columns(
+        *(merge_column(declared[c.name], c) if c.name in declared else c for c in needed)
+    )

@@ -30,7 +30,7 @@ def root_table(schema: Schema, request: Request, naming: Naming) -> Table:
         marks = (known.hints.get("x-normalizer") or {}) if known else {}
         hints["x-normalizer"] = {**marks, "max_nesting": request.max_nesting}
     made = Table(name, columns, description=declared.description, hints=hints or NOTHING)
-    return versioned(made) if request.strategy == "scd2" else made
+    return versioned(made, known=known) if request.strategy == "scd2" else made
 
 
 def nested_tables(request: Request, naming: Naming) -> Iterator[Table]:

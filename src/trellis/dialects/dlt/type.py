@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.dlt.widen import widened
 from trellis.evolution.coerce import coercer
-from trellis.evolution.kinds import Kind, classifier
+from trellis.evolution.kinds import Kind, TypedKind, classifier
 from trellis.evolution.values import MISFIT
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
@@ -31,6 +32,8 @@ class DltType:
         return kind_of if self.coerces(schema) else lambda value: _own(kind_of(value))
 
     def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
+        if isinstance(kind, TypedKind):
+            return kind.type
         return preferred_type(schema.settings, column) or kind.detected or kind.type
 
     def coerces(self, schema: Schema) -> bool:
@@ -52,7 +55,10 @@ class DltType:
     def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
         hints = dict(hints_for(schema.settings, name))
         nullable = hints.pop("nullable", True)
-        return Column(name, data_type, nullable=nullable, hints=MappingProxyType(hints))
+        made = Column(name, data_type, nullable=nullable, hints=MappingProxyType(hints))
+        if isinstance(kind, TypedKind):
+            return replace(made, precision=kind.precision, scale=kind.scale)
+        return made
 
     def misfit(self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind) -> Column:
         wider = widened(schema, table.columns.get(column), kind)
