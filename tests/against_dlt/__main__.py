@@ -1,4 +1,4 @@
-"""A long hunt: `python tests/against_dlt --streams 2000 --seed 7` prints each new sort of difference, made small."""
+"""A long hunt: `python tests/against_dlt --streams 2000 --seed 7` prints what differs, made small."""
 
 from __future__ import annotations
 

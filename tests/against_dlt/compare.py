@@ -34,7 +34,8 @@ class Difference:
 
     def __str__(self) -> str:
         place = ".".join(part for part in (self.table, self.column) if part)
-        return f"{self.sort} {place}\n      dlt:     {str(self.theirs)[:900]}\n      Trellis: {str(self.ours)[:900]}"
+        theirs, ours = str(self.theirs)[:900], str(self.ours)[:900]
+        return f"{self.sort} {place}\n      dlt:     {theirs}\n      Trellis: {ours}"
 
 
 @dataclass(frozen=True)

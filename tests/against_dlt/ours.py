@@ -45,7 +45,7 @@ def options_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run(file: Path, table: str, stream: Stream, folder: Path | None = None) -> str:
-    """All loads of a stream; the error if one fails. With a folder the items go there first, as JSON lines."""
+    """All loads of a stream; the error if one fails. With a folder items go there first, as JSON lines."""
     pipeline = trellis.pipeline(stream.profile, to=f"duckdb:{file}", dataset="shop")
     held = None
     try:

@@ -211,6 +211,7 @@ def test_the_state_of_sources_outlives_a_load_by_trellis(place: Place) -> None:
     assert {"ticks", "other"} <= {*elsewhere.default_schema.tables}
 
 
+@pytest.mark.xfail(reason="T-4: Trellis reads schemas that are stored as plain text only")
 def test_a_compressed_schema_is_read(place: Place) -> None:
     """dlt stores a schema so where the longest text of the destination is shorter."""
     place.load("d", steps_of("merge")[0])
@@ -244,15 +245,17 @@ def test_descriptions_and_hints_stay(place: Place) -> None:
 
 
 def test_other_schemas_of_the_dataset_are_left_alone(place: Place) -> None:
-    def sources() -> list[Any]:
+    def sources() -> list[Any]:  # the first one names the schema of data without a source
         return [
             dlt.source(lambda: dlt.resource([{"id": 1}], name="orders"), name=NAME)(),
             dlt.source(lambda: dlt.resource([{"id": 1, "name": "Ann"}], name="people"), name="crm")(),
         ]
 
-    place.dlt("a").run(sources())
+    for source in sources():
+        place.dlt("a").run(source)
     place.load("t", Step("orders", [{"id": 2, "more": True}], {"mode": "append"}))
-    place.dlt("b").run(sources())
+    for source in sources():
+        place.dlt("b").run(source)
     content = place.read()
     assert [name for *_, name in content.versions].count("crm") == 1
     assert {name for _, name, *_ in content.loads} == {NAME, "crm"}

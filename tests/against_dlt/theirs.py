@@ -72,13 +72,12 @@ def source_of(profile: str, resources: Mapping[str, tuple[Sequence[Any], Mapping
         for table, (items, options) in resources.items():
             yield _resource(table, items, options)
 
-    source = dlt.source(
+    return dlt.source(
         tables,
         schema=schema_of(profile),
         max_table_nesting=said.get("max_nesting"),
         **more,
     )()
-    return source
 
 
 class Theirs:
@@ -138,7 +137,7 @@ def run(folder: Path, streams: Mapping[str, Stream]) -> tuple[dict[str, Path], d
 
 
 def _all_loads(batch: Theirs, streams: dict[str, Stream]) -> list[str] | None:
-    """Load everything, or tell whom to leave out. Streams that fail before anything is loaded are collected."""
+    """Load everything, or tell whom to leave out: all that fail before anything of their load is stored."""
     failed: list[str] = []
     for number in range(max(len(each.loads) for each in streams.values())):
         while True:

@@ -67,11 +67,8 @@ class Place:
     def load(self, who: str, step: Step, home: str = "home") -> None:
         """`who` is "d" for dlt, "t" for Trellis."""
         if who == "d":
-            self.dlt(home).run(
-                copy.deepcopy(list(step.items)),
-                table_name=step.table,
-                **_run_hints(step.options),
-            )
+            items = copy.deepcopy(list(step.items))
+            self.dlt(home).run(dlt.resource(items, name=step.table, **hints_of(step.options)))
         else:
             self.trellis().load(list(step.items), table=step.table, **options_of(step.options))
 
@@ -106,14 +103,6 @@ def _ranked(tables: dict[str, Stored]) -> dict[str, Stored]:
     return tables
 
 
-def _run_hints(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `Pipeline.run`, which takes the columns as a list."""
-    found = hints_of(options)
-    if "columns" in found:
-        found["columns"] = [*found["columns"].values()]
-    return found
-
-
 @dataclass(frozen=True)
 class Content:
     """The tables of a dataset, the versions of its schemas and its loads, in order."""
@@ -141,7 +130,8 @@ class Content:
             f"FROM {dataset}._dlt_loads ORDER BY inserted_at"
         )
         states = ask(
-            f"SELECT pipeline_name, version, engine_version FROM {dataset}._dlt_pipeline_state ORDER BY created_at"
+            "SELECT pipeline_name, version, engine_version "
+            f"FROM {dataset}._dlt_pipeline_state ORDER BY created_at"
         )
         tables = {
             name: Stored(found, rows(f'SELECT * FROM {dataset}."{name}"'))

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from trellis.errors import ContractError
 from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
 from trellis.evolution.dialect import Dialect
+from trellis.evolution.kinds import TypedKind
 from trellis.evolution.observe import CellKey, Observations, Position, Seen, TableSeen
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -92,7 +93,7 @@ class _Evolving:
         events: list[tuple[Position, int, object]] = []
         for name, table in seen.tables.items():
             events.append((table.position, 0, (name, table)))
-            events.append((table.position + last, 1, (name, table.parent)))
+            events.append((table.position + last, 1, (name, table.parent, table.bare)))
         events += [(cell.position, 2, (key, cell)) for key, cell in seen.cells.items()]
         events.sort(key=lambda event: event[:2])
         for position, _, event in events:
@@ -104,12 +105,13 @@ class _Evolving:
                         self.at, self.row_start = position[:ROW], self.schema
                     refused = len(self.cells)
                     self.cell(key, cell)
-                    if len(self.cells) > refused and "discard_row" in list(self.cells.values())[refused:]:
+                    new = list(self.cells.values())[refused:]
+                    if "discard_row" in new and not isinstance(key.kind, TypedKind):  # it tells of no one row
                         self.drop_row(seen.below)
                 case (str() as name, TableSeen() as table):
                     self.table(name, table.parent)
-                case (str() as name, below):
-                    self.bookkeeping(name, str(below) if below is not None else None)
+                case (str() as name, below, bool() as bare):
+                    self.bookkeeping(name, str(below) if below is not None else None, bare)
         return Evolution(self.schema, Refusals(dict(self.tables), dict(self.cells)), frozenset(self.growing))
 
     def drop_row(self, below: Mapping[Position, int]) -> None:
@@ -146,13 +148,13 @@ class _Evolving:
         self.growing.add(name)
         self.schema = self.schema.with_tables(known)
 
-    def bookkeeping(self, name: str, below: str | None) -> None:
+    def bookkeeping(self, name: str, below: str | None, bare: bool) -> None:
         if name in self.tables:
             return
         table = self.schema.tables.get(name)
         if table is None:
             return
-        for column in self.dialect.keep.bookkeeping(self.schema, name, below):
+        for column in () if bare else self.dialect.keep.bookkeeping(self.schema, name, below):
             known = table.columns.get(column.name)
             if known is None or not known.complete:
                 table = _append(table, column if known is None else merge_column(column, known))

@@ -16,6 +16,7 @@ from trellis.flow.lines import BadLine, duplicates, has_long_number, may_repeat,
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.slots import TableWalk
 from trellis.flow.tabular import RowBatch, rows_of
+from trellis.flow.typed import TypedBatch
 from trellis.flow.walk import Walker
 
 _DEEP = 12_000
@@ -41,10 +42,12 @@ class Conformed:
 class Conformer:
     """Keeps what it learned of the records from block to block.
 
-    `times` is how many times as large as usual its blocks are to be.
+    `times` is how many times as large as usual its blocks are to be. `takes_columns`: rows that have types go
+    into their table column by column.
     """
 
     times = 1
+    takes_columns = True
 
     def __init__(self, plan: Plan, fast: bool = True) -> None:
         self.plan = plan
@@ -70,8 +73,34 @@ class Conformer:
         return made
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
-        """Conform rows that have types already."""
-        return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
+        """Conform rows that have types already: by columns, and one by one where that is not enough."""
+        if not self.takes_columns:
+            return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
+        walker = self.walker
+        walker.start()
+        walker.file = split.path
+        place = (self._file(split.file), split.number, rows.first)
+        typed = TypedBatch(self.plan, walker, rows.batch, place)
+        seen = Observations() if typed.exact else typed.observed()
+        if seen:
+            if typed.nests:
+                self._one_by_one(typed.items(), place, Counts())
+                seen.merge(typed.without_columns(walker.observed))
+            return Conformed(observed=seen)
+        if not typed.exact:
+            typed.fit()
+        if typed.placed and not typed.exact:
+            return Conformed(typed.counts, typed.rows(self._keyring(self._seed(*place))), typed.discards)
+        counts = Counts()
+        loaded = self._one_by_one(typed.items(), place, counts)
+        made = self._finish(counts, [], self._seed(*place))
+        typed.put_into(made.batches, loaded)
+        return made
+
+    def _one_by_one(self, items: Sequence[Any], place: Position, counts: Counts) -> list[bool]:
+        """Walk records that begin at a place; whether each of them is loaded."""
+        *before, first = place
+        return [self._record(item, (*before, at), counts) for at, item in enumerate(items, first)]
 
     def items(
         self,

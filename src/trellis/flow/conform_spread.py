@@ -40,6 +40,7 @@ class SpreadConformer(Conformer):
     """
 
     times = 3
+    takes_columns = False
 
     def __init__(self, plan: Plan, spreader: Spreader, fast: bool = True) -> None:
         super().__init__(plan, fast)

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from trellis.dialects import get_dialect
-from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.evolution.evolve import Refusals
+from trellis.flow.arrow_types import Digits
 from trellis.flow.blocks import Split
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
@@ -19,7 +20,9 @@ from trellis.schema.naming import Naming
 class Plan:
     """The schema of this moment and the decisions that go with it.
 
-    `first_file` counts the files of the load that come before those of the plan.
+    `first_file` counts the files of the load that come before those of the plan. `digits` are what the
+    destination keeps of times and decimals. With `whole` rows with types are taken as they are, nested values
+    as JSON, and these are all the bookkeeping columns they get.
     """
 
     schema: Schema
@@ -31,6 +34,8 @@ class Plan:
     max_identifier: int | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
     first_file: int = 0
+    digits: Digits = field(default_factory=Digits)
+    whole: RowKeys | None = None
 
     @cached_property
     def dialect(self) -> Dialect:

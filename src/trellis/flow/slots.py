@@ -67,8 +67,8 @@ class TableWalk:
         self.keys = plan.dialect.keep.row_keys(plan.schema, name, parent.name if parent else None)
         self.kept = frozenset(self.keys.columns) - {self.keys.row_id}
         self.known = self.table is not None and self.table.seen_data
-        if self.table is not None and not self.keys.loaded_at.keys() <= self.table.columns.keys():
-            self.known = False  # somebody dropped a column of ours
+        if self.table is not None and not {*self.keys.columns} <= self.table.columns.keys():
+            self.known = False  # somebody dropped a column of ours, or rows came without
         self.verdict = plan.refusals.tables.get(name)
         self.coerces = plan.dialect.type.coerces(plan.schema)
         self.gives = plan.dialect.keep.propagated(plan.schema, name)

@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.errors import UsageError
+from trellis.errors import ContractError, UsageError
 from trellis.flow.blocks import Split
-from trellis.schema.model import Column
 
 BATCH = 16_384
 
@@ -28,7 +27,7 @@ class RowBatch:
 def read_batches(split: Split) -> Iterator[RowBatch]:
     """The batches of a split (a range of row groups). Raises UsageError for a damaged file."""
     try:
-        source = pq.ParquetFile(split.path)
+        source = pq.ParquetFile(split.path, coerce_int96_timestamp_unit="us")
         groups = list(range(split.start, split.end if split.end is not None else source.num_row_groups))
         first = 0
         for number, batch in enumerate(source.iter_batches(BATCH, row_groups=groups)):
@@ -57,41 +56,16 @@ def row_groups(path: str, size: int) -> list[tuple[int, int]]:
 
 
 def rows_of(batch: pa.RecordBatch) -> list[Any]:
-    """The rows of a batch as dicts of Python values."""
-    if any(_map_inside(field.type) for field in batch.schema):
-        rows: list[Any] = batch.to_pylist(maps_as_pydicts="lossy")
-    else:
-        rows = batch.to_pylist()
+    """The rows of a batch as dicts of Python values. Raises ContractError for times that Python has not."""
+    maps = any(_map_inside(field.type) for field in batch.schema)
+    try:
+        rows: list[Any] = batch.to_pylist(maps_as_pydicts="lossy" if maps else None)
+    except (OverflowError, ValueError) as bad:
+        raise ContractError(
+            f"the rows with columns {', '.join(batch.schema.names)} hold a time that is outside of the "
+            f"calendar ({bad}); correct it"
+        ) from None
     return rows
-
-
-def declared(schema: pa.Schema) -> tuple[Column, ...]:
-    """What types say that values do not: the precision of numbers, times and binaries.
-
-    The columns have no data type: they get it, and their place, when the first value comes.
-    """
-    named = (
-        Column(field.name, precision=_precision(field.type), scale=_scale(field.type)) for field in schema
-    )
-    return tuple(column for column in named if column.precision is not None)
-
-
-def _precision(type_: pa.DataType) -> int | None:
-    """As a column says it; None where it is the default of its data type."""
-    if pa.types.is_decimal(type_):
-        return int(type_.precision)
-    if pa.types.is_integer(type_) and type_.bit_width < 64:
-        return int(type_.bit_width)
-    if pa.types.is_timestamp(type_) or pa.types.is_time(type_):
-        return _DIGITS[type_.unit]
-    return int(type_.byte_width) if pa.types.is_fixed_size_binary(type_) else None
-
-
-def _scale(type_: pa.DataType) -> int | None:
-    return int(type_.scale) if pa.types.is_decimal(type_) else None
-
-
-_DIGITS = {"s": 0, "ms": 3, "us": None, "ns": 9}
 
 
 def _map_inside(type_: pa.DataType) -> bool:

@@ -85,6 +85,11 @@ class Walker:
         """Names of tables and columns, with the several names that the records have for them."""
         return {}
 
+    def saw_null(self, root: TableWalk, key: str) -> None:
+        """Take note of a key whose values are all NULL."""
+        slot = root.slots.get(key) or self._slot(root, root.slots, None, key)
+        slot.saw_null = True
+
     def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
         """Discard a value that another value under the same key of the same object replaced."""
         self.line = line

@@ -1,0 +1,84 @@
+"""Rows with types that are taken as they are: no child tables, no variants (spec dlt.md, section 18).
+
+What does not fit its column is an error, unless the contract says what else becomes of it (section 13).
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pyarrow as pa
+
+from trellis.errors import ContractError, UsageError
+from trellis.evolution.contract import ContractViolation, contract_for
+from trellis.evolution.evolve import Verdict
+from trellis.flow.plan import Plan
+from trellis.flow.slots import TableWalk
+from trellis.flow.typed_cast import Fitted, fitted, json_of, plain
+from trellis.flow.typed_fields import Field
+from trellis.schema.model import Column
+
+
+def fitted_whole(array: pa.Array, field: Field, column: Column) -> Fitted | None:
+    """The values as the column stores them, nested ones as JSON; None where one does not fit."""
+    if field.nested:
+        return Fitted(json_of(array)) if column.data_type in ("json", "text") else None
+    found = plain(array)
+    if column.data_type == "json" and field.type is not None and field.type.data_type == "text":
+        return Fitted(found.cast(pa.string()))
+    return fitted(found, column)
+
+
+def misfit(plan: Plan, root: TableWalk, field: Field, column: Column, file: str) -> Verdict:
+    """What becomes of values that do not fit. Raises ContractError where nothing may."""
+    contract = contract_for(plan.schema, root.name)
+    reason = (
+        f"{field.key} comes as {field.arrow}, and some of its values do not fit {_described(column)}, "
+        "the type of the column"
+    )
+    match contract.data_type:
+        case "discard_value" | "discard_row" as verdict:
+            return verdict
+        case "freeze":
+            raise ContractViolation(
+                plan.schema.name,
+                root.name,
+                field.name,
+                "data_type",
+                "freeze",
+                contract=contract,
+                table_schema=root.table,
+                reason=reason,
+            )
+    raise ContractError(
+        f"{file}: column {field.name} of table {root.name}: {reason}; convert them, declare another type for "
+        "a new table, or load with the contract data_type: discard_value"
+    )
+
+
+def refuse_null(field: Field, root: TableWalk, record: str) -> NoReturn:
+    raise ContractError(
+        f"{record}: {field.key} is null, but column {field.name} of table {root.name} may not be null; "
+        "give it a value, or declare the column nullable"
+    )
+
+
+def refuse_missing(column: str, root: TableWalk, record: str) -> NoReturn:
+    raise ContractError(
+        f"{record}: there is no value for column {column} of table {root.name}, which may not be null; "
+        "give every record one, or declare the column nullable"
+    )
+
+
+def refuse_shared(fields: tuple[Field, ...], root: TableWalk, file: str) -> None:
+    """Raises UsageError where two fields have one column."""
+    twins = [field.key for field in fields if field.shared]
+    if twins:
+        raise UsageError(
+            f"{file}: {', '.join(twins)} would share a column of table {root.name}; rename all but one"
+        )
+
+
+def _described(column: Column) -> str:
+    said = [str(each) for each in (column.precision, column.scale) if each is not None]
+    return f"{column.data_type}({', '.join(said)})" if said else str(column.data_type)
