@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
@@ -27,7 +27,7 @@ from trellis.flow.task import Outcome
 from trellis.report import Report, Tally, table_reports
 from trellis.schema.compare import compare, retyped
 from trellis.schema.given import take
-from trellis.schema.model import Column, Schema
+from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
 
@@ -133,19 +133,8 @@ class Attempt:
         stored = self.job.prepared(before)
         schema = stored if self.job.given is None else take(stored, self.job.given, self._naming)
         for feed in self.job.feeds:
-            columns = (*self._typed(schema, feed), *feed.request.columns)
-            request = replace(feed.request, columns=columns)
-            schema = self.dialect.keep.prepare(schema, request, self._naming(schema))
+            schema = self.dialect.keep.prepare(schema, feed.request, self._naming(schema))
         return judge(stored, schema)
-
-    def _typed(self, schema: Schema, feed: Feed) -> tuple[Column, ...]:
-        """The declared columns of a typed source, as far as the schema does not know them yet."""
-        if not feed.request.table:
-            return ()
-        naming = self._naming(schema)
-        table = schema.tables.get(naming.table(feed.request.table))
-        named = (replace(column, name=naming.key(column.name)) for column in feed.records.declared())
-        return tuple(column for column in named if table is None or column.name not in table.columns)
 
     def _naming(self, schema: Schema) -> Naming:
         return self.dialect.naming.naming(schema, self.destination.abilities.max_identifier)

@@ -13,8 +13,8 @@ from trellis.flow.items import Chunks
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.records import FileRecords, ItemRecords, Records
 from trellis.flow.source import InputFile, input_files
-from trellis.flow.tabular import declared
 from trellis.flow.task import Run, run_here
+from trellis.flow.typed_records import TableRecords, batches_of
 
 HERE_LIMIT = 32 << 20
 
@@ -50,12 +50,38 @@ def _is_module(value: Any, *names: str) -> bool:
     return type(value).__module__.partition(".")[0] in names
 
 
-def _of_arrow(source: Any) -> Records:
-    return ItemRecords(Chunks.of_batches(source), declared(source.schema))
+def table_of(source: Any) -> Any:
+    """A pandas frame as an Arrow table; anything else as it is. Raises UsageError."""
+    if not _is_module(source, "pandas"):
+        return source
+    try:
+        return pa.Table.from_pandas(source, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as bad:
+        raise UsageError(
+            f"a column of the pandas frame holds values of several types ({'; '.join(map(str, bad.args))}); "
+            "give it one type, or load frame.to_dict('records')"
+        ) from None
 
 
-def _of_pandas(source: Any) -> Records:
-    return _of_arrow(pa.Table.from_pandas(source, preserve_index=False))
+def of_tables(tables: Iterable[Any]) -> Records:
+    """The rows of Arrow tables and frames in their order. `tables` can be read again and again."""
+    streams: dict[int, Callable[[], Iterable[pa.RecordBatch]]] = {}
+
+    def batches() -> Iterable[pa.RecordBatch]:
+        for number, each in enumerate(tables):
+            table = table_of(each)
+            if isinstance(table, (pa.Table, pa.RecordBatch)):
+                yield from batches_of(table)()
+            else:
+                if number not in streams:
+                    streams[number] = batches_of(table)
+                yield from streams[number]()
+
+    return TableRecords(batches)
+
+
+def _of_table(source: Any) -> Records:
+    return TableRecords(batches_of(table_of(source)))
 
 
 def _of_frame(source: Any) -> Records:
@@ -66,7 +92,7 @@ def _of_frame(source: Any) -> Records:
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Records]], ...] = (
-    (lambda value: isinstance(value, (pa.Table, pa.RecordBatch, pa.RecordBatchReader)), _of_arrow),
-    (lambda value: _is_module(value, "pandas"), _of_pandas),
     (lambda value: _is_module(value, "pyspark"), _of_frame),
+    (lambda value: _is_module(value, "pandas") or hasattr(value, "__arrow_c_stream__"), _of_table),
+    (lambda value: isinstance(value, pa.RecordBatch), _of_table),
 )

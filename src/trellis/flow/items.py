@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import pyarrow as pa
-
 from trellis.errors import TrellisError
 from trellis.flow.blocks import Split
 from trellis.flow.conform_spread import conformer_of
 from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.stage import Stage
-from trellis.flow.tabular import rows_of
 from trellis.flow.task import Outcome, Progress, keep
 
 CHUNK = 5_000
@@ -40,14 +37,6 @@ class Chunks:
         if isinstance(items, Sequence):
             return Chunks(lambda: (items[at : at + CHUNK] for at in range(0, len(items), CHUNK)))
         return Chunks(_Spool(_cut(iter(items))))
-
-    @staticmethod
-    def of_batches(source: Any) -> Chunks:
-        """Chunks of an Arrow table, batch or reader."""
-        if isinstance(source, pa.RecordBatchReader):
-            return Chunks(_Spool(rows_of(batch) for batch in source))
-        table = pa.Table.from_batches([source]) if isinstance(source, pa.RecordBatch) else source
-        return Chunks(lambda: (rows_of(batch) for batch in table.to_batches(max_chunksize=CHUNK)))
 
 
 def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) -> Iterator[Outcome]:

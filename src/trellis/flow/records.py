@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import pyarrow.parquet as pq
-
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Split
 from trellis.flow.conform_spread import conformer_of
@@ -18,9 +16,7 @@ from trellis.flow.items import Chunks, run_items
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.source import InputFile, split_for, splits_of
-from trellis.flow.tabular import declared
 from trellis.flow.task import Outcome, Progress, Run, Task, read_parts
-from trellis.schema.model import Column
 
 
 class Records(Protocol):
@@ -34,10 +30,6 @@ class Records(Protocol):
 
     def fingerprint(self, *parts: str) -> str | None:
         """What identifies this input; None where it cannot be told from another."""
-        ...
-
-    def declared(self) -> tuple[Column, ...]:
-        """What the source's own types say that its values do not."""
         ...
 
     def peek(self, plan: Plan) -> Observations:
@@ -74,10 +66,6 @@ class FileRecords:
             digest.update(f"\0{os.path.realpath(file.path)}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
         return digest.hexdigest()[:24]
 
-    def declared(self) -> tuple[Column, ...]:
-        path = next((file.path for file in self.files if file.layout == "parquet"), None)
-        return declared(pq.read_schema(path)) if path else ()
-
     def peek(self, plan: Plan) -> Observations:
         for split in self.splits:
             for part in read_parts(conformer_of(plan, fast=False), split):
@@ -102,16 +90,12 @@ class FileRecords:
 class ItemRecords:
     """Records that are Python values already, in chunks."""
 
-    def __init__(self, chunks: Chunks, columns: tuple[Column, ...] = ()) -> None:
+    def __init__(self, chunks: Chunks) -> None:
         self.chunks = chunks
-        self.columns = columns
         self.name = ""
         self.weight: int | None = None
         self.file_count = 1
         self.parallel: Parallel = in_threads
-
-    def declared(self) -> tuple[Column, ...]:
-        return self.columns
 
     def fingerprint(self, *parts: str) -> str | None:
         return None

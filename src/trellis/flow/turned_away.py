@@ -12,7 +12,6 @@ from trellis.flow.plan import BlockRef, Discard, Plan
 from trellis.flow.stage import Stage
 from trellis.flow.task import Outcome, Progress
 from trellis.flow.text import to_json
-from trellis.schema.model import Column
 
 
 class TurnedAway:
@@ -29,9 +28,6 @@ class TurnedAway:
 
     def fingerprint(self, *_: str) -> str | None:
         return None
-
-    def declared(self) -> tuple[Column, ...]:
-        return ()
 
     def peek(self, plan: Plan) -> Observations:
         return Observations()

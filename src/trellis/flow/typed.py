@@ -106,9 +106,11 @@ class TypedBatch:
         """Place every column that can be. Raises ContractError where rows taken whole do not fit."""
         for field in self.fields:
             array = self.batch.column(field.at)
-            if field.excluded:
+            if field.nested and not self.whole:
+                self.left.append(field)
+            elif field.excluded:
                 continue
-            if field.kept:
+            elif field.kept:
                 self._lose(field, array, f"the name {field.name} is kept for bookkeeping")
             elif field.verdict is not None:
                 self._refuse(field, array, "columns", field.verdict)

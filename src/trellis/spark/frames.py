@@ -13,7 +13,6 @@ from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.records import FileRecords
 from trellis.flow.source import input_files
 from trellis.flow.task import Outcome, Progress
-from trellis.schema.model import Column
 from trellis.spark.run import SparkRun
 
 if TYPE_CHECKING:
@@ -35,15 +34,6 @@ class FrameRecords:
 
     def fingerprint(self, *_: str) -> str | None:
         return None
-
-    def declared(self) -> tuple[Column, ...]:
-        from pyspark.sql.types import DecimalType
-
-        return tuple(
-            Column(field.name, "decimal", precision=field.dataType.precision, scale=field.dataType.scale)
-            for field in self.frame.schema
-            if isinstance(field.dataType, DecimalType)
-        )
 
     def peek(self, plan: Plan) -> Observations:
         return self._files(plan).peek(plan)

@@ -1,0 +1,113 @@
+"""Rows with types that are in memory: Arrow tables, batches and streams, to be read as often as needed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, Any
+
+import pyarrow as pa
+
+from trellis.errors import TrellisError
+from trellis.evolution.observe import Observations
+from trellis.flow.blocks import Split
+from trellis.flow.conform_spread import conformer_of
+from trellis.flow.parallel import Parallel, in_threads
+from trellis.flow.plan import BlockRef, Plan
+from trellis.flow.stage import Stage
+from trellis.flow.tabular import BATCH, RowBatch
+from trellis.flow.task import Outcome, Progress, keep
+
+WHERE = Split(0, 0, "records")
+
+
+class TableRecords:
+    """Rows of tables in their order. `batches` gives the same batches every time it is called."""
+
+    name = ""
+    weight: int | None = None
+    file_count = 1
+    parallel: Parallel = staticmethod(in_threads)
+
+    def __init__(self, batches: Callable[[], Iterable[pa.RecordBatch]]) -> None:
+        self.batches = batches
+
+    def fingerprint(self, *_: str) -> str | None:
+        return None
+
+    def peek(self, plan: Plan) -> Observations:
+        for rows in self._numbered():
+            return conformer_of(plan, fast=False).batch(WHERE, rows).observed or Observations()
+        return Observations()
+
+    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+        """Conform and stage the batches, or those that had to wait."""
+        wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
+        outcome = Outcome("tables", split=(plan.first_file, 0))
+        try:
+            with Stage(plan.staging, f"tables-{os.urandom(4).hex()}") as stage:
+                conformer = conformer_of(plan)
+                for rows in self._numbered():
+                    if wanted is None or rows.number in wanted:
+                        only = wanted[rows.number] if wanted else None
+                        made = conformer.batch(WHERE, rows, only)
+                        if made.observed is not None:
+                            outcome.observed.merge(made.observed)
+                            outcome.pending.append(BlockRef(WHERE, rows.number, made.waiting))
+                        if made.observed is None or made.waiting is not None:
+                            keep(plan, made, WHERE.path, stage, outcome)
+                        progress(rows.batch.num_rows)
+                for batch in conformer.rest():
+                    stage.add(plan.schema.tables[batch.table], batch)
+                outcome.untyped = conformer.walker.untyped()
+                outcome.shared = conformer.walker.shared()
+                outcome.oddities = conformer.walker.oddities
+            outcome.files = stage.files
+        except TrellisError as bad:
+            outcome.error = bad
+        yield outcome
+
+    def _numbered(self) -> Iterator[RowBatch]:
+        first = 0
+        for number, batch in enumerate(self.batches()):
+            yield RowBatch(number, first, batch)
+            first += batch.num_rows
+
+
+def batches_of(table: Any) -> Callable[[], Iterable[pa.RecordBatch]]:
+    """The batches of a table, a batch, or anything with an Arrow stream; an empty one has one, for its types."""
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    if not isinstance(table, pa.Table):
+        return _Spool(pa.RecordBatchReader.from_stream(table))
+    if not table.num_rows:
+        return lambda: [_empty(table.schema)]
+    return lambda: table.to_batches(max_chunksize=BATCH)
+
+
+def _empty(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
+
+
+class _Spool:
+    """The batches of a stream: written to a temporary file as they come, read back from then on."""
+
+    def __init__(self, stream: pa.RecordBatchReader) -> None:
+        self.stream: pa.RecordBatchReader | None = stream
+        self.file: IO[bytes] = tempfile.TemporaryFile(prefix="trellis-")  # noqa: SIM115
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        if self.stream is not None:
+            with pa.ipc.new_stream(self.file, self.stream.schema) as writer:
+                for batch in self.stream:
+                    writer.write_batch(batch, max_chunksize=BATCH)
+            self.stream = None
+        self.file.seek(0)
+        rows = 0
+        with pa.ipc.open_stream(self.file) as reader:
+            for batch in reader:
+                rows += batch.num_rows
+                yield batch
+            if not rows:
+                yield _empty(reader.schema)
