@@ -100,7 +100,7 @@ class Pipeline:
 
         Without a name it is the pipeline's own. Raises SchemaError for one that was edited by hand.
         """
-        keep, catalog, name = self._dialect.keep, None, schema_name or self._default_schema()
+        keep, catalog, name = self._dialect.keep, None, schema_name or self._schema_of(self.state)
         stored = self.destination.stored_schema(self.dataset, name, keep.journal())
         if stored is None:
             self._refuse_other_dialect()
@@ -155,8 +155,9 @@ class Pipeline:
         if pending is not None:
             return self._deliver(pending)
         keep, wanted = self._dialect.keep, refresh_of(refresh)
-        found = source_of(source, self._default_schema(), hints)
-        schema, state, reset = self.look(found.name)[0], self.state, Reset()
+        state, reset = self.state, Reset()
+        found = source_of(source, self._schema_of(state), hints)
+        schema = self.look(found.name)[0]
         if wanted is not None:
             chosen = list(found.resources.selected)
             reset = reset_of(schema, chosen, wanted, keep.prefix)
@@ -177,8 +178,9 @@ class Pipeline:
 
         Without resources: all of the source. Raises UsageError, DestinationError.
         """
-        schema = self.look(source or self._default_schema())[0]
-        job = drop_job(schema, self.state, self._dialect.keep, resources)
+        state = self.state
+        schema = self.look(source or self._schema_of(state))[0]
+        job = drop_job(schema, state, self._dialect.keep, resources)
         return self._carry_out(job, None, None, dry_run=False)
 
     def drop_pending(self) -> int:
@@ -222,9 +224,10 @@ class Pipeline:
             if dry_run or options.load_id
             else records.fingerprint(self.name, self.dialect, self.dataset, table, options.mode or "")
         )
-        schema = self._default_schema()
-        state = None if dry_run else self._dialect.keep.remembered(self.state, schema, None)
-        job = Job((Feed(records, options.request(table)),), schema, given=options.schema, state=state)
+        state = self.state
+        schema = self._schema_of(state)
+        changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
+        job = Job((Feed(records, options.request(table)),), schema, given=options.schema, state=changed)
         return self._carry_out(job, options.load_id, fingerprint, dry_run)
 
     def _carry_out(
@@ -293,9 +296,9 @@ class Pipeline:
     def _packages(self) -> Packages:
         return Packages(Path(self.destination.staging("")) / "pending", self.name)
 
-    def _default_schema(self) -> str:
+    def _schema_of(self, state: State) -> str:
         """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""
-        return str(self.state.get("default_schema_name") or self.name)
+        return str(state.get("default_schema_name") or self.name)
 
     def _loaded_before(self, load_id: str) -> bool:
         return self.destination.has_load(self.dataset, load_id, self._dialect.keep.journal())

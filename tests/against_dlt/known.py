@@ -218,6 +218,9 @@ def sign_of_zero(found: Found, way: str, one: Difference) -> Hidden:
 
 
 def not_finite(found: Found, way: str, one: Difference) -> Hidden:
+    if one.sort == "outcome":  # its statements hold nan as it is, which DuckDB takes for a column
+        unread = any(f'column "{word}" was not found' in error(found) for word in ("nan", "inf"))
+        return EVERYTHING if unread and one.ours is None else NOTHING
     odd = [value for value in values(found) if isinstance(value, float) and value - value != 0.0]
     return column(one) if odd and one.sort in ("schema column", "type", "values") else NOTHING
 
@@ -227,6 +230,21 @@ def skipped_root(found: Found, way: str, one: Difference) -> Hidden:
     if not inserts or one.sort not in ("rows", "values", "trees"):
         return NOTHING
     return frozenset({ORPHANS}) if nested(found, one.table) or one.sort == "trees" else NOTHING
+
+
+def fraction_of_wei(found: Found, way: str, one: Difference) -> Hidden:
+    if not one.column.endswith("v_double") or one.theirs is not None or one.sort != "schema column":
+        return NOTHING
+    base = re.sub("(__|▶)v_double$", "", one.column)
+    known = found.pictures[way].schema[one.table]["columns"].get(base, {})
+    wei = known.get("data_type") == "wei"
+    return frozenset({(one.table, one.column), (one.table, base)}) if wei else NOTHING
+
+
+def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
+    limited = any("max_nesting" in load.options for load in found.stream.loads)
+    held = modes(found, "columns") != {"evolve"}
+    return EVERYTHING if limited and held and one.sort == "table hint x-normalizer" else NOTHING
 
 
 def shared_names(found: Found, way: str, one: Difference) -> Hidden:
@@ -284,6 +302,11 @@ def table_without_rows(found: Found, way: str, one: Difference) -> Hidden:
     return below(found, one.table) if not typed or refused else NOTHING
 
 
+def history_without_rows(found: Found, way: str, one: Difference) -> Hidden:
+    refused = "scd2 tells versions apart by the column _dlt_id" in error(found, way)
+    return EVERYTHING if one.sort == "outcome" and one.theirs is None and refused else NOTHING
+
+
 def _types(one: Difference) -> tuple[str | None, str | None]:
     """The data types of a column there and here."""
     if one.sort != "schema column":
@@ -310,8 +333,11 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         not_finite,
         large_double_in_a_bigint,
         decimal_by_way_of_double,
+        fraction_of_wei,
+        limit_lost_to_a_marker,
         shared_names,
         lists_in_lists,
         table_without_rows,
+        history_without_rows,
     )
 }

@@ -111,8 +111,7 @@ class DuckDB:
         if not os.path.exists(self.path):
             return None
         with self._open() as db:
-            known = self._tables(db, dataset).get(table)
-            if known is None or column not in known.columns:
+            if not _has_table(db, dataset, table):
                 return None
             found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
             rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
@@ -184,7 +183,7 @@ class DuckDB:
         self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: Journal
     ) -> str | None:
         """This column of the newest stored version of a schema."""
-        if journal.versions not in self._tables(db, dataset):
+        if not _has_table(db, dataset, journal.versions):
             return None
         found = db.execute(
             f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} WHERE schema_name = ? "
@@ -194,7 +193,7 @@ class DuckDB:
         return None if found is None else str(found[0])
 
     def _has_load(self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: Journal) -> bool:
-        if journal.loads not in self._tables(db, dataset):
+        if not _has_table(db, dataset, journal.loads):
             return False
         query = (
             f"SELECT 1 FROM {_table(db, dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
@@ -267,6 +266,12 @@ def _text(name: str) -> str:
 def _empty_once(key: str, column: str) -> str:
     wanted = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
     return f"{wanted} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+
+
+def _has_table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> bool:
+    where = "database_name = current_database() AND schema_name = ? AND table_name = ?"
+    found = db.execute(f"SELECT 1 FROM duckdb_tables() WHERE {where}", [dataset, table]).fetchone()
+    return found is not None
 
 
 def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:
