@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from trellis.destinations.base import CatalogTable
+from trellis.destinations.base import CatalogTable, Destination
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import Keep
 from trellis.pipelines import Pipeline
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, DropColumn, DropTable, compare
 from trellis.schema.document import from_json
-from trellis.schema.model import Column, Schema, Table
+from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.system import is_system
 
 Kind = Literal[
@@ -63,7 +63,8 @@ def drift(pipeline: Pipeline, schema: Schema | None = None) -> tuple[Drift, ...]
         return () if known is None else tuple(_followed(known, keep, catalog))
     tables = schema.tables.values() if schema else stored[mine].tables.values() if mine in stored else ()
     wanted = [table for table in tables if table.complete_columns and (schema or table.seen_data)]
-    return tuple(_Look(pipeline, keep, stored.values(), catalog).at(wanted))
+    native = keep.native(schema or stored.get(mine) or pipeline.schema, pipeline.destination.abilities.family)
+    return tuple(_Look(pipeline.destination, keep.prefix, native, stored.values(), catalog).at(wanted))
 
 
 def _stored(pipeline: Pipeline, keep: Keep) -> dict[str, Schema]:
@@ -77,8 +78,9 @@ def _stored(pipeline: Pipeline, keep: Keep) -> dict[str, Schema]:
 class _Look:
     """A look at the tables of a destination that follows the schema."""
 
-    pipeline: Pipeline
-    keep: Keep
+    destination: Destination
+    prefix: str
+    native: Mapping[DataType, str]
     stored: Collection[Schema]
     catalog: Mapping[str, CatalogTable]
 
@@ -124,11 +126,9 @@ class _Look:
                 yield Drift("unknown column", table.name, name, "the schema does not know it", _left(name, real))
 
     def _column(self, table: Table, column: Column, name: str, real: CatalogTable) -> Iterator[Drift]:
-        found, native = real.columns[name], self.keep.native
-        family = self.pipeline.destination.abilities.family
-        schema = next(iter(self.stored), Schema(""))
+        found = real.columns[name]
         try:
-            expected = self.pipeline.destination.type_name(column, native(schema, family))
+            expected = self.destination.type_name(column, self.native)
         except SchemaError as bad:
             yield Drift("type", table.name, column.name, str(bad), "fails", found)
             return
@@ -144,16 +144,16 @@ class _Look:
         yield Drift("nullable", table.name, column.name, what, then)
 
     def _retyped(self, found: str) -> str:
-        if not self.pipeline.destination.abilities.casts:
+        if not self.destination.abilities.casts:
             return "fails; give it its old type, or load into another table"
         return f"casts values to {found}, and fails if one does not fit"
 
     def _is_ours(self, name: str) -> bool:
-        return is_system(name, self.keep.prefix)
+        return is_system(name, self.prefix)
 
     @property
     def _folded(self) -> Callable[[str], str]:
-        return str if self.pipeline.destination.abilities.case_sensitive else str.lower
+        return str if self.destination.abilities.case_sensitive else str.lower
 
 
 def _added(column: Column) -> str:

@@ -231,11 +231,15 @@ def test_m01_a_column_dropped_by_hand_comes_back(farm: Pipeline) -> None:
 
 
 def test_w27_from_append_to_merge_with_nested_rows_that_have_no_root_key(farm: Pipeline) -> None:
-    """dlt fails here, for it needs the root key; the parent key leads to the root as well."""
     farm.run([{"id": 1, "k": [1]}], table_name="t")
-    farm.run([{"id": 1, "k": [2]}], table_name="t", write_disposition="merge", primary_key="id")
+    with pytest.raises(SchemaError, match="table t__k, column _dlt_root_id: it is required"):
+        farm.run([{"id": 1, "k": [2]}], table_name="t", write_disposition="merge", primary_key="id")
+    assert rows(farm, "t__k", "value") == [1]
+    farm.run(
+        [{"id": 1, "k": [2]}], table_name="t", write_disposition="merge", primary_key="id",
+        refresh="drop_resources",
+    )  # fmt: skip
     assert rows(farm, "t__k", "value") == [2]
-    assert "_dlt_root_id" not in farm.schema.tables["t__k"].columns
 
 
 def test_several_resources_are_one_commit(farm: Pipeline) -> None:

@@ -99,6 +99,39 @@ def diff_schemas(
         raise typer.Exit(1)
 
 
+@schemas.command("drift")
+def show_drift(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE", help="Document to compare with too, default the stored schema.", show_default=False
+        ),
+    ] = None,
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    exit_code: Annotated[
+        bool, option("--exit-code", help="End with 1 if there is any drift.", panel="Output")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show where the tables of a destination are not what the schema says.
+
+    Each difference comes with what the next load does about it. Nothing is changed.
+    """
+    from trellis.cli.console import console, print_json
+    from trellis.cli.drift import Compared
+
+    found = Compared.of(file, at, dataset, name)
+    if json:
+        print_json(found.to_dict())
+    else:
+        found.show(file, console())
+    if found and exit_code:
+        raise typer.Exit(1)
+
+
 @schemas.command("export")
 def export_schema(
     at: At = None,

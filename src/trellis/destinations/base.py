@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from trellis.evolution.dialect import ChainLoad, History, Journal, KeyedLoad, Links, RowKeys, Strategy
 from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile
-from trellis.schema.model import DataType, Schema, Table
+from trellis.schema.model import Column, DataType, Schema, Table
 
 __all__ = [
     "NO_COLUMNS",
@@ -47,6 +47,8 @@ class Abilities:
     strategies: tuple[Strategy, ...] = ("delete-insert", "upsert", "insert-only", "scd2")
     family: str = ""
     """The warehouse whose type names it understands: "duckdb", "parquet", "postgres"."""
+    casts: bool = True
+    """Whether rows go into a column that is there with another type, as far as their values fit."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,14 @@ class CatalogTable:
     """A table as it really is: column names and their types in the destination's own words.
 
     `types` gives the same columns in the words of a schema, None where no data type corresponds.
+    `required` are those that take no NULL; None where the destination does not tell.
     """
 
     name: str
     columns: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, DataType | None] = field(default_factory=dict)
     is_view: bool = False
+    required: Collection[str] | None = None
 
 
 class Moved(Exception):
@@ -125,6 +129,13 @@ class Destination(Protocol):
     def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool: ...
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        """The type that a complete column gets, in the words of `catalog`; `native` as in `Commit`.
+
+        Raises SchemaError where no type is wide enough.
+        """
+        ...
 
     def migration(
         self,

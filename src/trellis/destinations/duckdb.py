@@ -31,7 +31,7 @@ from trellis.destinations.scan import newest_of
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
-from trellis.schema.model import DataType, Schema
+from trellis.schema.model import Column, DataType, Schema
 
 if TYPE_CHECKING:
     import duckdb
@@ -74,6 +74,9 @@ class DuckDB:
             return {}
         with self._open() as db:
             return self._tables(db, dataset)
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return duckdb_type(column, native)
 
     def migration(
         self,
@@ -203,20 +206,28 @@ class DuckDB:
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
         found: dict[str, dict[str, str]] = {}
+        required: dict[str, set[str]] = {}
         rows = db.execute(
-            "SELECT table_name, column_name, data_type FROM duckdb_columns() "
+            "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
             "WHERE database_name = current_database() AND schema_name = ? ORDER BY table_name, column_index",
             [dataset],
         ).fetchall()
-        for table, column, type_ in rows:
+        for table, column, type_, nullable in rows:
             found.setdefault(table, {})[column] = type_
+            required.setdefault(table, set()).update(() if nullable else (column,))
         views = db.execute(
             "SELECT view_name FROM duckdb_views() "
             "WHERE database_name = current_database() AND schema_name = ?",
             [dataset],
         ).fetchall()
         return {
-            name: CatalogTable(name, columns, {c: data_type(t) for c, t in columns.items()}, (name,) in views)
+            name: CatalogTable(
+                name,
+                columns,
+                {column: data_type(type_) for column, type_ in columns.items()},
+                (name,) in views,
+                required[name],
+            )
             for name, columns in found.items()
         }
 

@@ -39,7 +39,7 @@ from trellis.destinations.sieve import count_by, empty_cells, newest_row
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
-from trellis.schema.model import DataType, Schema
+from trellis.schema.model import Column, DataType, Schema
 
 LOCK_WAIT = 600.0
 ATTEMPTS = 20
@@ -62,7 +62,9 @@ class Place:
 class Parquet:
     """`parquet:DIR`."""
 
-    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="", family="parquet")
+    abilities = Abilities(
+        max_identifier=65536, case_sensitive=False, default_dataset="", family="parquet", casts=False
+    )
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -89,6 +91,9 @@ class Parquet:
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         return catalog_of(self._place(dataset).manifests.newest())
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return type_name(column)
 
     def migration(
         self,

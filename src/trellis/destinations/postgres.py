@@ -30,13 +30,13 @@ from trellis.destinations.postgres_names import name_of, refuse_names
 from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, newest_row_of, rows_of
 from trellis.destinations.postgres_session import Lost, Refused, Session, connect
 from trellis.destinations.postgres_staging import clear_up
-from trellis.destinations.postgres_types import postgres_type
+from trellis.destinations.postgres_types import postgres_type, spelled_out
 from trellis.destinations.postgres_url import parameters, redacted
 from trellis.destinations.refusal import no_table
 from trellis.errors import DestinationError, UsageError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import folder_name
-from trellis.schema.model import DataType, Schema
+from trellis.schema.model import Column, DataType, Schema
 
 TRIES = 5
 PAUSE = 0.5
@@ -84,6 +84,9 @@ class Postgres:
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         with self._open() as session:
             return read_catalog(session, dataset).tables
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return spelled_out(postgres_type(column, native))
 
     def migration(
         self,

@@ -14,7 +14,7 @@ _COLUMNS = """
     SELECT c.relname, c.relkind IN ('v', 'm'), a.attname, format_type(a.atttypid, a.atttypmod),
         CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,
         a.atttypmod >= 0, a.attgenerated <> '' OR a.attidentity = 'a',
-        a.attnotnull AND (a.atthasdef OR a.attidentity <> '')
+        a.attnotnull AND (a.atthasdef OR a.attidentity <> ''), a.attnotnull
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_type t ON t.oid = a.atttypid
@@ -48,8 +48,10 @@ def read_catalog(session: Session, dataset: str) -> Catalog:
     types: dict[str, dict[str, DataType | None]] = {}
     computed: dict[str, set[str]] = {}
     defaulted: dict[str, set[str]] = {}
+    required: dict[str, set[str]] = {}
     views = set()
-    for table, is_view, column, shown, type_, bounded, made, default in session.run(_COLUMNS, [dataset]):
+    rows = session.run(_COLUMNS, [dataset])
+    for table, is_view, column, shown, type_, bounded, made, default, not_null in rows:
         columns.setdefault(table, {})
         types.setdefault(table, {})
         if is_view:
@@ -59,10 +61,15 @@ def read_catalog(session: Session, dataset: str) -> Catalog:
             types[table][column] = None if made else data_type(type_, bounded)
         if made:
             computed.setdefault(table, set()).add(column)
+        if not_null:
+            required.setdefault(table, set()).add(column)
         if default:
             defaulted.setdefault(table, set()).add(column)
     return Catalog(
-        {name: CatalogTable(name, columns[name], types[name], name in views) for name in columns},
+        {
+            name: CatalogTable(name, columns[name], types[name], name in views, required.get(name, ()))
+            for name in columns
+        },
         {name: frozenset(computed.get(name, ())) for name in columns},
         {name: frozenset(defaulted.get(name, ())) for name in columns},
     )

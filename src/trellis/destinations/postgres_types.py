@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from trellis.destinations.base import NO_NATIVE
@@ -77,6 +78,30 @@ def postgres_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) ->
     if column.data_type is None:
         raise SchemaError(f"column {column.name} has no type yet")
     return native.get(column.data_type) or _TYPES[column.data_type](column)
+
+
+_SPELLED: Mapping[str, str] = {
+    "varchar": "character varying{}",
+    "time": "time{} without time zone",
+    "timestamp": "timestamp{} without time zone",
+    "timestamptz": "timestamp{} with time zone",
+    "decimal": "numeric{}",
+    "int": "integer",
+    "float8": "double precision",
+    "bool": "boolean",
+}
+
+
+def spelled_out(name: str) -> str:
+    """A type as the catalog of PostgreSQL shows it.
+
+    >>> spelled_out("varchar(40)"), spelled_out("time"), spelled_out("numeric(12,2)")
+    ('character varying(40)', 'time without time zone', 'numeric(12,2)')
+    """
+    found = re.fullmatch(r"(\w+)(\(.*\))?", name)
+    if found is None or found[1] not in _SPELLED:
+        return name
+    return _SPELLED[found[1]].format(found[2] or "")
 
 
 def data_type(name: str, bounded: bool = True) -> DataType | None:

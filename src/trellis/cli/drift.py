@@ -1,0 +1,63 @@
+"""Drift for a person, and for a program: of a destination from its schema, of a schema from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trellis.cli.console import counted, cut, grid, indented
+from trellis.cli.stored import Changes, Store, difference
+from trellis.cli.tables import change_dict, show_difference
+from trellis.cli.work import schema_file
+from trellis.drift import Drift, drift
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the tables have otherwise, and `changes`, which lead from the stored schema to that of a file."""
+
+    drift: tuple[Drift, ...]
+    changes: Changes = ()
+
+    @staticmethod
+    def of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Compared:
+        """Raises UsageError where there is no schema to compare with."""
+        if file is None:
+            return Compared(drift(Store.open(at, dataset, name).pipeline))
+        given = schema_file(file)
+        store = Store.open(at, dataset, name or given.name, empty=True)
+        if not store.rows and name is None:
+            store = Store.open(at, dataset, name, empty=True)
+        before = store.newest if store.rows else None
+        return Compared(drift(store.pipeline, given), difference(before, given))
+
+    def __bool__(self) -> bool:
+        return bool(self.drift or self.changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "drift": [each.to_dict() for each in self.drift],
+            "changes": [change_dict(each) for each in self.changes],
+        }
+
+    def show(self, file: str | None, out: Console) -> None:
+        """The tables first, then the file."""
+        _show_drift(self.drift, out)
+        if file is not None:
+            out.print(f"\nFrom the stored schema to {file}", style="bold")
+            show_difference(self.changes, out)
+
+
+def _show_drift(found: Sequence[Drift], out: Console) -> None:
+    if not found:
+        out.print("the tables are as the schema says")
+        return
+    table = grid("Table", "Column", "What is", "The next load", whole=("Table", "Column"))
+    for each in found:
+        table.add_row(cut(each.table, 30), cut(each.column or "", 30), each.what, each.next_load)
+    out.print(indented(table))
+    out.print(f"\n{counted(len(found), 'difference')}", style="bold")
