@@ -123,7 +123,7 @@ class Attempt:
         after = bump(self.dialect.keep.complete(start, state.schema, touched))
         if not self.destination.abilities.case_sensitive:
             refuse_collisions(after)
-        report = self.report = self._report(before, after, staged, dry_run)
+        report = self.report = self._report(before, after, roots, staged, dry_run)
         if not dry_run:
             with _Clock(self.seconds, "load"):
                 self._commit(before, after, roots, staged, touched, catalog)
@@ -200,7 +200,12 @@ class Attempt:
         raise SchemaError(f"the schema of table {tables} did not settle in {ROUNDS} rounds")
 
     def _report(
-        self, before: Schema, after: Schema, files: Mapping[str, Sequence[StagedFile]], dry_run: bool
+        self,
+        before: Schema,
+        after: Schema,
+        roots: Sequence[str],
+        files: Mapping[str, Sequence[StagedFile]],
+        dry_run: bool,
     ) -> Report:
         rows, discards, rejects = Counts(), Counter[str](), Counter[str]()
         for outcome in self.outcomes:
@@ -224,7 +229,7 @@ class Attempt:
             discards=Tally(dict(discards)),
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
-            notes=(*untyped(after, self.outcomes), *shared(self.outcomes), *oddities(self.outcomes)),
+            notes=(*self.dialect.keep.remarks(after, roots), *untyped(after, self.outcomes), *shared(self.outcomes), *oddities(self.outcomes)),
             seconds=self.seconds,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.console import counted, cut, grid, indented
-from trellis.cli.stored import Changes, Store, difference
+from trellis.cli.stored import Changes, Store, imported
 from trellis.cli.tables import change_dict, show_difference
 from trellis.cli.work import schema_file
 from trellis.drift import Drift, drift
@@ -28,12 +28,11 @@ class Compared:
         """Raises UsageError where there is no schema to compare with."""
         if file is None:
             return Compared(drift(Store.open(at, dataset, name).pipeline))
-        given = schema_file(file)
-        store = Store.open(at, dataset, name or given.name, empty=True)
+        store = Store.open(at, dataset, name or schema_file(file).name, empty=True)
         if not store.rows and name is None:
             store = Store.open(at, dataset, name, empty=True)
-        before = store.newest if store.rows else None
-        return Compared(drift(store.pipeline, given), difference(before, given))
+        after, changes = imported(store, file)
+        return Compared(drift(store.pipeline, after), changes)
 
     def __bool__(self) -> bool:
         return bool(self.drift or self.changes)

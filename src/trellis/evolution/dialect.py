@@ -413,6 +413,10 @@ class Keep(Protocol):
         """How the rows of a load go in. `roots`: the tables the user named, `touched`: those with rows."""
         ...
 
+    def remarks(self, schema: Schema, roots: Sequence[str]) -> tuple[str, ...]:
+        """What of the hints of these tables has no effect, or another than one may expect."""
+        ...
+
     def links(self, schema: Schema) -> Links | None: ...
 
     def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:

@@ -18,6 +18,7 @@ from trellis.dialects.dlt.propagate import (
     without_root_keys,
 )
 from trellis.dialects.dlt.records import load_records
+from trellis.dialects.dlt.remark import remarks
 from trellis.dialects.dlt.request import nested_tables, root_table
 from trellis.dialects.dlt.state import decoded, new_state, remembered
 from trellis.dialects.dlt.system import (
@@ -169,6 +170,9 @@ class DltKeep:
         now: datetime,
     ) -> tuple[Load, ...]:
         return chain_loads(schema, roots, touched, now)
+
+    def remarks(self, schema: Schema, roots: Sequence[str]) -> tuple[str, ...]:
+        return remarks(schema, roots)
 
     def links(self, schema: Schema) -> Links | None:
         return None

@@ -160,6 +160,9 @@ class RudderKeep:
     ) -> tuple[Load, ...]:
         return loads(options_of(schema), touched, mode)
 
+    def remarks(self, schema: Schema, roots: Sequence[str]) -> tuple[str, ...]:
+        return ()
+
     def links(self, schema: Schema) -> Links | None:
         named = Named.of(options_of(schema))
         return named.links() if named.table(MERGE_RULES) in schema.tables else None
