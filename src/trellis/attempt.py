@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
-from trellis.checks import oddities, refuse_collisions, refuse_unbound, shared, untyped
+from trellis.checks import oddities, refuse_collisions, refuse_unbound, shared, unscaled, untyped
 from trellis.destinations.base import CatalogTable, Commit, Destination, Reset
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
-from trellis.evolution.dialect import ChainLoad, KeyedLoad, Request
+from trellis.evolution.dialect import ChainLoad, KeyedLoad, Request, RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.observe import Observations
 from trellis.flow.lost import DISCARDS, LOST
@@ -116,6 +116,11 @@ class Attempt:
             files = settle(
                 [file for outcome in self.outcomes for file in outcome.files], self.outcomes, self.staging
             )
+        unborn = [name for name in roots if self._unborn(name, before, state.schema)]
+        if unborn:
+            names = [table.name for name in unborn for table in state.schema.chain(name)]
+            state = replace(state, schema=self.dialect.keep.without(state.schema, names))
+            roots = [name for name in roots if name not in unborn]
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
@@ -128,6 +133,12 @@ class Attempt:
             with _Clock(self.seconds, "load"):
                 self._commit(before, after, roots, staged, touched, catalog)
         return report
+
+    def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
+        """Whether a table was asked for that was not there, and that no row came for."""
+        given = self.job.given.tables if self.job.given is not None else {}
+        known = name in before.tables or name in given
+        return not known and name in after.tables and not after.tables[name].seen_data
 
     def _prepare(self, before: Schema) -> Schema:
         stored = self.job.prepared(before)
@@ -155,9 +166,17 @@ class Attempt:
                     self.destination.abilities.max_identifier,
                     self.now,
                     files,
+                    self.destination.abilities.digits,
+                    self._whole(state.schema, feed.request),
                 ),
             )
             files += feed.records.file_count
+
+    def _whole(self, schema: Schema, request: Request) -> RowKeys | None:
+        if not request.whole:
+            return None
+        table = self._naming(schema).table(request.table)
+        return self.dialect.keep.whole_keys(schema, table, self.owner.settings)
 
     def _discover(self, state: Evolution, naming: Naming) -> Evolution:
         """Learn from the first records, so that few blocks meet something new later."""
@@ -229,7 +248,13 @@ class Attempt:
             discards=Tally(dict(discards)),
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
-            notes=(*self.dialect.keep.remarks(after, roots), *untyped(after, self.outcomes), *shared(self.outcomes), *oddities(self.outcomes)),
+            notes=(
+                *self.dialect.keep.remarks(after, roots),
+                *unscaled(before, after),
+                *untyped(after, self.outcomes),
+                *shared(self.outcomes),
+                *oddities(self.outcomes),
+            ),
             seconds=self.seconds,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from trellis.errors import SchemaError
 from trellis.flow.task import Outcome
-from trellis.schema.model import Schema
+from trellis.schema.model import Column, Schema
 from trellis.schema.version import is_modified
 
 NOTES = 20
@@ -26,6 +26,25 @@ def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     if not found:
         return ()
     return (f"null in every record, so without a column until a value comes: {', '.join(found)}",)
+
+
+def unscaled(before: Schema, after: Schema) -> tuple[str, ...]:
+    """A note on each new decimal with a precision and no scale: it keeps whole numbers."""
+    found = []
+    for table in after.tables.values():
+        known = before.tables[table.name].columns if table.name in before.tables else {}
+        for column in table.columns.values():
+            was = known.get(column.name)
+            if _is_unscaled(column) and not (was and _is_unscaled(was)):
+                found.append(
+                    f"column {table.name}.{column.name}: precision {column.precision} without a scale "
+                    "means scale 0; say the scale if fractions are to be kept"
+                )
+    return tuple(found)
+
+
+def _is_unscaled(column: Column) -> bool:
+    return column.data_type == "decimal" and column.precision is not None and column.scale is None
 
 
 def shared(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

@@ -123,7 +123,9 @@ class _Look:
         }
         for folded, name in there.items():
             if folded not in known:
-                yield Drift("unknown column", table.name, name, "the schema does not know it", _left(name, real))
+                yield Drift(
+                    "unknown column", table.name, name, "the schema does not know it", _left(name, real)
+                )
 
     def _column(self, table: Table, column: Column, name: str, real: CatalogTable) -> Iterator[Drift]:
         found = real.columns[name]
@@ -184,4 +186,4 @@ def _followed(schema: Schema, keep: Keep, catalog: Mapping[str, CatalogTable]) -
             yield Drift("unknown column", name, column, "the schema does not know it", "goes on with it")
         elif isinstance(change, ChangeColumn):
             what = f"its {change.property} is {change.after}, in the schema {change.before}"
-            yield Drift("type", name, column, what, "goes on with what is there")
+            yield Drift("type", name, column, what, "goes on with that")

@@ -13,10 +13,12 @@ from trellis.evolution.dialect import Keep, Request, State
 from trellis.flow.items import Chunks
 from trellis.flow.records import ItemRecords, Records
 from trellis.flow.turned_away import TurnedAway
+from trellis.records import of_tables
 from trellis.schema.form import plain
 from trellis.schema.model import Schema
 from trellis.sources import Files, Resource, Source, resource
 from trellis.sources.extract import Extracted, Part, extract
+from trellis.sources.tables import library_of
 
 ToRecords = Callable[[Any], Records]
 
@@ -76,12 +78,37 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
     if part.form == "records":
         chunks = getattr(part.source, "chunks", None)
         yield Feed(ItemRecords(Chunks(chunks) if chunks else Chunks.of(part.source)), request)
+    elif part.form == "whole":
+        yield _feed(part.source, request, to_records)
     else:
-        for piece in [part.source] if part.form == "whole" else part.source:
-            found = list(piece.paths) if isinstance(piece, Files) else piece
-            yield Feed(to_records(found), request)
+        tables = _Tables(part)
+        if any(True for _ in tables):
+            yield Feed(of_tables(tables), replace(request, whole=True))
+        for piece in part.source:
+            if not _is_table(piece):
+                yield _feed(piece, request, to_records)
     if part.dropped:
         yield Feed(TurnedAway(_Reasons(part), part.table_name), request)
+
+
+def _is_table(piece: Any) -> bool:
+    """Whether its rows are in memory with their types: they are taken whole."""
+    return library_of(piece) in ("pyarrow", "pandas", "polars")
+
+
+def _feed(piece: Any, request: Request, to_records: ToRecords) -> Feed:
+    found = list(piece.paths) if isinstance(piece, Files) else piece
+    return Feed(to_records(found), replace(request, whole=_is_table(piece)))
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables and frames of a part, as often as they are wanted."""
+
+    part: Part
+
+    def __iter__(self) -> Iterator[Any]:
+        return (piece for piece in self.part.source if _is_table(piece))
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def detected_without_coercion(found: Found, way: str, one: Difference) -> Hidden
 def wide_integer(found: Found, way: str, one: Difference) -> Hidden:
     signs = (
         "Integer exceeds 64-bit range",
-        "out of range for the destination type INT64",
+        "out of range for the destination type INT",
         "Could not cast value",
     )
     wide = any(sign in error(found) for sign in signs)
@@ -247,6 +247,11 @@ def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if limited and held and one.sort == "table hint x-normalizer" else NOTHING
 
 
+def list_under_a_blank_key(found: Found, way: str, one: Difference) -> Hidden:
+    fails = ", normalize: KeyError: " in error(found) and found.stream.profile == "unconverted"
+    return EVERYTHING if fails and one.sort == "outcome" and one.ours is None else NOTHING
+
+
 def shared_names(found: Found, way: str, one: Difference) -> Hidden:
     names = _shared(found)
     if not names:
@@ -302,8 +307,9 @@ def table_without_rows(found: Found, way: str, one: Difference) -> Hidden:
     return below(found, one.table) if not typed or refused else NOTHING
 
 
-def history_without_rows(found: Found, way: str, one: Difference) -> Hidden:
-    refused = "scd2 tells versions apart by the column _dlt_id" in error(found, way)
+def merge_without_rows(found: Found, way: str, one: Difference) -> Hidden:
+    signs = ("scd2 tells versions apart by the column _dlt_id", "needs a primary key")
+    refused = any(sign in error(found, way) for sign in signs)
     return EVERYTHING if one.sort == "outcome" and one.theirs is None and refused else NOTHING
 
 
@@ -335,9 +341,10 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         decimal_by_way_of_double,
         fraction_of_wei,
         limit_lost_to_a_marker,
+        list_under_a_blank_key,
         shared_names,
         lists_in_lists,
         table_without_rows,
-        history_without_rows,
+        merge_without_rows,
     )
 }

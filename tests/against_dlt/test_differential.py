@@ -86,6 +86,7 @@ EXAMPLES: Mapping[str, Stream] = {
     "X-7": Stream("t", "plain", (Load([{"n": Decimal("1.5")}, {"n": 1e22}]),), typed=True),
     "X-8": Stream("t", "plain", (Load([{"w": 1e-7}], {"columns": {"w": {"data_type": "wei"}}}),)),
     "X-9": Stream("t", "plain", (Load([{"a": 1}], {"max_nesting": 1, "contract": {"columns": "freeze"}}),)),
+    "X-10": Stream("t", "unconverted", merging({"id": 6, "": [1]})),
     "T-1": Stream("t", "plain", (Load([{"createdAt": 5, "created_at": None}]),)),
     "T-2": Stream("t", "plain", (Load([{"a": [[{"x": 1}]]}], {"max_nesting": 2}),)),
     "T-3": Stream("t", "plain", (Load([]),)),

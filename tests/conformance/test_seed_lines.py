@@ -206,6 +206,30 @@ def test_the_normalizer_is_configured(warehouse: Warehouse) -> None:
     assert warehouse.columns() == {"a": "bigint", "d": "json", "a__v_text": "text"}
 
 
+@pytest.mark.parametrize("module", ["shop.normalizers.parquet_like", "shop.relational", "relationl"])
+def test_another_normalizer_is_refused_not_taken_for_the_relational_one(
+    module: str, warehouse: Warehouse
+) -> None:
+    given = Schema("farm", normalizers={"json": {"module": module}})
+    rows: list[Any] = [{"a": {"b": 1}}]
+    for data in (rows, pa.Table.from_pylist([{"a": 1}])):
+        with pytest.raises(
+            SchemaError, match=rf"farm, normalizers\.json\.module: '{module}' is not run here"
+        ):
+            warehouse.pipeline.load(data, table="t", schema=given)
+    assert warehouse.tables == set()
+
+
+@pytest.mark.parametrize(
+    "json", [{}, {"module": ""}, {"module": "relational"}, {"config": {"max_nesting": 5}}]
+)
+def test_the_relational_normalizer_is_that_of_a_schema_that_names_none(
+    json: dict[str, Any], warehouse: Warehouse
+) -> None:
+    warehouse.load({"a": {"b": 1}}, schema=Schema("farm", normalizers={"json": json}))
+    assert warehouse.columns() == {"a__b": "bigint"}
+
+
 def test_seed_d038_seed_d044_names_and_descriptions(warehouse: Warehouse) -> None:
     text = "name: farm\ntables:\n  t:\n    description: one per field\n    columns:\n"
     text += "      id: {description: number of the field}\n"

@@ -525,9 +525,6 @@ OTHERWISE = {
     ("parquet", "wei"): "decimal128(38, 0)",
     ("parquet", "clock"): "time64[us]",
     ("parquet", "key"): "binary",
-    ("parquet", "half"): "decimal128(38, 9)",
-    ("duckdb", "half"): "DECIMAL(38,9)",
-    ("postgres", "half"): "numeric(38,9)",
 }
 """Where a destination of ours is not like section 16."""
 

@@ -21,6 +21,7 @@ from trellis.evolution.contract import (
     impose,
     is_system,
 )
+from trellis.evolution.declare import judge
 from trellis.schema.model import Column, Schema, Settings, Table
 
 FROZEN = Contract("freeze", "freeze", "freeze")
@@ -160,6 +161,19 @@ def test_s17_a_violation_without_a_record() -> None:
     )
     told = ContractViolation("f", "t", "q", "data_type", "freeze", contract=FROZEN, reason="'x' is no bigint")
     assert "f.t.q: 'x' is no bigint, and the contract" in str(told)
+
+
+def test_who_declares_is_not_told_to_declare() -> None:
+    known = Table("t", {"a": Column("a", "bigint")}).with_hints(**{"x-normalizer": {"seen-data": True}})
+    before = schema(known, contract="freeze")
+    wanted = before.with_tables(before.tables["t"].with_columns(Column("b", "text")))
+    with pytest.raises(ContractViolation) as raised:
+        judge(before, wanted)
+    assert str(raised.value) == (
+        "farm.t.b: a new column is declared, and the contract has columns: freeze;"
+        " take the declaration back, or load with the contract columns: evolve"
+    )
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 
 
 def test_a_violation_survives_the_way_between_processes() -> None:

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 import trellis.flow.blocks
 import trellis.flow.sorts
 from trellis.attempt import Attempt, Feed, Job
-from trellis.options import Options
 from trellis.dialects.rudderstack.times import to_text
 from trellis.flow.records import FileRecords
 from trellis.flow.source import input_files
 from trellis.flow.spread import Spreader
 from trellis.flow.task import run_here
+from trellis.options import Options
 from trellis.pipelines import Pipeline
 from trellis.records import records_of
 from trellis.report import Report

@@ -104,7 +104,9 @@ def show_drift(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE", help="Document to compare with too, default the stored schema.", show_default=False
+            metavar="FILE",
+            help="Document to compare with too, default the stored schema.",
+            show_default=False,
         ),
     ] = None,
     at: At = None,

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from typing import Any, Protocol
 
 from trellis.evolution.dialect import ChainLoad, History, Journal, KeyedLoad, Links, RowKeys, Strategy
+from trellis.flow.arrow_types import Digits
 from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -47,6 +48,8 @@ class Abilities:
     strategies: tuple[Strategy, ...] = ("delete-insert", "upsert", "insert-only", "scd2")
     family: str = ""
     """The warehouse whose type names it understands: "duckdb", "parquet", "postgres"."""
+    digits: Digits = field(default_factory=Digits)
+    """How many digits of a second and of a decimal it keeps."""
     casts: bool = True
     """Whether rows go into a column that is there with another type, as far as their values fit."""
 

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 
 from trellis.destinations.base import NO_NATIVE
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import Column, DataType, number_size
+
+MAX_DIGITS = 9
+MAX_PRECISION = 38
 
 
 def _integer(column: Column) -> str:
@@ -19,16 +22,25 @@ def _integer(column: Column) -> str:
 
 
 def _timestamp(column: Column) -> str:
+    digits = 6 if column.precision is None else column.precision
+    if digits > MAX_DIGITS:
+        raise SchemaError(
+            f"column {column.name}: DuckDB keeps {MAX_DIGITS} digits of a second, not {digits}; "
+            f"give it precision {MAX_DIGITS}"
+        )
     if column.timezone is not False:
         return "TIMESTAMP WITH TIME ZONE"
-    digits = 6 if column.precision is None else column.precision
     return "TIMESTAMP" + ("_S" if digits == 0 else "_MS" if digits <= 3 else "" if digits <= 6 else "_NS")
 
 
 def _decimal(column: Column) -> str:
-    if column.precision is None:
-        return "DECIMAL(38,9)"
-    return f"DECIMAL({column.precision},{column.scale or 0})"
+    precision, scale = number_size(column)
+    if precision > MAX_PRECISION or scale > precision:
+        raise SchemaError(
+            f"column {column.name}: DuckDB has no decimal of precision {precision} and scale {scale}; "
+            f"{MAX_PRECISION} digits are the most, and the scale is at most the precision"
+        )
+    return f"DECIMAL({precision},{scale})"
 
 
 _TYPES: Mapping[DataType, Callable[[Column], str]] = {

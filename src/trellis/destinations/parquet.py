@@ -38,6 +38,7 @@ from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.destinations.sieve import count_by, empty_cells, newest_row
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
+from trellis.flow.arrow_types import Digits
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, DataType, Schema
 
@@ -63,7 +64,12 @@ class Parquet:
     """`parquet:DIR`."""
 
     abilities = Abilities(
-        max_identifier=65536, case_sensitive=False, default_dataset="", family="parquet", casts=False
+        max_identifier=65536,
+        case_sensitive=False,
+        default_dataset="",
+        family="parquet",
+        casts=False,
+        digits=Digits(9, 9, 76),
     )
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:

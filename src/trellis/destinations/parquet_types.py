@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from trellis.errors import SchemaError
 from trellis.flow.arrow_types import arrow_type
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import Column, DataType, number_size
 
 _READ: Mapping[str, DataType] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "bigint"),
@@ -21,14 +22,33 @@ _READ: Mapping[str, DataType] = {
     "decimal128": "decimal",
     "decimal256": "decimal",
 }
+_WIDEST: Mapping[str, tuple[int, str]] = {
+    "bigint": (64, "bits of an integer"),
+    "timestamp": (9, "digits of a second"),
+    "time": (9, "digits of a second"),
+    "decimal": (76, "digits of a decimal"),
+}
 
 
 def file_type(column: Column) -> pa.DataType:
-    """The type of a complete column: Parquet has no seconds, the next unit are milliseconds."""
+    """The type of a complete column: Parquet has no seconds, the next unit are milliseconds.
+
+    Raises SchemaError where there is none so wide.
+    """
+    _refuse_wider(column)
     made = arrow_type(column)
     if pa.types.is_timestamp(made) and made.unit == "s":
         return pa.timestamp("ms", made.tz)
     return made
+
+
+def _refuse_wider(column: Column) -> None:
+    most, what = _WIDEST.get(str(column.data_type), (0, ""))
+    found = number_size(column)[0] if column.data_type == "decimal" else column.precision or 0
+    if what and found > most:
+        raise SchemaError(
+            f"column {column.name}: a Parquet file keeps {most} {what}, not {found}; give it precision {most}"
+        )
 
 
 def type_name(column: Column) -> str:

@@ -35,6 +35,7 @@ from trellis.destinations.postgres_url import parameters, redacted
 from trellis.destinations.refusal import no_table
 from trellis.errors import DestinationError, UsageError
 from trellis.evolution.dialect import Journal
+from trellis.flow.arrow_types import Digits
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, DataType, Schema
 
@@ -50,7 +51,13 @@ _WHERE = ("host", "port", "dbname", "user")
 class Postgres:
     """`postgresql://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE`."""
 
-    abilities = Abilities(max_identifier=63, case_sensitive=True, default_dataset="public", family="postgres")
+    abilities = Abilities(
+        max_identifier=63,
+        case_sensitive=True,
+        default_dataset="public",
+        family="postgres",
+        digits=Digits(6, 6, 38),
+    )
 
     def __init__(self, url: str) -> None:
         try:

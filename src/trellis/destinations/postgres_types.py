@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from trellis.destinations.base import NO_NATIVE
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import Column, DataType, number_size
 
 MAX_DIGITS = 6
 
@@ -34,9 +34,8 @@ def _timestamp(column: Column) -> str:
 
 
 def _decimal(column: Column) -> str:
-    if column.precision is None:
-        return "numeric(38,9)"
-    return f"numeric({column.precision},{column.scale or 0})"
+    precision, scale = number_size(column)
+    return f"numeric({precision},{scale})"
 
 
 _TYPES: Mapping[DataType, Callable[[Column], str]] = {

@@ -47,7 +47,7 @@ Shorthand = str | Mapping[str, str] | None
 
 
 class ContractViolation(ContractError):
-    """Data that a frozen entity refuses. Says where, why and with which record."""
+    """Data, or a declaration, that a frozen entity refuses. Says where, why and with which record."""
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class ContractViolation(ContractError):
         table_schema: Table | None = None,
         item: Mapping[str, Any] | None = None,
         reason: str = "",
+        declared: bool = False,
     ) -> None:
         self.schema_name = schema_name
         self.table = table
@@ -71,12 +72,13 @@ class ContractViolation(ContractError):
         self.contract: dict[Entity, Mode] = contract.as_map()
         self.item = item
         self.reason = reason or _REASONS[entity]
+        self.declared = declared
         where = f"{schema_name}.{table}" + (f".{column}" if column else "")
         which = _keys_of(table_schema, item)
         super().__init__(
             f"{where}: {self.reason}, and the contract has {entity}: {mode}"
             + (f" (record with {which})" if which else "")
-            + f"; {_NEXT[entity]}, or load with the contract {entity}: evolve"
+            + f"; {_TAKE_BACK if declared else _NEXT[entity]}, or load with the contract {entity}: evolve"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -87,6 +89,7 @@ class ContractViolation(ContractError):
                 "table_schema": self.table_schema,
                 "item": self.item,
                 "reason": self.reason,
+                "declared": self.declared,
             },
         )
 
@@ -105,6 +108,7 @@ _NEXT: dict[Entity, str] = {
     "columns": "declare the column",
     "data_type": "correct the value",
 }
+_TAKE_BACK = "take the declaration back"
 
 
 def expand(shorthand: Shorthand) -> Contract:

@@ -29,8 +29,9 @@ def _judged(schema: str, old: Table | None, new: Table, contract: Contract) -> T
     def refuse(column: str | None, entity: Entity, reason: str) -> None:
         if contract.mode(entity) == "freeze":
             raise ContractViolation(
-                schema, new.name, column, entity, "freeze", contract=contract, table_schema=old, reason=reason
-            )
+                schema, new.name, column, entity, "freeze",
+                contract=contract, table_schema=old, reason=reason, declared=True,
+            )  # fmt: skip
 
     known = old.columns if old is not None else {}
     columns = dict(new.columns)

@@ -81,7 +81,8 @@ class Request:
 
     `declared` is a partial table with names as the user wrote them. `nested` are partial tables by the path
     of keys that leads to them, the shorter paths first; one with a primary or merge key is a root table by
-    itself. `materialize` creates the table though no row comes.
+    itself. `materialize` creates the table though no row comes. `whole`: rows with types are taken as they
+    are, without child tables, variants and, unless asked for, bookkeeping.
     """
 
     table: str
@@ -95,6 +96,7 @@ class Request:
     declared: Table | None = None
     nested: tuple[tuple[tuple[str, ...], Table], ...] = ()
     materialize: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -360,6 +362,10 @@ class Keep(Protocol):
 
     def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
         """`below`: the table whose lists feed this one, if any does."""
+        ...
+
+    def whole_keys(self, schema: Schema, table: str, settings: Mapping[str, Any]) -> RowKeys:
+        """The `row_keys` of rows with types that are taken whole; `settings` are those of `configure`."""
         ...
 
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from trellis.schema.model import Column, DataType, Table
+from trellis.schema.model import Column, DataType, Table, number_size
 
-DECIMAL = (38, 9)
 WEI = pa.decimal128(38, 0)
 
 
@@ -36,10 +35,8 @@ def _time(column: Column) -> pa.DataType:
 
 
 def _decimal(column: Column) -> pa.DataType:
-    if column.precision is None:
-        return pa.decimal128(*DECIMAL)
-    made = pa.decimal128 if column.precision <= DECIMAL[0] else pa.decimal256
-    return made(column.precision, column.scale or 0)
+    precision, scale = number_size(column)
+    return (pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale)
 
 
 _TYPES: Mapping[DataType, Callable[[Column], pa.DataType]] = {

@@ -180,9 +180,10 @@ def _list(key: str, slot: Slot) -> Node | None:
         if inner is None:
             return None
         return Node(key, slot, pa.list_(pa.struct([pa.field(n.key, n.type) for n in inner])), inner)
-    if set(child.slots) - {shape}:
+    slots = child.wrapped if shape == "list" else child.slots
+    if set(slots) - {shape}:
         return None
-    element = _node(shape, child.slots[shape], child)
+    element = _node(shape, slots[shape], child)
     return None if element is None else Node(key, slot, pa.list_(element.type), element=element)
 
 

@@ -94,7 +94,8 @@ class Conformer:
         counts = Counts()
         loaded = self._one_by_one(typed.items(), place, counts)
         made = self._finish(counts, [], self._seed(*place))
-        typed.put_into(made.batches, loaded)
+        if made.observed is None:
+            typed.put_into(made.batches, loaded)
         return made
 
     def _one_by_one(self, items: Sequence[Any], place: Position, counts: Counts) -> list[bool]:

@@ -75,12 +75,14 @@ class TableWalk:
         self.hidden = self.excludes(plan, (self.keys.row_id,))
         self.slots: dict[str, Slot] = {}
         self.inherited: dict[str, Slot] = {}
+        self.wrapped: dict[str, Slot] = {}
         self.by_name: dict[str, Slot] = {}
         self.required = tuple(
             c.name
             for c in (self.table.complete_columns if self.table else ())
             if c.required and c.name not in self.keys.columns
         )
+        self.shared = False
         self.shapes: set[str] = set()
         self.pairs: set[tuple[str, type]] = set()
         self.rows: list[Row] = []

@@ -7,6 +7,7 @@ then looked at one by one for it, unless they are to be taken whole (`typed_whol
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from trellis.flow.typed_whole import fitted_whole, misfit, refuse_missing, refus
 from trellis.flow.walk import Walker
 
 _PYTHON_DIGITS = 38
+_CUT = "a second in {}.{} has more digits than the column keeps, the last ones were cut"
 
 
 class TypedBatch:
@@ -52,6 +54,7 @@ class TypedBatch:
         self.left: list[Field] = []
         self.stays: npt.NDArray[np.bool_] = np.ones(batch.num_rows, dtype=bool)
         self.discards: list[Discard] = []
+        self.cut = Counter[str]()
 
     @property
     def exact(self) -> bool:
@@ -134,17 +137,13 @@ class TypedBatch:
     def _place(self, field: Field, array: pa.Array) -> None:
         column = field.complete
         assert column is not None
-        if column.required and array.null_count:
-            if self.whole and field.name not in self.keys.columns:
+        if column.required and array.null_count and not (self.whole and field.name == self.keys.row_id):
+            if self.whole:
                 refuse_null(field, self.root, self._record(int(np.flatnonzero(~_valid(array))[0])))
             self.left.append(field)
         elif (made := self._fitted(field, array)) is not None:
             self.arrays[field.name] = made.array
-            if made.cut:
-                self.walker.oddities[
-                    f"the digits of a second that column {field.name} of table {self.root.name} does not hold "
-                    "were cut"
-                ] += made.cut
+            self.cut[_CUT.format(self.root.name, field.name)] += made.cut
         elif self.whole:
             self._refuse(field, array, "data_type", misfit(self.plan, self.root, field, column, self.file))
         else:
@@ -194,6 +193,7 @@ class TypedBatch:
 
     def rows(self, keyring: Keyring) -> list[TableBatch]:
         """The rows of the table, with their bookkeeping."""
+        self.walker.oddities += self.cut
         table, keys, made = self.root.table, self.keys, self._filtered()
         assert table is not None
         hashed: Sequence[Any] = ()
@@ -229,10 +229,13 @@ class TypedBatch:
     def items(self) -> list[Any]:
         """The rows as Python values, without what these cannot hold if it is placed already."""
         chosen = [field for field in self.fields if field.name not in self.arrays or not _too_wide(field)]
-        arrays = [shortened(self.batch.column(field.at)) for field in chosen]
-        if not arrays:
+        if not chosen:
             return [{}] * self.batch.num_rows
-        return rows_of(pa.RecordBatch.from_arrays(arrays, names=[field.key for field in chosen]))
+        short = [shortened(self.batch.column(field.at)) for field in chosen]
+        for field, made in zip(chosen, short, strict=True):
+            if made.cut and field.name not in self.arrays:
+                self.cut[_CUT.format(self.root.name, field.name)] += made.cut
+        return rows_of(pa.RecordBatch.from_arrays([m.array for m in short], names=[f.key for f in chosen]))
 
     def without_columns(self, seen: Observations) -> Observations:
         """What the rows showed one by one, without what is known of their columns."""
@@ -243,6 +246,7 @@ class TypedBatch:
 
     def put_into(self, batches: Sequence[TableBatch], loaded: Sequence[bool]) -> None:
         """Put the columns that could be placed into the rows that were made one by one."""
+        self.walker.oddities += self.cut
         self.stays = np.array(loaded, dtype=bool)
         found = self._filtered()
         for made in batches:

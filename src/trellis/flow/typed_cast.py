@@ -59,13 +59,14 @@ def fitted(array: pa.Array, column: Column) -> Fitted | None:
         return None
 
 
-def shortened(array: pa.Array) -> pa.Array:
+def shortened(array: pa.Array) -> Fitted:
     """Times with the six digits of a second that a Python value can have."""
     if pa.types.is_timestamp(array.type) and array.type.unit == "ns":
-        return _floor(array, "us").cast(pa.timestamp("us", array.type.tz))
+        floored = _floor(array, "us")
+        return Fitted(floored.cast(pa.timestamp("us", array.type.tz)), _differing(array, floored))
     if pa.types.is_time64(array.type) and array.type.unit == "ns":
-        return array.cast(pa.time64("us"), safe=False)
-    return array
+        return _clock(array, pa.time64("us"))
+    return Fitted(array)
 
 
 def _cast(array: pa.Array, wanted: pa.DataType) -> Fitted:
@@ -90,7 +91,7 @@ def _instants(array: pa.Array, wanted: pa.DataType) -> Fitted:
     cut = 0
     if _UNITS.index(wanted.unit) < _UNITS.index(array.type.unit):
         floored = _floor(zoned, wanted.unit)
-        cut = pc.sum(pc.not_equal(zoned, floored)).as_py() or 0
+        cut = _differing(zoned, floored)
         zoned = floored
     made = zoned.cast(pa.timestamp(wanted.unit, "UTC"))
     return Fitted(made.cast(wanted), cut)
@@ -100,11 +101,15 @@ def _clock(array: pa.Array, wanted: pa.DataType) -> Fitted:
     made = array.cast(wanted, safe=False)
     if array.type.unit != "ns" or wanted == array.type:
         return Fitted(made)
-    return Fitted(made, pc.sum(pc.not_equal(made.cast(array.type), array)).as_py() or 0)
+    return Fitted(made, _differing(made.cast(array.type), array))
 
 
 def _midnight(array: pa.Array, wanted: pa.DataType) -> Fitted:
     return Fitted(array.cast(pa.date32()).cast(pa.timestamp(wanted.unit)).cast(wanted))
+
+
+def _differing(one: pa.Array, other: pa.Array) -> int:
+    return pc.sum(pc.not_equal(one, other)).as_py() or 0
 
 
 def _floor(array: pa.Array, unit: str) -> pa.Array:

@@ -85,8 +85,8 @@ def _fields(
             type_ = column_type(field.type)
         except Unsupported:
             raise ContractError(
-                f"{file}: {field.name} holds a {field.type}, which no data type takes; convert it before it is "
-                f"loaded into table {root.name}"
+                f"{file}: {field.name} holds a {field.type}, which no data type takes; convert it before it "
+                f"is loaded into table {root.name}"
             ) from None
         missing = column is None or not column.complete
         yield Field(

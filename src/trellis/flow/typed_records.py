@@ -32,6 +32,7 @@ class TableRecords:
 
     def __init__(self, batches: Callable[[], Iterable[pa.RecordBatch]]) -> None:
         self.batches = batches
+        self.runs = 0
 
     def fingerprint(self, *_: str) -> str | None:
         return None
@@ -46,7 +47,8 @@ class TableRecords:
         wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
         outcome = Outcome("tables", split=(plan.first_file, 0))
         try:
-            with Stage(plan.staging, f"tables-{os.urandom(4).hex()}") as stage:
+            self.runs += 1
+            with Stage(plan.staging, f"tables-{self.runs:03d}-{os.urandom(4).hex()}") as stage:
                 conformer = conformer_of(plan)
                 for rows in self._numbered():
                     if wanted is None or rows.number in wanted:
@@ -76,7 +78,7 @@ class TableRecords:
 
 
 def batches_of(table: Any) -> Callable[[], Iterable[pa.RecordBatch]]:
-    """The batches of a table, a batch, or anything with an Arrow stream; an empty one has one, for its types."""
+    """The batches of a table, a batch, or anything with an Arrow stream; one without rows, if that is all."""
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     if not isinstance(table, pa.Table):
@@ -101,7 +103,7 @@ class _Spool:
         if self.stream is not None:
             with pa.ipc.new_stream(self.file, self.stream.schema) as writer:
                 for batch in self.stream:
-                    writer.write_batch(batch, max_chunksize=BATCH)
+                    writer.write_table(pa.Table.from_batches([batch]), max_chunksize=BATCH)
             self.stream = None
         self.file.seek(0)
         rows = 0

@@ -12,6 +12,7 @@ import pyarrow as pa
 from trellis.errors import ContractError, UsageError
 from trellis.evolution.contract import ContractViolation, contract_for
 from trellis.evolution.evolve import Verdict
+from trellis.flow.arrow_types import arrow_type
 from trellis.flow.plan import Plan
 from trellis.flow.slots import TableWalk
 from trellis.flow.typed_cast import Fitted, fitted, json_of, plain
@@ -24,9 +25,23 @@ def fitted_whole(array: pa.Array, field: Field, column: Column) -> Fitted | None
     if field.nested:
         return Fitted(json_of(array)) if column.data_type in ("json", "text") else None
     found = plain(array)
-    if column.data_type == "json" and field.type is not None and field.type.data_type == "text":
-        return Fitted(found.cast(pa.string()))
+    if field.type is not None and field.type.data_type == "text" and column.data_type != "text":
+        return _read(found.cast(pa.string()), column)
     return fitted(found, column)
+
+
+def _read(texts: pa.Array, column: Column) -> Fitted | None:
+    """Texts as what they say, read by Arrow; a time without a zone is UTC."""
+    wanted = arrow_type(column)
+    try:
+        if not pa.types.is_timestamp(wanted):
+            return Fitted(texts.cast(wanted))
+        try:
+            return Fitted(texts.cast(pa.timestamp(wanted.unit, "UTC")).cast(wanted))
+        except pa.ArrowInvalid:
+            return Fitted(texts.cast(pa.timestamp(wanted.unit)).cast(wanted))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
 
 
 def misfit(plan: Plan, root: TableWalk, field: Field, column: Column, file: str) -> Verdict:

@@ -32,6 +32,16 @@ class Dropped(Exception):
     """A contract drops the row at hand."""
 
 
+class Shared(Exception):
+    """A second key of the row at hand has the name of another one."""
+
+
+Last = Mapping[tuple[int, Any], Any]
+"""By object and key, for keys that share a name: the value that stays, or OVERWRITTEN, or MOVED to the first."""
+OVERWRITTEN: Final = object()
+MOVED: Final = object()
+
+
 class Walker:
     """Walks the records of a task. `tables` holds the rows since the last `start`."""
 
@@ -121,10 +131,29 @@ class Walker:
         parent: int | None,
         index: int,
         given: Mapping[str, Any],
+        wrapped: bool = False,
     ) -> bool:
         """Append the row of one object and the rows of its lists. `given` comes from the rows above."""
         if walk.hidden and not self._survives(walk, item):
             return False
+        start = (self.sequence, len(self.fresh), len(self.discards), self.keys)
+        try:
+            return self._cells(walk, item, parent, index, given, wrapped)
+        except Shared:
+            self.sequence, fresh, discards, self.keys = start
+            self._forget(fresh)
+            del self.discards[discards:]
+            return self._cells(walk, item, parent, index, given, wrapped)
+
+    def _cells(
+        self,
+        walk: TableWalk,
+        item: Mapping[str, Any],
+        parent: int | None,
+        index: int,
+        given: Mapping[str, Any],
+        wrapped: bool,
+    ) -> bool:
         sequence, fresh = self.sequence, len(self.fresh)
         self.sequence += 1
         self.ordinal = 0
@@ -135,10 +164,13 @@ class Walker:
             self.observed.saw_table(
                 walk.name, walk.parent.name if walk.parent else None, (*self.where, sequence)
             )
-        stack: list[tuple[Mapping[str, Any], dict[str, Slot], Slot | None]] = [(item, walk.slots, None)]
+        stack: list[tuple[Mapping[str, Any], dict[str, Slot], Slot | None]] = [
+            (item, walk.wrapped if wrapped else walk.slots, None)
+        ]
         if given:
             stack.insert(0, (given, walk.inherited, None))
             self.keys -= len(given)
+        last = self._last(walk, stack) if walk.shared else None
         try:
             while stack:
                 obj, slots, outer = stack.pop()
@@ -147,6 +179,15 @@ class Walker:
                     slot = slots.get(key)
                     if slot is None:
                         slot = self._slot(walk, slots, outer, key)
+                        if slot.shared and last is None:
+                            raise Shared
+                    if last and (id(obj), key) in last:
+                        stays = last[id(obj), key]
+                        if stays is not MOVED and stays is not value and value is not None:
+                            self._collision(walk, slot, value)
+                        if stays is MOVED or stays is OVERWRITTEN:
+                            continue
+                        value = stays
                     cls = value.__class__
                     if cls is slot.direct:
                         if slot.shared and slot.name in out:
@@ -205,6 +246,26 @@ class Walker:
             self.observed.below[place] = self.sequence - 1
         return True
 
+    def _last(
+        self, walk: TableWalk, start: Sequence[tuple[Mapping[str, Any], dict[str, Slot], Slot | None]]
+    ) -> Last:
+        """Of keys that share a name: the first takes the value of the last, the others are overwritten."""
+        stack, seen = list(start), dict[str, list[tuple[int, Any, Any]]]()
+        while stack:
+            obj, slots, outer = stack.pop()
+            for key, value in obj.items():
+                slot = slots.get(key) or self._slot(walk, slots, outer, key)
+                if value.__class__ is dict and not slot.whole:
+                    stack.append((value, slot.inner, slot))
+                elif slot.whole or value.__class__ not in _SEQUENCES:
+                    seen.setdefault(slot.name, []).append((id(obj), key, value))
+        found: dict[tuple[int, Any], Any] = {}
+        for places in seen.values():
+            if len(places) > 1:
+                found.update({(at, key): OVERWRITTEN for at, key, _ in places[1:-1]})
+                found[places[0][:2]], found[places[-1][:2]] = places[-1][2], MOVED
+        return found
+
     def _list(
         self, walk: TableWalk, slot: Slot, values: Sequence[Any], number: int, given: Mapping[str, Any]
     ) -> None:
@@ -219,7 +280,7 @@ class Walker:
                 self._row(child, value, number, index, given)
             elif value.__class__ in _SEQUENCES:
                 child.shapes.add("list")
-                self._row(child, {"list": value}, number, index, given)
+                self._row(child, {"list": value}, number, index, given, wrapped=True)
                 self.keys -= 1
             else:
                 if value is not None:
@@ -384,7 +445,8 @@ class Walker:
         fragments = (*outer.fragments, fragment) if outer else (fragment,)
         name = self.naming.join(*fragments) if outer else fragment
         path = f"{outer.path}.{key}" if outer else _path(walk, key)
-        slot = Slot(name, path, fragments, (outer.budget - 1) if outer else walk.budget)
+        budget = outer.budget - 1 if outer else walk.budget - (slots is walk.wrapped)
+        slot = Slot(name, path, fragments, budget)
         slot.column = walk.table.columns.get(name) if walk.table else None
         slot.reserved = name in walk.kept
         slot.excluded = walk.excludes(self.plan, fragments)
@@ -399,7 +461,7 @@ class Walker:
                 slot.coerce = self.dialect.type.coercer(self.plan.schema, slot.column)
         twin = walk.by_name.setdefault(name, slot)
         if twin is not slot:
-            slot.shared = twin.shared = True
+            slot.shared = twin.shared = walk.shared = True
         slots[raw] = slot
         self.slots.append(slot)
         return slot
@@ -424,7 +486,9 @@ def _raw(walk: TableWalk, item: Mapping[str, Any], names: Collection[str]) -> di
     while stack:
         obj, slots = stack.pop()
         for key, value in obj.items():
-            slot = slots[key]
+            slot = slots.get(key)
+            if slot is None:  # a list in a list
+                continue
             if value.__class__ is dict and slot.inner:
                 stack.append((value, slot.inner))
             elif value is not None and slot.name in names:

@@ -5,9 +5,12 @@ text or dict --> migrate --> settle --> validate --> Schema with defaults on its
 
 from __future__ import annotations
 
+import base64
 import json
 import warnings
+import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -162,7 +165,13 @@ def to_json(schema: Schema, pretty: bool = False) -> str:
 def from_json(
     text: str, where: str = "schema.json", find: Callable[[Any], tuple[Fault, ...]] = faults
 ) -> Schema:
-    """The schema of a JSON document; `where` is the file's name, for errors, `find` what is looked for."""
+    """The schema of a JSON document; `where` is the file's name, for errors, `find` what is looked for.
+
+    A document may be packed, as dlt stores long ones: zlib in base64.
+    """
+    if not text.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, zlib.error):
+            text = zlib.decompress(base64.b64decode(text)).decode()
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as why:

@@ -64,6 +64,17 @@ class Column:
         return replace(self, hints=MappingProxyType({**self.hints, **hints}))
 
 
+def number_size(column: Column) -> tuple[int, int]:
+    """Precision and scale of a decimal; what it leaves out is 38 and 0, or 9 where it says neither.
+
+    >>> number_size(Column("a")), number_size(Column("a", scale=4)), number_size(Column("a", precision=12))
+    ((38, 9), (38, 4), (12, 0))
+    """
+    if column.precision is None:
+        return 38, 9 if column.scale is None else column.scale
+    return column.precision, column.scale or 0
+
+
 @dataclass(frozen=True)
 class Table:
     """One table. Columns keep their order, which is part of the content hash.

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timezone
 
 from trellis.dialects.dlt.system import PREFIX, ROW_ID
+from trellis.dialects.dlt.whole import keyed_load, without_ids
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import ChainLoad, History, Mode, Strategy
+from trellis.evolution.dialect import ChainLoad, History, Load, Mode, Strategy
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, Schema, Table
 
@@ -16,14 +17,17 @@ VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
 
 def chain_loads(
     schema: Schema, roots: Sequence[str], touched: Collection[str], now: datetime
-) -> tuple[ChainLoad, ...]:
+) -> tuple[Load, ...]:
     """One per root table that the user named or that got rows, in that order."""
     others = [name for name in touched if not name.startswith(PREFIX) and schema.tables[name].parent is None]
-    found = []
+    found: list[Load] = []
     for name in dict.fromkeys((*roots, *others)):
         table = schema.tables[name]
         mode: Mode = table.hints.get("write_disposition") or "append"
         strategy = strategy_of(table) or "delete-insert"
+        if mode == "merge" and without_ids(table):
+            found.append(keyed_load(schema, table, strategy))
+            continue
         history = history_of(table, now) if mode == "merge" and strategy == "scd2" else None
         found.append(ChainLoad(name, mode, strategy, history))
     return tuple(found)

@@ -10,6 +10,7 @@ from typing import Any
 from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.disposition import chain_loads, version_column
 from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.normalizer import normalizer_of
 from trellis.dialects.dlt.propagate import (
     has_root_key,
     propagated,
@@ -36,6 +37,7 @@ from trellis.dialects.dlt.system import (
 )
 from trellis.dialects.dlt.type import DltType
 from trellis.dialects.dlt.warehouses import warehouse_of
+from trellis.dialects.dlt.whole import OPTIONS, whole_keys
 from trellis.dialects.dlt.widen import with_widening
 from trellis.evolution.dialect import (
     Catalog,
@@ -58,7 +60,7 @@ _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
 
 class DltKeep:
     prefix = PREFIX
-    options = ("max_nesting", "naming", "warehouse", "widen")
+    options = ("max_nesting", "naming", "warehouse", "widen", *OPTIONS)
     follows_catalog = False
 
     def new_schema(self, name: str) -> Schema:
@@ -76,6 +78,7 @@ class DltKeep:
         return schema
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
+        normalizer_of(schema)
         name = naming.table(request.table)
         if STATE not in schema.tables:
             schema = schema.with_tables(self.saw_data(STATE_TABLE))
@@ -125,6 +128,9 @@ class DltKeep:
             list_index=LIST_IDX,
             root_id=ROOT_ID if self._links_to_root(schema, table) else None,
         )
+
+    def whole_keys(self, schema: Schema, table: str, settings: Mapping[str, Any]) -> RowKeys:
+        return whole_keys(self.row_keys(schema, table), schema.tables.get(table), settings)
 
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
         return propagated(schema, table)

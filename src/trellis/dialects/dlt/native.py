@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import Column, DataType, number_size
 
 ANY: Final = 1 << 62
-DECIMAL: Final = (38, 9)
 
 
 @dataclass(frozen=True)
@@ -85,13 +84,11 @@ class Warehouse:
         return self.naive if column.timezone is False else self.aware
 
     def _number(self, where: str, column: Column) -> tuple[str, str]:
-        precision, scale, note = column.precision, column.scale, ""
-        if precision is None:
-            precision, scale = DECIMAL[0], DECIMAL[1] if scale is None else scale
-        elif scale is None:
-            scale, note = 0, f"{where}: precision {precision} without a scale means scale 0"
+        precision, scale = number_size(column)
+        unsaid = column.precision is not None and column.scale is None
+        note = f"{where}: precision {precision} without a scale means scale 0" if unsaid else ""
         for number in self.numbers:
-            if number.holds(precision, scale or 0):
+            if number.holds(precision, scale):
                 return number.word.format(precision, scale), note
         raise SchemaError(
             f"{where}: {self.called} has no decimal of precision {precision} and scale {scale}; "

@@ -111,6 +111,9 @@ class RudderKeep:
         unit: Literal["s", "ms"] = "s" if options.warehouse.uuid_ts_in_seconds else "ms"
         return RowKeys(loaded_at=dict.fromkeys(Named.of(options).load_times, unit))
 
+    def whole_keys(self, schema: Schema, table: str, settings: Mapping[str, Any]) -> RowKeys:
+        return self.row_keys(schema, table)
+
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
         return {}
 

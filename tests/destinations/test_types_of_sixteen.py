@@ -1,0 +1,117 @@
+"""The corners of section 16: what a type without a scale becomes, and what is wider than any type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.parquet_types import type_name
+from trellis.destinations.postgres_types import postgres_type
+from trellis.errors import SchemaError
+from trellis.pipelines import Pipeline
+from trellis.schema.model import Column
+
+TypeOf = Callable[[Column], str]
+
+HALF = Column("price", "decimal", scale=4)
+WHOLE = Column("count", "decimal", precision=12)
+
+
+@pytest.mark.parametrize(
+    ("type_of", "half", "whole"),
+    [
+        (duckdb_type, "DECIMAL(38,4)", "DECIMAL(12,0)"),
+        (postgres_type, "numeric(38,4)", "numeric(12,0)"),
+        (type_name, "decimal128(38, 4)", "decimal128(12, 0)"),
+    ],
+    ids=["duckdb", "postgres", "parquet"],
+)
+def test_a_decimal_that_says_one_of_its_numbers(type_of: TypeOf, half: str, whole: str) -> None:
+    assert (type_of(HALF), type_of(WHOLE)) == (half, whole)
+
+
+def test_values_of_a_decimal_with_a_scale_alone(shop: Pipeline) -> None:
+    values = [Decimal("1.2345"), Decimal("1.23456"), Decimal(f"{10**34 - 1}.5")]
+    shop.load([{"price": value} for value in values], table="t", columns=(HALF,))
+    found = [row["price"] for row in shop.destination.query(shop.dataset, "t")]
+    assert sorted(each for each in found if each is not None) == [
+        Decimal("1.2345"),
+        Decimal("1.2346"),
+        Decimal("9999999999999999999999999999999999.5000"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("type_of", "column", "says"),
+    [
+        (duckdb_type, Column("at", "timestamp", precision=10), "DuckDB keeps 9 digits of a second, not 10"),
+        (
+            duckdb_type,
+            Column("at", "timestamp", precision=10, timezone=False),
+            "DuckDB keeps 9 digits of a second, not 10",
+        ),
+        (
+            duckdb_type,
+            Column("n", "decimal", precision=39, scale=2),
+            "no decimal of precision 39 and scale 2",
+        ),
+        (duckdb_type, Column("n", "decimal", precision=3, scale=5), "no decimal of precision 3 and scale 5"),
+        (duckdb_type, Column("n", "bigint", precision=129), "129 bits is wider than any type of DuckDB"),
+        (type_name, Column("at", "timestamp", precision=10), "keeps 9 digits of a second, not 10"),
+        (type_name, Column("at", "time", precision=10), "keeps 9 digits of a second, not 10"),
+        (type_name, Column("n", "bigint", precision=65), "keeps 64 bits of an integer, not 65"),
+        (type_name, Column("n", "decimal", precision=77), "keeps 76 digits of a decimal, not 77"),
+        (postgres_type, Column("n", "bigint", precision=65), "65 bits is wider than any type of PostgreSQL"),
+        (
+            postgres_type,
+            Column("at", "timestamp", precision=7),
+            "PostgreSQL keeps 6 digits of a second, not 7",
+        ),
+    ],
+)
+def test_a_type_that_is_too_wide(type_of: TypeOf, column: Column, says: str) -> None:
+    with pytest.raises(SchemaError, match=f"column {column.name}: .*{says}"):
+        type_of(column)
+
+
+@pytest.mark.parametrize(
+    ("type_of", "column", "name"),
+    [
+        (duckdb_type, Column("at", "timestamp", precision=9), "TIMESTAMP WITH TIME ZONE"),
+        (duckdb_type, Column("at", "timestamp", precision=9, timezone=False), "TIMESTAMP_NS"),
+        (duckdb_type, Column("n", "decimal", precision=38, scale=38), "DECIMAL(38,38)"),
+        (duckdb_type, Column("n", "bigint", precision=128), "HUGEINT"),
+        (type_name, Column("at", "timestamp", precision=9), "timestamp[ns, tz=UTC]"),
+        (type_name, Column("n", "bigint", precision=64), "int64"),
+        (type_name, Column("n", "decimal", precision=76), "decimal256(76, 0)"),
+    ],
+)
+def test_the_widest_type(type_of: TypeOf, column: Column, name: str) -> None:
+    assert type_of(column) == name
+
+
+@pytest.mark.parametrize(
+    "column",
+    [Column("n", "bigint", precision=200), Column("n", "timestamp", precision=12)],
+    ids=["bits", "digits"],
+)
+def test_a_load_with_a_type_that_is_too_wide_leaves_nothing(shop: Pipeline, column: Column) -> None:
+    rows: list[dict[str, Any]] = [{"id": 1, "n": None}]
+    with pytest.raises(SchemaError, match="column n: "):
+        shop.load(rows, table="t", columns=(column,))
+    assert "t" not in shop.destination.catalog(shop.dataset)
+
+
+@pytest.mark.parametrize("destination_url", ["duckdb"], indirect=True)
+def test_the_report_tells_of_a_decimal_without_a_scale(shop: Pipeline) -> None:
+    note = (
+        "column t.count: precision 12 without a scale means scale 0; "
+        "say the scale if fractions are to be kept"
+    )
+    first = shop.load([{"count": Decimal("1.5")}], table="t", columns=(WHOLE,))
+    assert note in first.notes
+    assert note not in shop.load([{"count": Decimal(2)}], table="t").notes
