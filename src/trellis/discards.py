@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
+from trellis.carry import ATTEMPTS
 from trellis.destinations.base import ChainLoad, Commit, KeyedLoad, Moved
 from trellis.dialects import get_dialect
 from trellis.errors import TrellisError, UsageError
@@ -18,7 +19,7 @@ from trellis.evolution.dialect import RefusedTable, Restored
 from trellis.flow.batches import TableBatch, array_of
 from trellis.flow.lost import DISCARDS
 from trellis.flow.stage import Stage, by_table
-from trellis.pipelines import ATTEMPTS, Pipeline
+from trellis.pipelines import Pipeline
 from trellis.schema.model import Schema, Table
 from trellis.schema.version import bump
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from trellis.attempt import Attempt, Feed, Job, Tell
+from trellis.attempt import Feed, Job, Tell
+from trellis.carry import Carrier
 from trellis.checks import refuse_edited
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Reset
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
-from trellis.errors import DestinationError, TrellisError, UsageError
+from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
-from trellis.flow.inflight import InFlight
-from trellis.flow.plan import Counts
 from trellis.folders import SchemaFolders
 from trellis.options import Options
-from trellis.packages import Package, Packages
 from trellis.records import records_of
 from trellis.report import Report
 from trellis.resets import drop_job, forgetting, refresh_of, reset_of
@@ -33,8 +27,6 @@ from trellis.schema.model import Schema
 from trellis.schema.version import bump
 from trellis.sourced import job_of, source_of
 from trellis.sources import Source
-
-ATTEMPTS = 20
 
 
 def _silent(_: str, __: int, ___: int | None) -> None:
@@ -151,9 +143,9 @@ class Pipeline:
         resources, `drop_data` their rows. Rows that the destination did not take are kept, and the next run
         loads them, and only them. Raises what `load` raises.
         """
-        pending = self._packages.oldest()
-        if pending is not None:
-            return self._deliver(pending)
+        delivered = self._carrier.deliver()
+        if delivered is not None:
+            return delivered
         keep, wanted = self._dialect.keep, refresh_of(refresh)
         state, reset = self.state, Reset()
         found = source_of(source, self._schema_of(state), hints)
@@ -171,7 +163,7 @@ class Pipeline:
             return kept if settings is None else replace(kept, settings=settings)
 
         job = replace(job, prepared=prepared, reset=reset)
-        return self._carry_out(job, load_id, None, dry_run=False, keeps=True)
+        return self._carrier.carry_out(job, load_id, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
         """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
@@ -181,11 +173,11 @@ class Pipeline:
         state = self.state
         schema = self.look(source or self._schema_of(state))[0]
         job = drop_job(schema, state, self._dialect.keep, resources)
-        return self._carry_out(job, None, None, dry_run=False)
+        return self._carrier.carry_out(job)
 
     def drop_pending(self) -> int:
         """Forget the rows that a failed run left behind; how many packages there were."""
-        return self._packages.drop()
+        return self._carrier.packages.drop()
 
     def save_schema(self, schema: Schema) -> Schema:
         """Record a schema as the newest version, without rows, and create its tables.
@@ -228,87 +220,15 @@ class Pipeline:
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
         job = Job((Feed(records, options.request(table)),), schema, given=options.schema, state=changed)
-        return self._carry_out(job, options.load_id, fingerprint, dry_run)
-
-    def _carry_out(
-        self, job: Job, load_id: str | None, fingerprint: str | None, dry_run: bool, keeps: bool = False
-    ) -> Report:
-        """Try a job until no other load comes between. `keeps`: what the destination refuses is kept."""
-        started = time.monotonic()
-        with ExitStack() as held:
-            if dry_run:
-                home = held.enter_context(TemporaryDirectory(prefix="trellis-plan-"))
-            else:
-                home = self.destination.staging("")
-            flight = held.enter_context(InFlight(home, fingerprint, load_id))
-            if not dry_run and self._loaded_before(flight.load_id):
-                flight.finished()
-                return self._already(flight.load_id)
-            for attempt in range(ATTEMPTS):
-                staging = f"{home}/rows" if dry_run else self.destination.staging(flight.load_id)
-                flight.claim(staging)
-                trial, kept = Attempt(self, job, flight.load_id, staging), False
-                try:
-                    done = trial.run(dry_run)
-                    flight.finished()
-                    if not dry_run:
-                        self._folders.export(done.schema)
-                    return replace(done, seconds={**done.seconds, "all": time.monotonic() - started})
-                except Moved:
-                    if attempt == ATTEMPTS - 1:
-                        raise TrellisError(
-                            f"{self.destination.url}: other loads changed the schema {ATTEMPTS} times while "
-                            "this one ran; load again"
-                        ) from None
-                except DestinationError as bad:
-                    if keeps and trial.commit is not None and trial.report is not None:
-                        self._packages.keep(Package(trial.commit, trial.report, staging))
-                        kept = True
-                        raise DestinationError(
-                            f"{bad}; the rows are kept, the next run loads them first (load {flight.load_id})"
-                        ) from bad
-                    raise
-                finally:
-                    if not kept:
-                        shutil.rmtree(staging, ignore_errors=True)
-        raise AssertionError("unreachable")
-
-    def _deliver(self, package: Package) -> Report:
-        """Commit what an earlier run could not."""
-        commit = package.commit
-        if not self._loaded_before(commit.load_id):
-            try:
-                self.destination.commit(commit)
-            except Moved:
-                raise TrellisError(
-                    f"{self.where}: the pending load {commit.load_id} was made for a schema that another "
-                    "load changed meanwhile; drop it with drop_pending() and run its source again"
-                ) from None
-        self._packages.done(package)
-        self._folders.export(commit.schema)
-        note = (
-            f"load {commit.load_id}, which failed before, is in now; the rows of this run were not read: "
-            "run again"
-        )
-        return replace(package.report, notes=(*package.report.notes, note))
-
-    @property
-    def _packages(self) -> Packages:
-        return Packages(Path(self.destination.staging("")) / "pending", self.name)
+        return self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
 
     def _schema_of(self, state: State) -> str:
         """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""
         return str(state.get("default_schema_name") or self.name)
 
-    def _loaded_before(self, load_id: str) -> bool:
-        return self.destination.has_load(self.dataset, load_id, self._dialect.keep.journal())
-
-    def _already(self, load_id: str) -> Report:
-        return Report(
-            load_id, self.dataset, self.destination.url, self.dialect, self.schema, Counts(),
-            already_loaded=True,
-            notes=(f"load {load_id} is in the destination already; nothing was loaded again",),
-        )  # fmt: skip
+    @property
+    def _carrier(self) -> Carrier:
+        return Carrier(self, self.name, self.where, self._dialect.keep.journal(), self._folders)
 
 
 def pipeline(name: str, to: str, **options: Any) -> Pipeline:

@@ -52,19 +52,16 @@ def tables_of(schema: Mapping[str, Any], mark: str) -> dict[str, Any]:
 
 
 def without_descriptions(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table without what dlt itself says of columns: of its own ones (Q-19), of variants (X-1)."""
+    """The table without what dlt itself says of its own tables and columns (Q-19)."""
     system = str(table.get("name", "")).startswith("_dlt")
     columns = {
-        name: {k: v for k, v in column.items() if k != "description" or not (system or _is_told(column))}
+        name: {
+            k: v for k, v in column.items() if k != "description" or not (system or name.startswith("_dlt"))
+        }
         for name, column in table["columns"].items()
     }
     own = "description" if system else ""
     return {**{key: each for key, each in table.items() if key != own}, "columns": columns}
-
-
-def _is_told(column: Mapping[str, Any]) -> bool:
-    """Whether the description of a column is one that dlt gave it."""
-    return str(column["name"]).startswith("_dlt") or bool(column.get("variant"))
 
 
 def plain(value: Any) -> Any:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from against_dlt.compare import ALL, FLAGGED, ORDER, ORPHANS, Difference, Hidden, differences
 from against_dlt.hunt import Found
 from against_dlt.streams import PROFILES
-from trellis.schema.naming import get_naming
 
 LIST = Path(__file__).parent.parent / "conformance" / "dlt_differences.txt"
 ENTITIES = ("tables", "columns", "data_type")
@@ -252,67 +251,6 @@ def list_under_a_blank_key(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if fails and one.sort == "outcome" and one.ours is None else NOTHING
 
 
-def shared_names(found: Found, way: str, one: Difference) -> Hidden:
-    names = _shared(found)
-    if not names:
-        return NOTHING
-    if one.sort == "column order":
-        return frozenset({(one.table, ORDER)})
-    if one.sort in ("outcome", "rows") or one.sort == "schema table":
-        return EVERYTHING
-    return column(one) if one.column.split("__v_")[0] in names else NOTHING
-
-
-def _shared(found: Found) -> set[str]:
-    """Names that two keys of one row have."""
-    naming, names = get_naming("snake_case"), set()
-    rows = [item for load in found.stream.loads for item in load.items]
-    while rows:
-        row = rows.pop()
-        if isinstance(row, (list, tuple)):
-            rows.extend(row)
-        if not isinstance(row, dict):
-            continue
-        seen: set[str] = set()
-        stack: list[tuple[dict[str, Any], tuple[str, ...]]] = [(row, ())]
-        while stack:
-            inner, outer = stack.pop()
-            for key, value in inner.items():
-                path = (*outer, naming.key(key))
-                if isinstance(value, dict):
-                    stack.append((value, path))
-                elif isinstance(value, (list, tuple)):
-                    rows.extend(value)
-                name = "__".join(path)
-                if name in seen:
-                    names.add(name)
-                seen.add(name)
-    return names
-
-
-def lists_in_lists(found: Found, way: str, one: Difference) -> Hidden:
-    told = [load.options.get("max_nesting") for load in found.stream.loads]
-    if {*told, PROFILES[found.stream.profile].get("max_nesting")} == {None}:
-        return NOTHING
-    if one.column in ("list", "list__v_json"):
-        return column(one)
-    return below(found, one.table) if "__list" in one.table else NOTHING
-
-
-def table_without_rows(found: Found, way: str, one: Difference) -> Hidden:
-    if one.sort != "schema table" or one.theirs is not None:
-        return NOTHING
-    typed = any(each.get("data_type") for each in one.ours["columns"].values())
-    refused = "evolve" not in modes(found, "tables") or not any(load.items for load in found.stream.loads)
-    return below(found, one.table) if not typed or refused else NOTHING
-
-
-def merge_without_rows(found: Found, way: str, one: Difference) -> Hidden:
-    signs = ("scd2 tells versions apart by the column _dlt_id", "needs a primary key")
-    refused = any(sign in error(found, way) for sign in signs)
-    return EVERYTHING if one.sort == "outcome" and one.theirs is None and refused else NOTHING
-
-
 def _types(one: Difference) -> tuple[str | None, str | None]:
     """The data types of a column there and here."""
     if one.sort != "schema column":
@@ -342,9 +280,5 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         fraction_of_wei,
         limit_lost_to_a_marker,
         list_under_a_blank_key,
-        shared_names,
-        lists_in_lists,
-        table_without_rows,
-        merge_without_rows,
     )
 }

@@ -87,10 +87,6 @@ EXAMPLES: Mapping[str, Stream] = {
     "X-8": Stream("t", "plain", (Load([{"w": 1e-7}], {"columns": {"w": {"data_type": "wei"}}}),)),
     "X-9": Stream("t", "plain", (Load([{"a": 1}], {"max_nesting": 1, "contract": {"columns": "freeze"}}),)),
     "X-10": Stream("t", "unconverted", merging({"id": 6, "": [1]})),
-    "T-1": Stream("t", "plain", (Load([{"createdAt": 5, "created_at": None}]),)),
-    "T-2": Stream("t", "plain", (Load([{"a": [[{"x": 1}]]}], {"max_nesting": 2}),)),
-    "T-3": Stream("t", "plain", (Load([]),)),
-    "T-5": Stream("t", "plain", (Load([], {"mode": "merge", "strategy": "scd2"}),)),
 }
 """The smallest stream that shows a difference of the list."""
 

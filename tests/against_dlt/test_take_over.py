@@ -211,7 +211,6 @@ def test_the_state_of_sources_outlives_a_load_by_trellis(place: Place) -> None:
     assert {"ticks", "other"} <= {*elsewhere.default_schema.tables}
 
 
-@pytest.mark.xfail(reason="T-4: Trellis reads schemas that are stored as plain text only")
 def test_a_compressed_schema_is_read(place: Place) -> None:
     """dlt stores a schema so where the longest text of the destination is shorter."""
     place.load("d", steps_of("merge")[0])

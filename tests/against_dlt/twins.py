@@ -21,10 +21,9 @@ from psycopg.rows import dict_row
 
 import trellis
 from against_dlt.compare import Picture, differences
-from against_dlt.datasets import VALIDITY, Ask, Stored, document, without_descriptions
+from against_dlt.datasets import VALIDITY, Ask, Stored, document
 from against_dlt.ours import options_of
 from against_dlt.theirs import hints_of
-from trellis.schema.version import document_hash
 
 NAME = "shop"
 
@@ -161,15 +160,6 @@ class Content:
         return [order.index(version_hash) for *_, version_hash in self.loads]
 
 
-def _hash(schema: Mapping[str, Any]) -> str:
-    """The content hash; where there are variants, that of the schema without what dlt says of them (X-1)."""
-    tables = schema["tables"]
-    if not any(column.get("variant") for table in tables.values() for column in table["columns"].values()):
-        return str(schema["version_hash"])
-    bare = {name: without_descriptions(table) for name, table in tables.items()}
-    return document_hash({**schema, "tables": bare, "previous_hashes": []})
-
-
 def disagreements(theirs: Content, ours: Content, hashes: bool = True) -> list[str]:
     """Where a dataset that both loaded differs from one that dlt loaded alone."""
     found = [str(each) for each in differences(theirs.picture, ours.picture)]
@@ -184,7 +174,7 @@ def disagreements(theirs: Content, ours: Content, hashes: bool = True) -> list[s
     ]
     if hashes:
         pairs.append(("versions", [v for v, _, _ in theirs.versions], [v for v, _, _ in ours.versions]))
-        pairs.append(("hashes", [_hash(d) for d in theirs.documents], [_hash(d) for d in ours.documents]))
+        pairs.append(("hashes", [h for _, h, _ in theirs.versions], [h for _, h, _ in ours.versions]))
         pairs.append(("loads", theirs.hash_of_load(), ours.hash_of_load()))
     found += [f"{what}\n      dlt:     {a}\n      Trellis: {b}" for what, a, b in pairs if a != b]
     return found

@@ -36,9 +36,9 @@ COMMANDS = commands()
 
 
 def test_there_are_all_commands():
-    schema = ("show", "history", "diff", "export", "import", "lint")
+    schema = ("show", "history", "diff", "drift", "export", "import", "lint")
     groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay")
-    words = ("load", "plan", "inspect", "generate", "names", *groups)
+    words = ("load", "plan", "run", "drop", "inspect", "generate", "names", *groups)
     assert {*COMMANDS} == {f"trellis {word}" for word in words}
 
 

@@ -314,3 +314,35 @@ def test_times_of_day(warehouse: Warehouse) -> None:
     warehouse.pipeline.load(table, table="t")
     assert said(warehouse) == [("s", "time", 0, None), ("us", "time", None, None)]
     assert warehouse.rows() == [{"s": time(1, 2, 3), "us": time(1, 2, 3, 4)}]
+
+
+def test_seed_d104_types_inside_json_neither_evolve_nor_migrate(warehouse: Warehouse) -> None:
+    run(warehouse, pa.table({"s": [{"x": 1}]}))
+    before = warehouse.schema
+    run(warehouse, pa.table({"s": [{"x": "a", "y": [2.5]}]}))
+    assert warehouse.schema == before
+    assert warehouse.values("s") == ['{"x":1}', '{"x":"a","y":[2.5]}']
+
+
+def test_null_in_a_required_column_of_whole_rows(warehouse: Warehouse) -> None:
+    columns = [{"name": "a", "nullable": False}]
+    with pytest.raises(
+        ContractError, match="records, record 2: a is null, but column a of table t may not be"
+    ):
+        run(warehouse, pa.table({"a": [1, None]}), columns=columns)
+    run(warehouse, pa.table({"a": [1]}), columns=columns)
+    with pytest.raises(ContractError, match="record 1: there is no value for column a of table t"):
+        run(warehouse, pa.table({"b": [1]}))
+    assert warehouse.values("a") == [1]
+
+
+def test_scd2_and_upsert_hash_whole_rows_as_they_hash_records(warehouse: Warehouse) -> None:
+    for strategy, hints in (("scd2", {}), ("upsert", {"primary_key": "k"})):
+        disposition = {"disposition": "merge", "strategy": strategy}
+        rows = [{"k": 1, "v": "a"}, {"k": 2, "v": None}]
+        run(
+            warehouse, pa.Table.from_pylist(rows), f"{strategy}_whole", write_disposition=disposition, **hints
+        )
+        run(warehouse, rows, strategy, write_disposition=disposition, **hints)
+        ids = [sorted(warehouse.values("_dlt_id", name)) for name in (f"{strategy}_whole", strategy)]
+        assert ids[0] == ids[1], strategy

@@ -136,7 +136,6 @@ def test_an_empty_file_shows_the_columns(shop: Pipeline, lake: Path) -> None:
 
 TYPES: list[tuple[Column, Any]] = [
     (Column("small", "bigint", precision=8), 5),
-    (Column("wide", "bigint", precision=128), 5),
     (Column("utc", "timestamp"), datetime(2026, 1, 1, 1, 2, 3, 456789, timezone.utc)),
     (Column("naive", "timestamp", timezone=False), datetime(2026, 1, 1, 1, 2, 3, 456789)),
     (Column("seconds", "timestamp", precision=0), datetime(2026, 1, 1, 1, 2, 3, tzinfo=timezone.utc)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.duckdb_types import duckdb_type, stored_type
 from trellis.destinations.parquet_types import type_name
 from trellis.destinations.postgres_types import postgres_type
 from trellis.errors import SchemaError
@@ -55,11 +55,11 @@ def test_values_of_a_decimal_with_a_scale_alone(shop: Pipeline) -> None:
             "DuckDB keeps 9 digits of a second, not 10",
         ),
         (
-            duckdb_type,
+            stored_type,
             Column("n", "decimal", precision=39, scale=2),
             "no decimal of precision 39 and scale 2",
         ),
-        (duckdb_type, Column("n", "decimal", precision=3, scale=5), "no decimal of precision 3 and scale 5"),
+        (stored_type, Column("n", "decimal", precision=3, scale=5), "no decimal of precision 3 and scale 5"),
         (duckdb_type, Column("n", "bigint", precision=129), "129 bits is wider than any type of DuckDB"),
         (type_name, Column("at", "timestamp", precision=10), "keeps 9 digits of a second, not 10"),
         (type_name, Column("at", "time", precision=10), "keeps 9 digits of a second, not 10"),
@@ -83,7 +83,7 @@ def test_a_type_that_is_too_wide(type_of: TypeOf, column: Column, says: str) -> 
     [
         (duckdb_type, Column("at", "timestamp", precision=9), "TIMESTAMP WITH TIME ZONE"),
         (duckdb_type, Column("at", "timestamp", precision=9, timezone=False), "TIMESTAMP_NS"),
-        (duckdb_type, Column("n", "decimal", precision=38, scale=38), "DECIMAL(38,38)"),
+        (stored_type, Column("n", "decimal", precision=38, scale=38), "DECIMAL(38,38)"),
         (duckdb_type, Column("n", "bigint", precision=128), "HUGEINT"),
         (type_name, Column("at", "timestamp", precision=9), "timestamp[ns, tz=UTC]"),
         (type_name, Column("n", "bigint", precision=64), "int64"),
@@ -104,6 +104,14 @@ def test_a_load_with_a_type_that_is_too_wide_leaves_nothing(shop: Pipeline, colu
     with pytest.raises(SchemaError, match="column n: "):
         shop.load(rows, table="t", columns=(column,))
     assert "t" not in shop.destination.catalog(shop.dataset)
+
+
+@pytest.mark.parametrize("destination_url", ["duckdb"], indirect=True)
+def test_duckdb_is_not_asked_for_a_decimal_that_it_does_not_have(shop: Pipeline) -> None:
+    wide = Column("n", "decimal", precision=39, scale=2)
+    with pytest.raises(SchemaError, match="column n: DuckDB has no decimal of precision 39 and scale 2"):
+        shop.load([{"n": Decimal("1.5")}], table="t", columns=(wide,))
+    assert shop.destination.catalog("main") == {}
 
 
 @pytest.mark.parametrize("destination_url", ["duckdb"], indirect=True)

@@ -268,3 +268,16 @@ def test_times_outside_of_the_calendar() -> None:
     plan = plan_of(Column("a", "timestamp", precision=0), Column("l", "json"))
     with pytest.raises(ContractError, match="hold a time that is outside of the calendar"):
         by_columns(plan, far)
+
+
+def test_what_has_a_stream_but_no_columns() -> None:
+    with pytest.raises(UsageError, match="a ChunkedArray has no rows of named columns; give a table"):
+        batches_of(pa.chunked_array([[1]]))
+
+
+def test_times_outside_of_the_calendar_are_moved_if_no_one_has_to_look() -> None:
+    far = pa.record_batch({"a": pa.array([10**12], pa.timestamp("s"))})
+    seen = by_columns(plan_of(), far).observed
+    assert seen is not None and [at.example for at in seen.cells.values()] == [""]
+    (made,) = by_columns(plan_of(Column("a", "timestamp", precision=0)), far).batches
+    assert made.columns["a"].cast(pa.int64()).to_pylist() == [10**12]

@@ -22,7 +22,7 @@ from trellis.destinations.base import (
 )
 from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.duckdb_load import Load, database_of, table_name
-from trellis.destinations.duckdb_types import data_type, duckdb_type
+from trellis.destinations.duckdb_types import data_type, stored_type
 from trellis.destinations.folder import make_folder
 from trellis.destinations.migration import Migration, has_moved, refuse_views
 from trellis.destinations.names import quoted
@@ -76,7 +76,7 @@ class DuckDB:
             return self._tables(db, dataset)
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        return duckdb_type(column, native)
+        return stored_type(column, native)
 
     def migration(
         self,
@@ -91,7 +91,7 @@ class DuckDB:
         refuse_views(tables, catalog)
         plan = Migration(
             catalog,
-            lambda c: duckdb_type(c, native),
+            lambda c: stored_type(c, native),
             lambda table: f"{quoted(dataset)}.{quoted(table)}",
             retyped=retyped,
         )

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links
 from trellis.destinations.duckdb_errors import one_line, refusal
 from trellis.destinations.duckdb_links import find_changes
-from trellis.destinations.duckdb_types import duckdb_type
+from trellis.destinations.duckdb_types import stored_type
 from trellis.destinations.keyed import Keyed
 from trellis.destinations.migration import Migration, emptied
 from trellis.destinations.names import quoted
@@ -99,7 +99,7 @@ class Load(SqlLoad):
             raise type_clash(table.name, column, there, wanted, unfit[0])
 
     def _type(self, column: Column) -> str:
-        return duckdb_type(column, self.commit.native)
+        return stored_type(column, self.commit.native)
 
     def _keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]

@@ -35,11 +35,6 @@ def _timestamp(column: Column) -> str:
 
 def _decimal(column: Column) -> str:
     precision, scale = number_size(column)
-    if precision > MAX_PRECISION or scale > precision:
-        raise SchemaError(
-            f"column {column.name}: DuckDB has no decimal of precision {precision} and scale {scale}; "
-            f"{MAX_PRECISION} digits are the most, and the scale is at most the precision"
-        )
     return f"DECIMAL({precision},{scale})"
 
 
@@ -79,6 +74,17 @@ def duckdb_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> s
     if column.data_type is None:
         raise SchemaError(f"column {column.name} has no type yet")
     return native.get(column.data_type) or _TYPES[column.data_type](column)
+
+
+def stored_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+    """The same for a column of a table of DuckDB. Raises SchemaError where there is no type so wide."""
+    precision, scale = number_size(column)
+    if column.data_type == "decimal" and (precision > MAX_PRECISION or scale > precision):
+        raise SchemaError(
+            f"column {column.name}: DuckDB has no decimal of precision {precision} and scale {scale}; "
+            f"{MAX_PRECISION} digits are the most, and the scale is at most the precision"
+        )
+    return duckdb_type(column, native)
 
 
 def data_type(name: str) -> DataType | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from trellis.errors import ContractError
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import typed_kind
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
@@ -99,8 +101,9 @@ class TypedBatch:
         at = first_value(array)
         example = item = ""
         if at is not None:
-            (row,) = rows_of(self.batch.slice(at, 1))
-            example, item = to_json(row[field.key])[:200], item_text(row)
+            with suppress(ContractError):  # a time that Python has not
+                (row,) = rows_of(self.batch.slice(at, 1))
+                example, item = to_json(row[field.key])[:200], item_text(row)
         return Seen((*self.where, 0, field.at), len(array) - array.null_count, field.key, example, item)
 
     # ---- columns

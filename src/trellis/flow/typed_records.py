@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from trellis.errors import TrellisError
+from trellis.errors import TrellisError, UsageError
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Split
 from trellis.flow.conform_spread import conformer_of
@@ -78,11 +78,17 @@ class TableRecords:
 
 
 def batches_of(table: Any) -> Callable[[], Iterable[pa.RecordBatch]]:
-    """The batches of a table, a batch, or anything with an Arrow stream; one without rows, if that is all."""
+    """The batches of a table, a batch, or anything with an Arrow stream; one without rows, if that is all.
+
+    Raises UsageError.
+    """
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     if not isinstance(table, pa.Table):
-        return _Spool(pa.RecordBatchReader.from_stream(table))
+        try:
+            return _Spool(pa.RecordBatchReader.from_stream(table))
+        except (pa.ArrowException, TypeError):
+            raise UsageError(f"a {type(table).__name__} has no rows of named columns; give a table") from None
     if not table.num_rows:
         return lambda: [_empty(table.schema)]
     return lambda: table.to_batches(max_chunksize=BATCH)
