@@ -216,6 +216,21 @@ def test_tables_that_went_or_became_views(
         shop.load([{"id": 2}], table="orders")
 
 
+@pytest.mark.parametrize("kind", ["duckdb"], indirect=True)
+def test_names_that_differ_in_case_alone(shop: Pipeline, tmp_path: Path) -> None:
+    shop.load([{"id": 1, "note": "a"}], table="orders")
+    with duckdb.connect(f"{tmp_path}/shop.duckdb") as db:
+        db.execute("ALTER TABLE orders RENAME COLUMN note TO NOTE")
+    assert told(shop) == []
+    with duckdb.connect(f"{tmp_path}/shop.duckdb") as db:
+        db.execute("ALTER TABLE orders RENAME TO shelf")
+        db.execute('ALTER TABLE shelf RENAME TO "Orders"')
+    what = "it is called Orders, and names that differ in case alone are one"
+    assert told(shop) == [f"orders: {what}; the next load fails; rename it"]
+    with pytest.raises(trellis.errors.SchemaError, match="Orders and orders differ only in case"):
+        shop.load([{"id": 1}], table="orders")
+
+
 def test_what_another_schema_of_the_dataset_made_is_no_drift(url: str) -> None:
     shop, farm = trellis.pipeline("shop", to=url), trellis.pipeline("farm", to=url)
     shop.load([{"id": 1}], table="orders")
