@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from cli.conftest import Ran, Trellis
 
-SHOP = '''
+EXAMPLE = Path(__file__).parents[2] / "examples" / "orders_source.py"
+SHOP = """
 import trellis
 
 @trellis.resource(primary_key="id", write_disposition="merge")
@@ -21,7 +23,7 @@ def shop(n=3):
     return users(n), trellis.resource([{"x": 1}], name="other")
 
 number = 3
-'''
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -72,3 +74,18 @@ def test_a_mistake_is_one_sentence(trellis: Trellis, argv: tuple[str, ...], says
     assert ran.code == 2
     assert says in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_the_example_ends_the_version_of_the_customer_who_moved(trellis: Trellis) -> None:
+    for day in ("1", "2"):
+        ran = trellis("run", f"{EXAMPLE}:shop", "--with", f"day={day}", "--to", "duckdb:x.duckdb", "--json")
+        assert ran.code == 0, ran.err
+    with duckdb.connect("x.duckdb") as db:
+        customers = db.execute("SELECT no, city, _dlt_valid_to IS NULL FROM customers ORDER BY no, city")
+        assert customers.fetchall() == [(1, "Bruges", True), (1, "Ghent", False), (2, "Lyon", True)]
+        assert db.execute("SELECT id FROM orders ORDER BY id").fetchall() == [(1,), (2,), (3,)]
+        assert db.execute("SELECT sku FROM orders__lines ORDER BY sku").fetchall() == [
+            ("cup",),
+            ("pot",),
+            ("tea",),
+        ]
