@@ -47,5 +47,7 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     ': it may be one of columns, parent'
     """
     known = list(choices)
+    if not known:
+        return ""
     close = get_close_matches(word, known, n=1)
     return f": did you mean {close[0]!r}?" if close else f": it may be one of {', '.join(known)}"

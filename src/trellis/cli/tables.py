@@ -85,7 +85,7 @@ def _hints(table: Table, column: Column) -> str:
         if key in _HIDDEN or value in (None, False):
             continue
         said.append(key.replace("_", " ") if value is True else f"{key.replace('_', ' ')} {_plain(value)}")
-    if column.description:
+    if column.description and not column.is_variant:
         said.append(column.description)
     return ", ".join(said)
 

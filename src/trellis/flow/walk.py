@@ -37,7 +37,7 @@ class Shared(Exception):
 
 
 Last = Mapping[tuple[int, Any], Any]
-"""By object and key, for keys that share a name: the value that stays, or OVERWRITTEN, or MOVED to the first."""
+"""Of keys that share a name, by object and key: the value that stays, OVERWRITTEN, or MOVED to the first."""
 OVERWRITTEN: Final = object()
 MOVED: Final = object()
 

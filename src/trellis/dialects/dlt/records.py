@@ -14,9 +14,7 @@ from trellis.schema.model import Schema
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
-def load_records(
-    schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
-) -> Records:
+def load_records(schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None) -> Records:
     """The rows to insert. `fresh`: this version of the schema is new; `state`: the pipeline's new one."""
     rows: dict[str, list[Mapping[str, Any]]] = {
         LOADS: [
