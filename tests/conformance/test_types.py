@@ -105,9 +105,7 @@ def test_t06_types_of_arrow(warehouse: Warehouse) -> None:
 
 def test_t07_a_type_of_arrow_that_is_none_here(warehouse: Warehouse) -> None:
     table = pa.table({"a": [1], "took": pa.array([timedelta(seconds=3)])})
-    with pytest.raises(
-        ContractError, match=r"took holds a duration\[us\], which no data type takes"
-    ):
+    with pytest.raises(ContractError, match=r"took holds a duration\[us\], which no data type takes"):
         warehouse.pipeline.load(table, table="t")
     assert warehouse.tables == set()
 
