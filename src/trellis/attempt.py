@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any, Protocol
 
 from trellis.checks import oddities, refuse_collisions, refuse_unbound, shared, unscaled, untyped
-from trellis.destinations.base import CatalogTable, Commit, Destination, Reset
+from trellis.destinations.base import CatalogTable, Commit, Destination, Recalled, Reset
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
@@ -54,7 +54,7 @@ class Job:
 
     `schema_name` is that of the schema they load into, `given` a schema document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
-    keeps of its sources from load to load, if the load changes it.
+    keeps of its sources from load to load, if the load changes it, and `recalled` the one it was made from.
     """
 
     feeds: tuple[Feed, ...]
@@ -63,6 +63,7 @@ class Job:
     prepared: Callable[[Schema], Schema] = _unchanged
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
+    recalled: Recalled | None = None
 
 
 class Owner(Protocol):
@@ -303,6 +304,7 @@ class Attempt:
             retyped=retyped(before, after),
             native=keep.native(after, self.destination.abilities.family),
             reset=self.job.reset,
+            recalled=self.job.recalled,
             now=self.now,
         )
         self.destination.commit(self.commit, feeds[0].records.parallel if feeds else one_by_one)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trellis.attempt import Attempt, Job, Owner
-from trellis.destinations.base import Moved
+from trellis.destinations.base import Moved, OtherRun
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect import Journal
 from trellis.flow.inflight import InFlight
@@ -84,15 +84,17 @@ class Carrier:
         """Commit what an earlier run could not, if there is such a package. Raises TrellisError."""
         package = self.packages.oldest()
         if package is None:
+            with suppress(OSError):  # a folder that something is in stays
+                self.packages.folder.parent.rmdir()
             return None
         commit = package.commit
         if not self._loaded_before(commit.load_id):
             try:
                 self.owner.destination.commit(commit)
-            except Moved:
+            except (Moved, OtherRun):
                 raise TrellisError(
-                    f"{self.where}: the pending load {commit.load_id} was made for a schema that another "
-                    "load changed meanwhile; drop it with drop_pending() and run its source again"
+                    f"{self.where}: the pending load {commit.load_id} was made for a schema or a state that "
+                    "another load changed meanwhile; drop it with drop_pending() and run its source again"
                 ) from None
         self.packages.done(package)
         self.folders.export(commit.schema)

@@ -12,7 +12,7 @@ from trellis.attempt import Feed, Job, Tell
 from trellis.carry import Carrier
 from trellis.checks import refuse_edited
 from trellis.destinations import open_destination
-from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Reset
+from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
 from trellis.errors import TrellisError, UsageError
@@ -25,7 +25,7 @@ from trellis.resets import drop_job, forgetting, refresh_of, reset_of
 from trellis.schema.document import from_json
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
-from trellis.sourced import job_of, source_of
+from trellis.sourced import job_of, source_of, undeclared
 from trellis.sources import Source
 
 
@@ -79,13 +79,20 @@ class Pipeline:
     @property
     def state(self) -> State:
         """What the pipeline remembers of its sources. Raises SchemaError."""
+        return self._recall()[0]
+
+    def _recall(self) -> tuple[State, Recalled | None]:
+        """The state, and how it is told whether another run moved it."""
         keep, row = self._dialect.keep, None
         journal = keep.journal()
         if journal.states:
             row = self.destination.newest_row(
                 self.dataset, journal.states, "pipeline_name", self.name, journal.newest
             )
-        return keep.recalled(row, self.name, self.dataset)
+        found = keep.recalled(row, self.name, self.dataset)
+        if not journal.states:
+            return found, None
+        return found, Recalled(self.name, str(row["version_hash"]) if row else None)
 
     def look(self, schema_name: str = "") -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The newest schema, and the real tables where these say which columns it has.
@@ -147,7 +154,7 @@ class Pipeline:
         if delivered is not None:
             return delivered
         keep, wanted = self._dialect.keep, refresh_of(refresh)
-        state, reset = self.state, Reset()
+        (state, recalled), reset = self._recall(), Reset()
         found = source_of(source, self._schema_of(state), hints)
         schema = self.look(found.name)[0]
         if wanted is not None:
@@ -158,11 +165,11 @@ class Pipeline:
         settings = keep.new_schema(found.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
-            """A rule that was taken out of the code of a source is gone: what it says comes over new ones."""
             kept = keep.without(stored, reset.drop) if reset.drop else stored
-            return kept if settings is None else replace(kept, settings=settings)
+            return kept if settings is None else undeclared(kept, settings)
 
-        job = replace(job, prepared=prepared, reset=reset)
+        moves = job.state is not None and job.state.get("sources")
+        job = replace(job, prepared=prepared, reset=reset, recalled=recalled if moves else None)
         return self._carrier.carry_out(job, load_id, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:

@@ -64,6 +64,18 @@ class Report:
     def balanced(self) -> bool:
         return self.rows.read == self.rows.loaded + self.rows.rejected + self.rows.dropped
 
+    def __str__(self) -> str:
+        """A few lines: the tables with their rows, what was left out, the balance."""
+        rows = self.rows
+        lines = [f"load {self.load_id} into {self.destination}, dataset {self.dataset}"]
+        new = {True: " (new)", False: ""}
+        lines += [f"  {each.name}: {each.rows:,} rows{new[each.created]}" for each in self.tables]
+        for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
+            lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
+        lines += self.notes
+        balance = f"rows in {rows.read:,} = loaded {rows.loaded:,} + rejected {rows.rejected:,}"
+        return "\n".join((*lines, f"{balance} + dropped {rows.dropped:,}"))
+
     def to_dict(self) -> dict[str, Any]:
         """The object that `--json` prints."""
         return {

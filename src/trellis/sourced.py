@@ -12,15 +12,16 @@ from trellis.errors import UsageError
 from trellis.evolution.dialect import Keep, Request, State
 from trellis.flow.items import Chunks
 from trellis.flow.records import ItemRecords, Records
-from trellis.flow.turned_away import TurnedAway
+from trellis.flow.turned_away import Away, TurnedAway
 from trellis.records import of_tables
 from trellis.schema.form import plain
-from trellis.schema.model import Schema
+from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
 from trellis.sources.extract import Extracted, Part, extract
 from trellis.sources.tables import library_of
 
 ToRecords = Callable[[Any], Records]
+SAID_ANEW = ("max_nesting", "root_key_propagation")
 
 
 def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
@@ -117,14 +118,27 @@ class _Reasons:
 
     part: Part
 
-    def __iter__(self) -> Iterator[tuple[int, object, str]]:
+    def __iter__(self) -> Iterator[Away]:
         for each in self.part.dropped_items:
-            yield each.position, each.item, f"contract on data_type: {each.reason}"
+            yield Away(each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key)
+
+
+def undeclared(schema: Schema, settings: Settings) -> Schema:
+    """The stored schema without what only the code of a source says: it gives its settings anew.
+
+    So a rule or a limit that was taken out of the code is gone.
+    """
+    normalizers = plain(schema.normalizers)
+    json = normalizers.get("json") or {}
+    config = {key: value for key, value in (json.pop("config", None) or {}).items() if key not in SAID_ANEW}
+    if config:
+        json["config"] = config
+    return replace(schema, settings=settings, normalizers=MappingProxyType(normalizers))
 
 
 def _given(made: Extracted) -> Schema:
     """What the source says of the schema as a whole."""
-    said = {"max_nesting": made.max_nesting, "root_key_propagation": made.root_key}
+    said = dict(zip(SAID_ANEW, (made.max_nesting, made.root_key), strict=True))
     config = {key: value for key, value in said.items() if value is not None}
     if not config:
         return made.schema

@@ -87,6 +87,9 @@ class Trees:
         self.parents = parents
         self.loads = loads
         self.hidden = hidden
+        self.owners = {
+            row["_dlt_id"]: name for name, each in tables.items() for row in each.rows if "_dlt_id" in row
+        }
         self.children = {
             name: [child for child, parent in parents.items() if parent == name and child in tables]
             for name in tables
@@ -127,7 +130,8 @@ class Trees:
         if parent is not None:
             own["place"] = row.get("_dlt_list_idx")
         if "_dlt_root_id" in row:
-            own["root"] = "ok" if row["_dlt_root_id"] == root.get("_dlt_id") else row["_dlt_root_id"]
+            key = row["_dlt_root_id"]
+            own["root"] = "ok" if key == root.get("_dlt_id") else f"of {self.owners.get(key, 'no table')}"
         below = {}
         for child in self.children[name]:
             rows = self.by_parent.get(child, {}).get(row.get("_dlt_id"), [])

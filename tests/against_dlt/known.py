@@ -8,6 +8,8 @@ difference is not of its kind.
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -15,9 +17,10 @@ from typing import Any, NamedTuple
 
 from against_dlt.compare import ALL, FLAGGED, ORDER, ORPHANS, Difference, Hidden, differences
 from against_dlt.hunt import Found
-from against_dlt.streams import PROFILES
+from against_dlt.streams import PROFILES, has_lists_under_blank_keys, has_nested_ids, parts
 
 LIST = Path(__file__).parent.parent / "conformance" / "dlt_differences.txt"
+LINKS = ("_dlt_parent_id", "_dlt_list_idx")
 ENTITIES = ("tables", "columns", "data_type")
 NOTHING: Hidden = frozenset()
 EVERYTHING: Hidden = frozenset({ALL})
@@ -100,17 +103,7 @@ def column(one: Difference) -> Hidden:
 
 def values(found: Found) -> Collection[Any]:
     """All values of all items."""
-    flat: list[Any] = []
-    stack: list[Any] = [load.items for load in found.stream.loads]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            stack.extend(value.values())
-        elif isinstance(value, (list, tuple)):
-            stack.extend(value)
-        else:
-            flat.append(value)
-    return flat
+    return [value for value in parts(found.stream) if not isinstance(value, (dict, list, tuple))]
 
 
 # --- The recognisers -------------------------------------------------------------------------------------
@@ -129,6 +122,19 @@ def frozen_children(found: Found, way: str, one: Difference) -> Hidden:
         told = re.search(r"Contract on `columns`.*?table `([^`]*)`", error(found))
         return EVERYTHING if told and nested(found, told[1]) and one.ours is None else NOTHING
     return below(found, one.table) if nested(found, one.table) else NOTHING
+
+
+def own_nested_ids(found: Found, way: str, one: Difference) -> Hidden:
+    if not has_nested_ids(found.stream):
+        return NOTHING
+    lacking = any(f".{name}" in error(found) for name in LINKS)
+    if one.sort == "outcome":
+        return EVERYTHING if lacking and one.ours is None else NOTHING
+    if one.column in LINKS:
+        return column(one)
+    if one.sort == "column order":
+        return frozenset({(one.table, ORDER)})
+    return EVERYTHING if one.sort in ("trees", "orphans") else NOTHING
 
 
 def retyped_variant(found: Found, way: str, one: Difference) -> Hidden:
@@ -185,8 +191,10 @@ def large_double_in_a_bigint(found: Found, way: str, one: Difference) -> Hidden:
     large = any(isinstance(value, float) and 2.0**63 <= abs(value) < float("inf") for value in values(found))
     if not large:
         return NOTHING
-    if "__v_double" in one.column and one.theirs is None:
-        return column(one)
+    if "v_double" in one.column and (
+        one.theirs is None or (one.sort == "values" and {*one.theirs} == {"None"})
+    ):
+        return column(one) | {(one.table, ORDER)}
     lost = one.sort == "values" and isinstance(one.theirs, dict) and {*one.theirs} <= {"0", "None"}
     return column(one) if lost and {*one.ours} == {"None"} else NOTHING
 
@@ -247,8 +255,28 @@ def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
 
 
 def list_under_a_blank_key(found: Found, way: str, one: Difference) -> Hidden:
-    fails = ", normalize: KeyError: " in error(found) and found.stream.profile == "unconverted"
-    return EVERYTHING if fails and one.sort == "outcome" and one.ours is None else NOTHING
+    return EVERYTHING if has_lists_under_blank_keys(found.stream) else NOTHING
+
+
+def schema_stored_again(found: Found, way: str, one: Difference) -> Hidden:
+    modes = [load.options.get("mode") for load in found.stream.loads]
+    back = modes[-1] in modes[:-1] and modes[-1] != modes[-2]
+    return EVERYTHING if back and one.sort == "table hint write_disposition" else NOTHING
+
+
+def numbers_as_written(found: Found, way: str, one: Difference) -> Hidden:
+    if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
+        return NOTHING
+    theirs, ours = ([_read(text) for text in each] for each in (one.theirs, one.ours))
+    return column(one) if theirs == ours and None not in theirs else NOTHING
+
+
+def _read(text: str) -> str | None:
+    """The shown text of a JSON value, written anew."""
+    try:
+        return json.dumps(json.loads(ast.literal_eval(text)))
+    except (ValueError, TypeError, SyntaxError):
+        return None
 
 
 def _types(one: Difference) -> tuple[str | None, str | None]:
@@ -265,6 +293,7 @@ RECOGNISERS: Mapping[str, Recogniser] = {
     for each in (
         epochs_of_years_ago,
         frozen_children,
+        own_nested_ids,
         retyped_variant,
         flagged_without_match,
         skipped_root,
@@ -280,5 +309,7 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         fraction_of_wei,
         limit_lost_to_a_marker,
         list_under_a_blank_key,
+        numbers_as_written,
+        schema_stored_again,
     )
 }

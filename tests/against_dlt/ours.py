@@ -12,11 +12,11 @@ import duckdb
 import trellis
 from against_dlt.streams import PROFILES, Stream
 from trellis.schema.form import column_of
-from trellis.schema.model import Schema, Settings
+from trellis.schema.model import Schema, Settings, Table
 
 
-def schema_of(profile: str) -> Schema:
-    """The settings of a profile, as a schema to hand over."""
+def schema_of(profile: str, table: str) -> Schema:
+    """The settings of a profile for one root table, as a schema to hand over."""
     said = PROFILES[profile]
     normalizers: dict[str, Any] = {}
     config: dict[str, Any] = {}
@@ -28,6 +28,8 @@ def schema_of(profile: str) -> Schema:
         config["max_nesting"] = said["max_nesting"]
     if "root_key" in said:
         config["root_key_propagation"] = said["root_key"]
+    if "propagation" in said:
+        config["propagation"] = said["propagation"]
     if config:
         normalizers.setdefault("json", {})["config"] = config
     settings = Settings(
@@ -36,7 +38,9 @@ def schema_of(profile: str) -> Schema:
         preferred_types=said.get("preferred_types"),
         schema_contract=said.get("schema_contract"),
     )
-    return Schema(profile, settings=settings, normalizers=normalizers)
+    hints = {"filters": said["filters"], "resource": table} if "filters" in said else {}
+    tables = {table: Table(table, hints=hints)} if hints else {}
+    return Schema(profile, tables, settings=settings, normalizers=normalizers)
 
 
 def options_of(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +61,7 @@ def run(file: Path, table: str, stream: Stream, folder: Path | None = None) -> s
                 source = str(path)
             try:
                 pipeline.load(
-                    source, table=table, schema=schema_of(stream.profile), **options_of(load.options)
+                    source, table=table, schema=schema_of(stream.profile, table), **options_of(load.options)
                 )
             except Exception as bad:
                 return f"load {number}: {type(bad).__name__}: {bad}"

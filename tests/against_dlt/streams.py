@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -24,12 +24,40 @@ class Load:
 
 @dataclass(frozen=True)
 class Stream:
-    """Loads into one root table. `profile` names the settings of the schema; `typed`: not all is JSON."""
+    """Loads into one root table. `profile` names the settings of the schema.
+
+    `typed`: not all items are JSON objects.
+    """
 
     table: str
     profile: str
     loads: tuple[Load, ...]
     typed: bool = False
+
+
+def parts(stream: Stream) -> Iterator[Any]:
+    """All values of all items, at all depths."""
+    stack: list[Any] = [load.items for load in stream.loads]
+    while stack:
+        value = stack.pop()
+        yield value
+        if isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            stack.extend(value)
+
+
+def has_lists_under_blank_keys(stream: Stream) -> bool:
+    pairs = (pair for value in parts(stream) if isinstance(value, dict) for pair in value.items())
+    return any(isinstance(value, (list, tuple)) and value and not key.strip() for key, value in pairs)
+
+
+def has_nested_ids(stream: Stream) -> bool:
+    """Whether rows of nested tables have ids of their own."""
+    roots = {id(item) for load in stream.loads for item in load.items}
+    return any(
+        isinstance(each, dict) and "_dlt_id" in each and id(each) not in roots for each in parts(stream)
+    )
 
 
 DISPOSITIONS: tuple[Mapping[str, Any], ...] = (
@@ -83,6 +111,8 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "direct": {"naming": "direct"},
     "strict": {"schema_contract": {"columns": "discard_value", "data_type": "discard_row"}},
     "unconverted": {"normalizer": "relational_no_coercion"},
+    "handing_down": {"propagation": {"root": {"x": "x_above", "name": "name"}}},
+    "filtered": {"filters": {"excludes": ["re:^a", "re:v$", "x"], "includes": ["re:^a__b"]}},
 }
 """Settings of a schema by name, as documents have them."""
 
@@ -176,7 +206,7 @@ JSON_SCALARS: Mapping[str, Make] = {
     ),
     "hex": _one_of("0x1f", "0xFF", "0x", "0xzz", "0x6869", "-0x1f"),
     "base64": _one_of("aGk=", "AQ==", "QUJD", "%%", "aGk"),
-    "json": _one_of('{"q":1}', "[1,2]", '{"q":', '"s"', "true", "12"),
+    "json": _one_of('{"q":1}', "[1,2]", '{"q": [1.50, 1e-07]}', '{"q":', '"s"', "true", "12"),
 }
 TYPED_SCALARS: Mapping[str, Make] = {
     "decimal": _one_of(
@@ -287,6 +317,10 @@ def stream(seed: int, number: int) -> Stream:
         options["max_nesting"] = pick.choice((0, 1, 2, 3))
     if pick.random() < 0.25:
         options["contract"] = pick.choice(CONTRACTS)
+    later = options
+    if not merging and pick.random() < 0.25:
+        later = {**options, "mode": pick.choice(("append", "replace"))}
+    own = pick.choices((None, "root", "nested"), (40, 2, 1))[0]
     loads = []
     for number_of_load in range(pick.choice((1, 2, 2, 3))):
         items = [maker.item(0, pick.randint(1, 4)) for _ in range(pick.choice((1, 2, 3, 6)))]
@@ -294,13 +328,41 @@ def stream(seed: int, number: int) -> Stream:
             items = _told(pick, items, told, compound, dict(columns))
         if not merging and pick.random() < 0.04:
             items.insert(pick.randint(0, len(items)), pick.choice((5, "x", 1.5, True)))
-        if options.get("mode") == "replace" and number_of_load and pick.random() < 0.15:
+            typed = True
+        asked = later if number_of_load else options
+        if own is not None:
+            items = [_identified(item, f"{number_of_load}.{at}", own) for at, item in enumerate(items)]
+        if asked.get("mode") == "replace" and number_of_load and pick.random() < 0.15:
             items = []
-        loads.append(Load(items, options))
+        loads.append(Load(items, asked))
     table = pick.choice(TABLES)
     if profile == "direct":  # dlt does not quote all names in its statements
         table = table.replace(".", "_").replace(" ", "_")
     return Stream(table, profile, tuple(loads), typed)
+
+
+def _identified(item: Any, key: str, where: str) -> Any:
+    """The item with row ids of its own: on its root row, or on all nested ones."""
+    if isinstance(item, (list, tuple)):
+        return [_identified(each, f"{key}.{at}", where) for at, each in enumerate(item)]
+    if not isinstance(item, dict):
+        return item
+    if where == "root":
+        return {**item, "_dlt_id": key}
+    return {name: _below(each, f"{key}.{name}") for name, each in item.items()}
+
+
+def _below(value: Any, key: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _below(each, f"{key}.{name}") for name, each in value.items()}
+    if isinstance(value, list):
+        return [
+            {**_below(each, f"{key}.{at}"), "_dlt_id": f"{key}.{at}"}
+            if isinstance(each, dict)
+            else _below(each, key)
+            for at, each in enumerate(value)
+        ]
+    return value
 
 
 DECLARED: tuple[dict[str, Any], ...] = (

@@ -55,12 +55,14 @@ def merging(*items: Any, way: str = "upsert", **columns: Any) -> tuple[Load, ...
 
 EAST = dt.timezone(dt.timedelta(hours=2))
 STAMP = "2024-05-06T01:02:03Z"
+TO_AND_FRO = ("append", "replace", "append")
 FLAG = {"gone": {"hard_delete": True}}
 EXAMPLES: Mapping[str, Stream] = {
     "Q-1": Stream("t", "epochs", (Load([{"at": int(dt.datetime.now().timestamp()) - 3 * 365 * 86400}]),)),
     "Q-4": Stream(
         "t", "plain", (Load([{"k": [{"a": 1}, {"b": 2}]}], {"contract": {"columns": "discard_value"}}),)
     ),
+    "Q-5": Stream("t", "plain", (Load([{"k": [{"a": 1, "_dlt_id": "mine"}]}]),)),
     "Q-9": Stream("t", "plain", (Load([{"a": 1}, {"a": "2024-05-06T01:02:03Z"}]),)),
     "Q-10": Stream("t", "plain", merging({"id": 6, "gone": True}, {"id": 7, "gone": False}, **FLAG)),
     "Q-11": Stream(
@@ -86,9 +88,31 @@ EXAMPLES: Mapping[str, Stream] = {
     "X-7": Stream("t", "plain", (Load([{"n": Decimal("1.5")}, {"n": 1e22}]),), typed=True),
     "X-8": Stream("t", "plain", (Load([{"w": 1e-7}], {"columns": {"w": {"data_type": "wei"}}}),)),
     "X-9": Stream("t", "plain", (Load([{"a": 1}], {"max_nesting": 1, "contract": {"columns": "freeze"}}),)),
-    "X-10": Stream("t", "unconverted", merging({"id": 6, "": [1]})),
+    "X-10": Stream("t", "plain", (Load([{"": [{"a": 1}]}]),)),
+    "X-11": Stream("t", "preferred", (Load([{"blob": '{"n": 1.50}'}]),)),
+    "X-12": Stream("t", "hinted", tuple(Load([{"a": 1}], {"mode": mode}) for mode in TO_AND_FRO)),
 }
 """The smallest stream that shows a difference of the list."""
+
+
+AGREED: tuple[Stream, ...] = (
+    Stream("t", "plain", (Load([{"createdAt": 5, "created_at": None}, {"created_at": 6}]),)),
+    Stream("t", "plain", (Load([{"tags-": [[1]], "tags_": []}, {"tags_": [5]}]),)),
+    Stream("t", "plain", (Load([{"tags-": [], "tags_": [[1], {"a": [2]}]}]),)),
+    Stream("t", "plain", (Load([{"a": [[{"x": 1}]]}], {"max_nesting": 2}),)),
+    Stream("t", "flat", (Load([{"a": [1e-7, 1.5e-5, 1e16, 5e-324, "1e-07"]}]),)),
+    Stream("t", "plain", (Load([]),)),
+    Stream("t", "plain", (Load([], {"mode": "merge", "strategy": "scd2"}),)),
+    Stream("t", "plain", (Load([{"a": 1, "_dlt_id": "mine", "k": [1]}]),)),
+    Stream("t", "handing_down", (Load([{"x": 1, "k": [{"g": [1]}]}, {"x": "s", "k": [2]}]),)),
+    Stream("t", "filtered", (Load([{"x": 1, "a": {"b": 1, "c": 2}, "k": [{"x": 2, "v": 3}], "av": [1]}]),)),
+)
+"""Small streams that once differed, or that none of the made-up ones may hold."""
+
+
+def test_small_streams(tmp_path: Path) -> None:
+    wrong = [report(number, found) for number, found in enumerate(compare(AGREED, tmp_path))]
+    assert [each for each in wrong if each] == []
 
 
 def test_each_difference_of_the_list_shows(tmp_path: Path) -> None:

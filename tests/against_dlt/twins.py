@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import trellis
 from against_dlt.compare import Picture, differences
 from against_dlt.datasets import VALIDITY, Ask, Stored, document
 from against_dlt.ours import options_of
+from against_dlt.sources import Make
 from against_dlt.theirs import hints_of
 
 NAME = "shop"
@@ -71,6 +73,13 @@ class Place:
         else:
             self.trellis().load(list(step.items), table=step.table, **options_of(step.options))
 
+    def run(self, who: str, make: Make, batch: int, refresh: str | None = None) -> None:
+        """`who` runs a batch of a source, on a machine on which nobody ran before."""
+        if who == "d":
+            self.dlt(f"home{batch}").run(make(dlt, batch), refresh=refresh)
+        else:
+            self.trellis().run(make(trellis, batch), refresh=refresh)
+
     def read(self) -> Content:
         """Everything that stands in the dataset."""
         if self.url.startswith("duckdb:"):
@@ -111,6 +120,7 @@ class Content:
     documents: Sequence[Mapping[str, Any]]
     loads: Sequence[tuple[str, str, int, str]]
     states: Sequence[tuple[str, int, int]]
+    memories: Sequence[tuple[int, Mapping[str, Any]]]
 
     @staticmethod
     def of(ask: Ask, rows: Callable[[str], list[dict[str, Any]]], dataset: str) -> Content:
@@ -129,7 +139,7 @@ class Content:
             f"FROM {dataset}._dlt_loads ORDER BY inserted_at"
         )
         states = ask(
-            "SELECT pipeline_name, version, engine_version "
+            "SELECT pipeline_name, version, engine_version, state "
             f"FROM {dataset}._dlt_pipeline_state ORDER BY created_at"
         )
         tables = {
@@ -143,7 +153,8 @@ class Content:
             [(version, version_hash, name) for version, version_hash, name, _ in versions],
             [document(text) for *_, text in versions],
             [tuple(row) for row in loads],  # type: ignore[misc]
-            [tuple(row) for row in states],  # type: ignore[misc]
+            [(name, version, engine) for name, version, engine, _ in states],
+            [(version, _memory(document(text))) for _, version, _, text in states],
         )
 
     @property
@@ -154,14 +165,27 @@ class Content:
             {load_id: number for number, (load_id, *_) in enumerate(self.loads)},
         )
 
-    def hash_of_load(self) -> list[int]:
-        """For each load the number of the schema version that it names."""
+    def hash_of_load(self) -> list[int | None]:
+        """For each load the place of the schema version that it names, among those that are there."""
         order = [version_hash for _, version_hash, _ in self.versions]
-        return [order.index(version_hash) for *_, version_hash in self.loads]
+        return [order.index(each) if each in order else None for *_, each in self.loads]
 
 
-def disagreements(theirs: Content, ours: Content, hashes: bool = True) -> list[str]:
-    """Where a dataset that both loaded differs from one that dlt loaded alone."""
+def _memory(state: Mapping[str, Any]) -> dict[str, Any]:
+    """What a state says of sources and schemas; the rest names the destination and the moment."""
+    sources = copy.deepcopy(state.get("sources") or {})
+    for source in sources.values():
+        for resource in (source.get("resources") or {}).values():
+            for cursor in (resource.get("incremental") or {}).values():
+                cursor["unique_hashes"].sort()  # dlt keeps a set
+    return {"sources": sources, **{key: state.get(key) for key in ("default_schema_name", "schema_names")}}
+
+
+def disagreements(theirs: Content, ours: Content, hashes: bool = True, numbers: bool = True) -> list[str]:
+    """Where a dataset that both loaded differs from one that dlt loaded alone.
+
+    Not compared, unless asked: content hashes, and the numbers of versions of schemas and states.
+    """
     found = [str(each) for each in differences(theirs.picture, ours.picture)]
     for name in sorted({*theirs.tables} & {*ours.tables}):
         one, two = ([*each.tables[name].types] for each in (theirs, ours))
@@ -172,9 +196,14 @@ def disagreements(theirs: Content, ours: Content, hashes: bool = True) -> list[s
         ("settings", *(each.documents[-1]["settings"] for each in (theirs, ours))),
         ("normalizers", *(each.documents[-1]["normalizers"] for each in (theirs, ours))),
     ]
+    pairs.append(
+        ("memory", *([m for m, _ in groupby(m for _, m in each.memories)] for each in (theirs, ours)))
+    )
     if hashes:
-        pairs.append(("versions", [v for v, _, _ in theirs.versions], [v for v, _, _ in ours.versions]))
         pairs.append(("hashes", [h for _, h, _ in theirs.versions], [h for _, h, _ in ours.versions]))
         pairs.append(("loads", theirs.hash_of_load(), ours.hash_of_load()))
+    if hashes and numbers:
+        pairs.append(("states", *([v for v, _ in each.memories] for each in (theirs, ours))))
+        pairs.append(("versions", [v for v, _, _ in theirs.versions], [v for v, _, _ in ours.versions]))
     found += [f"{what}\n      dlt:     {a}\n      Trellis: {b}" for what, a, b in pairs if a != b]
     return found

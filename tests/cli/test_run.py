@@ -89,3 +89,31 @@ def test_the_example_ends_the_version_of_the_customer_who_moved(trellis: Trellis
             ("pot",),
             ("tea",),
         ]
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (
+            "@trellis.resource\ndef x():\n    yield {'a': 1}\n    1 / 0\n",
+            "own.py, line 5, in x: ZeroDivisionError: division by zero; nothing was loaded",
+        ),
+        ("x = = 1\n", "own.py, line 2: invalid syntax"),
+        ("import nosuch\n", "own.py, line 2, in <module>: ModuleNotFoundError: No module named 'nosuch'"),
+        (
+            "x = trellis.resource([{'a': 1}], name='x', table_name=lambda row: row['kind'])\n",
+            "own.py, line 2, in <lambda>: KeyError: 'kind'",
+        ),
+    ],
+)
+def test_a_fault_in_the_source_is_told_with_its_line(trellis: Trellis, code: str, says: str) -> None:
+    Path("own.py").write_text(f"import trellis\n{code}")
+    ran = trellis("run", "own.py:x", "--to", "duckdb:x.duckdb")
+    assert ran.code == 2
+    assert says in ran.err
+    assert not Path("x.duckdb").exists()
+
+
+def test_an_unknown_option_is_refused(trellis: Trellis) -> None:
+    ran = trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb", "--option", "widden=safe")
+    assert (ran.code, "did you mean 'widen'?" in ran.err) == (2, True)

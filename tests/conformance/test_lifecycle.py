@@ -8,8 +8,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from pydantic import BaseModel
 
 import trellis
+from trellis.destinations.base import OtherRun
 from trellis.errors import DestinationError, SchemaError
 from trellis.pipelines import Pipeline
 from trellis.schema.model import Column
@@ -258,3 +260,52 @@ def test_replace_empties_the_table_of_a_resource_that_yields_nothing(farm: Pipel
 def test_columns_may_be_declared_by_column_objects(farm: Pipeline) -> None:
     farm.run([{"a": "1"}], table_name="t", columns=[Column("a", "decimal", precision=10, scale=2)])
     assert farm.destination.catalog("d")["t"].columns["a"] == "DECIMAL(10,2)"
+
+
+@pytest.mark.parametrize("to", ["duckdb", "parquet"])
+def test_of_two_runs_that_move_one_cursor_the_later_one_is_refused(tmp_path: Path, to: str) -> None:
+    """Else rows would be loaded twice, and the cursor could go back."""
+    place = f"{to}:{tmp_path}/place" + (".duckdb" if to == "duckdb" else "")
+    one, other = (trellis.pipeline("farm", to=place) for _ in range(2))
+
+    def events(last: int, between: Any = None) -> trellis.Resource:
+        def ev(after: Any = trellis.incremental("id", initial_value=0)) -> Iterator[Any]:
+            yield from ({"id": number} for number in range(after.last_value + 1, last + 1))
+            if between is not None:
+                between()
+
+        return trellis.resource(ev, name="ev")
+
+    one.run(events(2))
+    with pytest.raises(OtherRun, match="another run moved its cursors or its state while this one ran"):
+        one.run(events(5, lambda: other.run(events(4))))
+    one.run(events(6))
+    ids = [row["id"] for row in one.destination.query(one.dataset, "ev")]
+    assert sorted(ids) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_value_that_a_column_retyped_by_hand_would_change_is_refused(farm: Pipeline) -> None:
+    farm.load([{"v": 1.5}], table="t")
+    sql(farm, "ALTER TABLE d.t ALTER v TYPE BIGINT")
+    with pytest.raises(SchemaError, match=r"column v: it is BIGINT in the destination, .* '2.5' does not fit"):
+        farm.load([{"v": 2.5}], table="t")
+    farm.load([{"v": 3.0}], table="t")
+    assert rows(farm, "t", "v") == [2, 3]
+
+
+def test_values_that_a_model_has_no_field_for_are_kept(farm: Pipeline) -> None:
+    class Row(BaseModel):
+        id: int
+
+    report = farm.run([{"id": 1, "extra": "precious"}, {"id": "x", "extra": 2}], table_name="t", columns=Row,
+                      schema_contract={"data_type": "discard_row"})  # fmt: skip
+    assert report.discards.by_reason == {"contract on data_type": 1, "contract on columns": 1}
+    assert report.rows.read == report.rows.loaded + report.rows.dropped == 2
+    kept = {(row["path"], row["value"]) for row in farm.destination.query("d", "_trellis_discards")}
+    assert kept == {("extra", "precious"), ("", '{"id":"x","extra":2}')}
+
+
+def test_half_of_a_surrogate_pair_is_told(farm: Pipeline) -> None:
+    report = farm.load([{"s": "caf\ud800"}], table="t")
+    assert rows(farm, "t", "s") == ["caf?"]
+    assert report.notes == ("1 record: half of a surrogate pair in t.s was stored as ?",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +42,23 @@ def source_at(where: str, arguments: Mapping[str, str], resources: Sequence[str]
     if resources and list(resources) != [found.name]:
         raise UsageError(f"{where} is the one resource {found.name}; leave --resource out")
     return found
+
+
+def own_fault(bad: Exception) -> UsageError | None:
+    """What went wrong in code that is not ours: where, and what. None where it was in ours."""
+    if isinstance(bad, SyntaxError):
+        return UsageError(f"{bad.filename}, line {bad.lineno}: {bad.msg}")
+    others = (str(Path(__file__).parents[1]), sys.prefix, sys.base_prefix, "<")
+    frames = [
+        each for each in traceback.extract_tb(bad.__traceback__) if not each.filename.startswith(others)
+    ]
+    if not frames:
+        return None
+    last, what = frames[-1], f"{type(bad).__name__}: {bad}"
+    return UsageError(
+        f"{last.filename}, line {last.lineno}, in {last.name}: {what}; nothing was loaded, --debug shows "
+        "all of it"
+    )
 
 
 def _module(place: str) -> ModuleType:

@@ -78,17 +78,26 @@ def run_source(
     """
     from trellis.cli.console import console, print_json, progress, quiet_children
     from trellis.cli.load import settings_of
-    from trellis.cli.modules import source_at
+    from trellis.cli.modules import own_fault, source_at
     from trellis.cli.report import show
     from trellis.cli.work import open_pipeline
     from trellis.config import Config, find_config
+    from trellis.errors import TrellisError
 
     said = Config(to, dataset, None, name, options=settings_of(option), master=master, remote=remote)
     pipeline = open_pipeline(said.over(find_config(config)))
-    source = source_at(where, settings_of(given, "--with"), tuple(resource or ()))
-    with quiet_children(bool(debug)), progress() as tell:
-        pipeline.tell = tell
-        report = pipeline.run(source, refresh=refresh)
+    try:
+        source = source_at(where, settings_of(given, "--with"), tuple(resource or ()))
+        with quiet_children(bool(debug)), progress() as tell:
+            pipeline.tell = tell
+            report = pipeline.run(source, refresh=refresh)
+    except TrellisError:
+        raise
+    except Exception as bad:
+        fault = own_fault(bad)
+        if fault is None:
+            raise
+        raise fault from bad
     if json:
         print_json(report.to_dict())
     else:

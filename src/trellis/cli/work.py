@@ -41,10 +41,6 @@ class Work:
         _one_of("--strategy", asked.strategy, get_args(Strategy))
         if asked.strategy and asked.mode not in (None, "merge"):
             raise UsageError(f"--strategy says how to merge, but the mode is {asked.mode}; add --mode merge")
-        known = get_dialect(asked.dialect or DEFAULT_DIALECT).keep.options
-        for name in asked.options:
-            if name not in known:
-                raise UsageError(f"there is no option {name!r}{nearest(name, known)}")
         options: dict[str, Any] = {
             "table": asked.table,
             "mode": asked.mode,
@@ -66,6 +62,10 @@ class Work:
 def open_pipeline(asked: Config) -> Pipeline:
     """The pipeline that the settings name. Raises UsageError."""
     to = asked.to or DEFAULT_TO
+    known = get_dialect(asked.dialect or DEFAULT_DIALECT).keep.options
+    for name in asked.options:
+        if name not in known:
+            raise UsageError(f"there is no option {name!r}{nearest(name, known)}")
     settings = {name: value for name, value in asked.options.items() if name != "max_nesting"}
     if "naming" in settings:
         get_naming(str(settings["naming"]))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
+from trellis.errors import TrellisError
 from trellis.evolution.dialect import ChainLoad, History, Journal, KeyedLoad, Links, RowKeys, Strategy
 from trellis.flow.arrow_types import Digits
 from trellis.flow.parallel import Parallel, one_by_one
@@ -28,7 +29,9 @@ __all__ = [
     "KeyedLoad",
     "Links",
     "Moved",
+    "OtherRun",
     "Parallel",
+    "Recalled",
     "Reset",
     "one_by_one",
 ]
@@ -68,6 +71,14 @@ class Reset:
 
 
 @dataclass(frozen=True)
+class Recalled:
+    """The state that a run was made from: of which pipeline, and its hash; None where there was none."""
+
+    pipeline: str
+    version_hash: str | None
+
+
+@dataclass(frozen=True)
 class Commit:
     """One load: all tables in one commit with its records.
 
@@ -95,6 +106,7 @@ class Commit:
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
+    recalled: Recalled | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
@@ -111,6 +123,12 @@ class CatalogTable:
     types: Mapping[str, DataType | None] = field(default_factory=dict)
     is_view: bool = False
     required: Collection[str] | None = None
+
+
+class OtherRun(TrellisError):
+    """Another run of the pipeline moved its state since this one was extracted."""
+
+    exit_code = 3
 
 
 class Moved(Exception):

@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from trellis.destinations.duckdb_errors import one_line
 from trellis.destinations.duckdb_load import Load, database_of, table_name
 from trellis.destinations.duckdb_types import data_type, stored_type
 from trellis.destinations.folder import make_folder
-from trellis.destinations.migration import Migration, has_moved, refuse_views
+from trellis.destinations.migration import Migration, has_moved, refuse_other_run, refuse_views
 from trellis.destinations.names import quoted
 from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.destinations.scan import newest_of
@@ -114,11 +115,7 @@ class DuckDB:
         if not os.path.exists(self.path):
             return None
         with self._open() as db:
-            if not _has_table(db, dataset, table):
-                return None
-            found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
-            rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
-            return rows[0] if rows else None
+            return _newest_row(db, dataset, table, column, value, order)
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         known = self.catalog(dataset)
@@ -180,6 +177,7 @@ class DuckDB:
         tables = self._tables(db, commit.dataset)
         if has_moved(commit, tables):
             raise Moved
+        refuse_other_run(commit, partial(_newest_row, db, commit.dataset))
         Load(db, self.path, commit, tables).work()
 
     def _newest(
@@ -277,6 +275,16 @@ def _text(name: str) -> str:
 def _empty_once(key: str, column: str) -> str:
     wanted = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
     return f"{wanted} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+
+
+def _newest_row(
+    db: duckdb.DuckDBPyConnection, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+) -> Mapping[str, Any] | None:
+    if not _has_table(db, dataset, table):
+        return None
+    found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
+    rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+    return rows[0] if rows else None
 
 
 def _has_table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> bool:

@@ -72,6 +72,27 @@ class Load(SqlLoad):
                 refuse_required(table, missing)
             for statement in plan.of_table(table):
                 self._run(statement, table)
+            self._refuse_loss(table)
+
+    def _refuse_loss(self, table: Table) -> None:
+        """Raises SchemaError for a staged value that a column of another type would hold as another one."""
+        real = {name.lower(): type_ for name, type_ in self._known_columns(table).items()}
+        for column in table.complete_columns if self._files(table.name) else ():
+            wanted, there = self._type(column), real.get(column.name.lower())
+            if there in (None, wanted) or column.name not in self._staged_columns(table.name):
+                continue
+            value = quoted(column.name)
+            stored = f"TRY_CAST(TRY_CAST({value} AS {there}) AS {wanted})"
+            query = f"SELECT {value} FROM {self._staged(table.name)} WHERE {stored} IS DISTINCT FROM {value}"
+            unfit = self.db.execute(f"{query} LIMIT 1").fetchone()
+            if unfit:
+                raise type_clash(table.name, column.name, str(there), wanted, unfit[0])
+
+    def _known_columns(self, table: Table) -> Mapping[str, str]:
+        """The columns of a table as it was found, but for those that the load retypes."""
+        known = self.catalog.get(table.name)
+        retyped = self.commit.retyped.get(table.name, ())
+        return {n: t for n, t in known.columns.items() if n not in retyped} if known else {}
 
     def _retype(self) -> None:
         """Raises SchemaError where columns hold what does not fit.

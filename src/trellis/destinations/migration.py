@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from trellis.destinations.base import CatalogTable, Commit
+from trellis.destinations.base import CatalogTable, Commit, OtherRun
 from trellis.destinations.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
@@ -74,6 +75,25 @@ def emptied(commit: Commit) -> tuple[str, ...]:
     replaced = (chain.root for chain in commit.chains if chain.mode == "replace")
     chained = (table.name for root in replaced for table in commit.schema.chain(root))
     return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
+
+
+def refuse_other_run(
+    commit: Commit, newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
+) -> None:
+    """Raises OtherRun where the state is not any more the one that the run began with.
+
+    `newest` gives the last row of a table with a text in a column, by an order. Must be called where no other
+    load can come between.
+    """
+    if commit.recalled is None:
+        return
+    pipeline, journal = commit.recalled.pipeline, commit.journal
+    row = newest(journal.states, "pipeline_name", pipeline, journal.newest)
+    if (str(row["version_hash"]) if row else None) != commit.recalled.version_hash:
+        raise OtherRun(
+            f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
+            "nothing was loaded, run again"
+        )
 
 
 def has_moved(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:

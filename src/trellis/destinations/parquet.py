@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from trellis.destinations.base import (
@@ -22,7 +23,7 @@ from trellis.destinations.base import (
 from trellis.destinations.folder import keep_for_good, make_folder, move_file, plainly
 from trellis.destinations.intent import Intents, alone
 from trellis.destinations.manifest import LiveTable, Manifest, Manifests
-from trellis.destinations.migration import Migration, has_moved
+from trellis.destinations.migration import Migration, has_moved, refuse_other_run
 from trellis.destinations.parquet_files import read_rows
 from trellis.destinations.parquet_load import (
     OURS,
@@ -131,6 +132,7 @@ class Parquet:
                         raise Moved
                     if has_moved(commit, catalog_of(base)):
                         raise Moved
+                    refuse_other_run(commit, partial(self._newest_in, base))
                     draft = self._draft(place, base, commit)
                     if draft is None:
                         continue
@@ -143,14 +145,16 @@ class Parquet:
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
     ) -> Mapping[str, Any] | None:
-        def row(manifest: Manifest) -> Mapping[str, Any] | None:
-            live = manifest.tables.get(table, LiveTable())
-            if column not in live.columns:
-                return None
-            paths = [os.path.join(self.path, file.path) for file in live.files]
-            return newest_row(paths, list(live.columns), column, value, order)
+        return self._read(dataset, lambda manifest: self._newest_in(manifest, table, column, value, order))
 
-        return self._read(dataset, row)
+    def _newest_in(
+        self, manifest: Manifest, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        live = manifest.tables.get(table, LiveTable())
+        if column not in live.columns:
+            return None
+        paths = [os.path.join(self.path, file.path) for file in live.files]
+        return newest_row(paths, list(live.columns), column, value, order)
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         def rows(manifest: Manifest) -> list[dict[str, Any]]:

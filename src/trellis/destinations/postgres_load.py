@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links, Moved, Parallel
 from trellis.destinations.keyed import POSTGRES, Keyed
 from trellis.destinations.links import Linking, changes_of
-from trellis.destinations.migration import Migration, has_moved
+from trellis.destinations.migration import Migration, has_moved, refuse_other_run
 from trellis.destinations.names import quoted
 from trellis.destinations.postgres_casts import Casts, Probe
 from trellis.destinations.postgres_catalog import has_schema, read_catalog
 from trellis.destinations.postgres_errors import explained
 from trellis.destinations.postgres_journal import has_load, newest
 from trellis.destinations.postgres_names import digest, name_of, refuse_names
+from trellis.destinations.postgres_rows import newest_row_of
 from trellis.destinations.postgres_session import Aim, Refused, Session
 from trellis.destinations.postgres_staging import Staging, clear_up, wait_for
 from trellis.destinations.postgres_types import postgres_type
@@ -106,6 +108,7 @@ class Load(SqlLoad):
         wait_for(self.session, digest("dataset", commit.dataset), what, "pg_advisory_xact_lock")
         if is_there(self.session, commit):
             return
+        refuse_other_run(commit, partial(newest_row_of, self.session, commit.dataset))
         if self.staging.staged:
             self.staging.check()
         self.catalog = read_catalog(self.session, commit.dataset)

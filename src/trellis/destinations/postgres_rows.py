@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.names import quoted
+from trellis.destinations.postgres_catalog import has_table
 from trellis.destinations.postgres_names import name_of
 from trellis.destinations.postgres_session import Aim, Session
 from trellis.destinations.scan import newest_of
@@ -22,6 +23,8 @@ def rows_of(session: Session, dataset: str, table: str, limit: int | None = None
 def newest_row_of(
     session: Session, dataset: str, table: str, column: str, value: str, order: Sequence[str]
 ) -> dict[str, Any] | None:
+    if not has_table(session, dataset, table):
+        return None
     found = _rows(session, dataset, table, newest_of(name_of(dataset, table), column, order), [value])
     return found[0] if found else None
 

@@ -246,7 +246,19 @@ class _Evolving:
             table_schema=table,
             contract=self.contract(name, table.parent),
             item=json.loads(seen.item) if seen.item else None,
+            reason=_reason(entity, table, column, seen),
         )
+
+
+def _reason(entity: Entity, table: Table, column: str | None, seen: Seen) -> str:
+    """Why, with the value where there is one; nothing leaves it to the entity."""
+    if not seen.example or column is None:
+        return ""
+    if entity == "columns":
+        return f"the data needs a new column for {seen.path}, first seen with {seen.example}"
+    known = table.columns.get(column)
+    type_ = known.data_type if known else None
+    return f"{seen.example} at {seen.path} does not fit its column, which is {type_}" if type_ else ""
 
 
 def _append(table: Table, column: Column) -> Table:

@@ -1,4 +1,4 @@
-"""JSON text as columns hold it: compact, keys in their order, numbers as written."""
+"""JSON text as columns hold it: compact, keys in their order; numbers in text that came stay as written."""
 
 from __future__ import annotations
 
@@ -66,6 +66,22 @@ def iso(value: date | time) -> str:
     return value.isoformat()
 
 
+def number_text(value: float) -> str:
+    """A finite number as dlt writes it: no zeros in front of an exponent, and none for 0.00001 up to 0.0001.
+
+    >>> [number_text(each) for each in (1e-07, 1.5e-05, -2.5, 1e22)]
+    ['1e-7', '0.000015', '-2.5', '1e+22']
+    """
+    text = repr(value)
+    if "e-0" not in text:
+        return text
+    digits, _, exponent = text.partition("e-0")
+    if exponent != "5":
+        return f"{digits}e-{exponent}"
+    sign = "-" if digits[0] == "-" else ""
+    return f"{sign}0.0000{digits.lstrip('-').replace('.', '')}"
+
+
 def _refuse(word: str) -> Any:
     raise ValueError(word)
 
@@ -107,10 +123,22 @@ def _key(key: Any) -> str:
     return found if isinstance(found, str) else json_text(found)
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default).encode
+def _encode(value: Any) -> str:
+    text = _dumps(value)
+    return _SMALL.sub(_small, text) if "e-0" in text else text
+
+
+def _small(token: re.Match[str]) -> str:
+    text = token[0]
+    return text if text[0] == '"' else number_text(float(text))
+
+
+_dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default).encode
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
 
 _WASTE = re.compile(r"[ \t\n\r]|\\[u/]")
+
+_SMALL = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-0[0-9]')
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\n\r]+')
 
@@ -121,7 +149,7 @@ def _shorter(token: re.Match[str]) -> str:
     text = token[0]
     if text[0] != '"':
         return ""
-    return _encode(json.loads(text)) if "\\" in text else text
+    return _dumps(json.loads(text)) if "\\" in text else text
 
 
 def json_of_text(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,6 +38,7 @@ class Keyring:
         self.load_id = load_id
         self.seed = seed
         self.now = now
+        self.oddities: Counter[str] = Counter()
         self.row_ids: dict[str, Sequence[Any]] = {}
         self.root_ids: dict[str, Sequence[Any]] = {}
 
@@ -117,23 +119,27 @@ def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
         if name in table.columns:
             batch.columns[name] = array_of(table, table.columns[name], values)
     given = [column for column in table.complete_columns if column.name not in filled]
-    for column, array in zip(given, _arrays(table, given, rows), strict=True):
+    for column, array in zip(given, _arrays(table, given, rows, keyring.oddities), strict=True):
         if array.null_count < len(rows):
             batch.columns[column.name] = array
     return batch
 
 
-def _arrays(table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[pa.Array]:
+def _arrays(
+    table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], oddities: Counter[str]
+) -> list[pa.Array]:
     """The values of each column; all at once where Arrow takes every one as it is."""
     try:
         together = pa.array(rows, pa.struct([(column.name, arrow_type(column)) for column in columns]))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return [array_of(table, column, [row.get(column.name) for row in rows]) for column in columns]
+        return [
+            array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
+        ]
     found: list[pa.Array] = together.flatten()
     return found
 
 
-def array_of(table: Table, column: Column, values: Any) -> pa.Array:
+def array_of(table: Table, column: Column, values: Any, oddities: Counter[str] | None = None) -> pa.Array:
     """The values as the column's Arrow type. Raises ContractError where Arrow cannot hold one."""
     wanted = arrow_type(column)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -141,10 +147,12 @@ def array_of(table: Table, column: Column, values: Any) -> pa.Array:
     try:
         return pa.array(values, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([_fitted(table, column, wanted, value) for value in values], wanted)
+        return pa.array([_fitted(table, column, wanted, value, oddities) for value in values], wanted)
 
 
-def _fitted(table: Table, column: Column, wanted: pa.DataType, value: Any) -> Any:
+def _fitted(
+    table: Table, column: Column, wanted: pa.DataType, value: Any, oddities: Counter[str] | None
+) -> Any:
     """One value that Arrow did not take as it is: rounded to the column's scale, or an error."""
     if value is None:
         return None
@@ -152,7 +160,10 @@ def _fitted(table: Table, column: Column, wanted: pa.DataType, value: Any) -> An
         value = Decimal(value).quantize(Decimal(1).scaleb(-wanted.scale), ROUND_HALF_EVEN, _WIDE)
     elif pa.types.is_string(wanted):
         value = value if isinstance(value, str) else str(value)
-        value = value.encode("utf-8", "replace").decode()
+        made = value.encode("utf-8", "replace").decode()
+        if made != value and oddities is not None:
+            oddities[f"half of a surrogate pair in {table.name}.{column.name} was stored as ?"] += 1
+        value = made
     try:
         pa.scalar(value, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as bad:

@@ -174,7 +174,9 @@ class Conformer:
     def _batches(self, seed: bytes) -> list[TableBatch]:
         keyring = self._keyring(seed)
         walks = _parents_first(self.walker.tables.values())
-        return [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
+        made = [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
+        self.walker.oddities.update(keyring.oddities)
+        return made
 
     def _keyring(self, seed: bytes) -> Keyring:
         return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed, self.plan.now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from trellis.evolution.observe import Observations
 from trellis.flow.lost import DISCARDS, discard_batch
@@ -14,15 +15,24 @@ from trellis.flow.task import Outcome, Progress
 from trellis.flow.text import to_json
 
 
+class Away(NamedTuple):
+    """A record by its position, or with `key` one value of it, and why it was dropped."""
+
+    position: int
+    item: object
+    reason: str
+    key: str = ""
+
+
 class TurnedAway:
-    """`items` are triples: the position among the records, the record, why it was dropped."""
+    """Records that do not come, and values of records that do; only the former count as rows here."""
 
     name = ""
     weight: int | None = None
     file_count = 1
     parallel: Parallel = staticmethod(in_threads)
 
-    def __init__(self, items: Iterable[tuple[int, object, str]], table: str) -> None:
+    def __init__(self, items: Iterable[Away], table: str) -> None:
         self.items = items
         self.table = table
 
@@ -36,13 +46,21 @@ class TurnedAway:
         outcome = Outcome("turned-away", split=(plan.first_file, 0))
         table = plan.naming.table(self.table)
         found = [
-            Discard(table, "", "", text, position, reason, text)
-            for position, item, reason in self.items
-            for text in [to_json(item)]
+            Discard(
+                table,
+                plan.naming.path(each.key) if each.key else "",
+                each.key,
+                text,
+                each.position,
+                each.reason,
+                None if each.key else text,
+            )
+            for each in self.items
+            for text in [each.item if isinstance(each.item, str) else to_json(each.item)]
         ]
         with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}") as stage:
             stage.add(DISCARDS, discard_batch(found, plan.load_id, "records"))
         outcome.files = stage.files
-        outcome.counts.read = outcome.counts.dropped = len(found)
+        outcome.counts.read = outcome.counts.dropped = sum(not each.path for each in found)
         outcome.discards.update(each.reason.partition(":")[0] for each in found)
         yield outcome

@@ -209,11 +209,11 @@ class Walker:
                         if slot.child is None:
                             self._child(walk, slot)
                         slot.direct = None
-                        if value:
+                        if value or lists:
                             lists = {} if lists is None else lists
                             fragments = (*walk.fragments, *slot.fragments)
-                            if fragments in lists:
-                                self._collision(walk, lists[fragments][0], lists.pop(fragments)[1])
+                            if fragments in lists and lists[fragments][1]:
+                                self._collision(walk, *lists[fragments])
                             lists[fragments] = (slot, value)
                     else:
                         self._cell(walk, slot, value, out, item)
@@ -240,7 +240,8 @@ class Walker:
             if walk.gives:
                 given = {**given, **self._gifts(walk, item, given)}
             for slot, values in lists.values():
-                self._list(walk, slot, values, number, given)
+                if values:
+                    self._list(walk, slot, values, number, given)
         if news:
             place = (*self.where, sequence)
             self.observed.below[place] = self.sequence - 1

@@ -21,6 +21,9 @@ class Dropped:
     position: int
     item: Any
     reason: str
+    entity: Entity = "data_type"
+    key: str = ""
+    """The key whose value this is, where not the whole item was turned away."""
 
 
 class Checker:
@@ -35,11 +38,18 @@ class Checker:
             name for key, each in model.model_fields.items() for name in (key, each.alias) if name is not None
         }
         self.position = 0
+        self.removed: list[Dropped] = []
 
     def __call__(self, item: Any) -> Any:
         """The item as the model gives it back, by aliases, or Dropped. Raises ContractViolation."""
         position, self.position = self.position, self.position + 1
         raw = item.model_dump(by_alias=True) if isinstance(item, base_model()) else item
+        if self.contract.columns == "discard_value" and isinstance(raw, Mapping):
+            self.removed += [
+                Dropped(position, each, "the model has no such field", "columns", str(key))
+                for key, each in raw.items()
+                if key not in self.names
+            ]
         if self.contract.data_type == "evolve":
             return self._known_keys(raw, position)
         from pydantic import ValidationError
@@ -78,7 +88,16 @@ class Checker:
                     reason=f"item {position} of resource {self.resource}, field {field!r}: {error['msg']}",
                 )
         first = errors[0]
-        return Dropped(position, item, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        self.removed = [each for each in self.removed if each.position != position]
+        return Dropped(
+            position, item, reason, "columns" if first["type"] == "extra_forbidden" else "data_type"
+        )
+
+    def take_removed(self) -> list[Dropped]:
+        """The values that the model has no field for, since this was asked last."""
+        found, self.removed = self.removed, []
+        return found
 
 
 def checker_of(source: str, resource: str, hints: Hints) -> Checker | None:

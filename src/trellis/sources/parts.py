@@ -37,7 +37,7 @@ class Part:
 
     @property
     def dropped(self) -> int:
-        """How many items a model turned away."""
+        """How many items, and values of items, a model turned away."""
         return len(self.dropped_items)
 
 

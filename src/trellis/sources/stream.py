@@ -107,9 +107,9 @@ class Stream:
         if self.checker is None or not page.items:
             return page
         found = [item if is_typed(item) else self.checker(item) for item in page.items]
-        for each in found:
-            if isinstance(each, Dropped):
-                self.sorter.drop(each, page)
+        turned_away = [each for each in found if isinstance(each, Dropped)]
+        for each in (*turned_away, *self.checker.take_removed()):
+            self.sorter.drop(each, page)
         return page.of([each for each in found if not isinstance(each, Dropped)])
 
     def _after_cursor(self, page: Page) -> Page | None:

@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from trellis.evolution.coerce import coerce
+from trellis.evolution.jsontext import number_text
 from trellis.evolution.values import HexBytes, Wei
 
 SYSTEM_PREFIX = "_dlt"
@@ -126,7 +127,7 @@ def _write(value: Any) -> str:
     if isinstance(value, int):
         return str(coerce(int(value), "text"))
     if isinstance(value, float):
-        return _write_float(value)
+        return number_text(value) if isfinite(value) else "null"
     if isinstance(value, Mapping):
         pairs = sorted(((_name(k), v) for k, v in value.items()), key=itemgetter(0))
         return "{" + ",".join([f"{_quote(k)}:{_write(v)}" for k, v in pairs]) + "}"
@@ -138,20 +139,6 @@ def _write(value: Any) -> str:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _write({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
     return _quote(str(coerce(value, "text")))
-
-
-def _write_float(value: float) -> str:
-    """dlt's encoder: no zeros in front of an exponent, and none for 0.00001 up to 0.0001."""
-    if not isfinite(value):
-        return "null"
-    text = repr(value)
-    if "e-0" not in text:
-        return text
-    digits, _, exponent = text.partition("e-0")
-    if exponent != "5":
-        return f"{digits}e-{exponent}"
-    sign = "-" if digits[0] == "-" else ""
-    return f"{sign}0.0000{digits.lstrip('-').replace('.', '')}"
 
 
 def _name(key: Any) -> str:
