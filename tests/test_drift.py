@@ -296,6 +296,8 @@ def test_where_the_warehouse_is_the_truth_the_next_load_goes_on_with_it(
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
     trellis.pipeline("shop", to="duckdb:shop.duckdb").load([{"id": 1, "note": "a"}], table="orders")
     return tmp_path
 

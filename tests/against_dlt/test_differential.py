@@ -104,6 +104,7 @@ AGREED: tuple[Stream, ...] = (
     Stream("t", "plain", (Load([]),)),
     Stream("t", "plain", (Load([], {"mode": "merge", "strategy": "scd2"}),)),
     Stream("t", "plain", (Load([{"a": 1, "_dlt_id": "mine", "k": [1]}]),)),
+    Stream("t", "hinted", (Load([{"n": 1}, {"n": "NaN"}]),)),
     Stream("t", "handing_down", (Load([{"x": 1, "k": [{"g": [1]}]}, {"x": "s", "k": [2]}]),)),
     Stream("t", "filtered", (Load([{"x": 1, "a": {"b": 1, "c": 2}, "k": [{"x": 2, "v": 3}], "av": [1]}]),)),
 )

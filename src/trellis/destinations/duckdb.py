@@ -280,17 +280,18 @@ def _empty_once(key: str, column: str) -> str:
 def _newest_row(
     db: duckdb.DuckDBPyConnection, dataset: str, table: str, column: str, value: str, order: Sequence[str]
 ) -> Mapping[str, Any] | None:
-    if not _has_table(db, dataset, table):
+    if not _has_table(db, dataset, table, column):
         return None
     found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
     rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
     return rows[0] if rows else None
 
 
-def _has_table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> bool:
+def _has_table(db: duckdb.DuckDBPyConnection, dataset: str, table: str, column: str | None = None) -> bool:
+    """Whether there is such a table, with such a column if one is named."""
     where = "database_name = current_database() AND schema_name = ? AND table_name = ?"
-    found = db.execute(f"SELECT 1 FROM duckdb_tables() WHERE {where}", [dataset, table]).fetchone()
-    return found is not None
+    query = f"SELECT 1 FROM duckdb_columns() WHERE {where} AND coalesce(column_name = ?, TRUE) LIMIT 1"
+    return db.execute(query, [dataset, table, column]).fetchone() is not None
 
 
 def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:

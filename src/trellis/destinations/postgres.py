@@ -139,6 +139,9 @@ class Postgres:
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
     ) -> Mapping[str, Any] | None:
         with self._open() as session:
+            known = read_catalog(session, dataset).tables.get(table)
+            if known is None or column not in known.columns:
+                return None
             return newest_row_of(session, dataset, table, column, value, order)
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
