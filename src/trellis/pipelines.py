@@ -103,7 +103,8 @@ class Pipeline:
         stored = self.destination.stored_schema(self.dataset, name, keep.journal())
         if stored is None:
             self._refuse_other_dialect()
-        found = from_json(stored) if stored is not None else keep.new_schema(name)
+        where = f"{self.where}, newest version of schema {name}"
+        found = from_json(stored, where) if stored is not None else keep.new_schema(name)
         refuse_edited(found, self.where)
         found = self._folders.imported(found)
         if keep.follows_catalog:
@@ -179,6 +180,11 @@ class Pipeline:
         """
         state = self.state
         schema = self.look(source or self._schema_of(state))[0]
+        if schema.stored_hash is None:
+            raise UsageError(
+                f"{self.where} holds no schema {schema.name!r}, so there is nothing to drop; --name is the "
+                "pipeline that loaded it, --source its schema"
+            )
         job = drop_job(schema, state, self._dialect.keep, resources)
         return self._carrier.carry_out(job)
 

@@ -120,7 +120,8 @@ def frozen_children(found: Found, way: str, one: Difference) -> Hidden:
         return NOTHING
     if one.sort == "outcome":
         told = re.search(r"Contract on `columns`.*?table `([^`]*)`", error(found))
-        return EVERYTHING if told and nested(found, told[1]) and one.ours is None else NOTHING
+        later = one.ours is None or one.ours[:6] > one.theirs[:6]
+        return EVERYTHING if told and nested(found, told[1]) and later else NOTHING
     return below(found, one.table) if nested(found, one.table) else NOTHING
 
 
@@ -173,6 +174,11 @@ def dropped_row(found: Found, way: str, one: Difference) -> Hidden:
         types = any(each.sort == "schema column" for each in found.differences[way])
         return EVERYTHING if types else NOTHING
     return column(one) if one.sort in ("schema column", "type", "values") else NOTHING
+
+
+def namesake_of_a_variant(found: Found, way: str, one: Difference) -> Hidden:
+    refused = "the column its misfits go to" in error(found, way)
+    return EVERYTHING if one.sort == "outcome" and one.theirs is None and refused else NOTHING
 
 
 def detected_without_coercion(found: Found, way: str, one: Difference) -> Hidden:
@@ -302,6 +308,7 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         skipped_root,
         aware_time,
         dropped_row,
+        namesake_of_a_variant,
         detected_without_coercion,
         wide_integer,
         moment_beyond_the_clock,

@@ -79,6 +79,9 @@ EXAMPLES: Mapping[str, Stream] = {
         "plain",
         (Load([{"a": 1}]), Load([{"b": 1, "a": "z"}], {"contract": {"data_type": "discard_row"}})),
     ),
+    "C13": Stream(
+        "t", "plain", (Load([{"n__v_text": 1, "n": "z"}], {"columns": {"n": {"data_type": "bigint"}}}),)
+    ),
     "C15": Stream("t", "unconverted", (Load([{"a": 5}, {"a": STAMP}, {"a": STAMP}]),)),
     "X-2": Stream("t", "plain", (Load([{"n": 2**63}]),)),
     "X-3": Stream("t", "preferred", (Load([{"day": 2**62}]),)),

@@ -117,3 +117,16 @@ def test_a_fault_in_the_source_is_told_with_its_line(trellis: Trellis, code: str
 def test_an_unknown_option_is_refused(trellis: Trellis) -> None:
     ran = trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb", "--option", "widden=safe")
     assert (ran.code, "did you mean 'widen'?" in ran.err) == (2, True)
+
+
+def test_a_drop_of_what_was_never_loaded_is_a_mistake(trellis: Trellis) -> None:
+    trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb")
+    ran = trellis("drop", "--at", "duckdb:x.duckdb", "--source", "shp", "--yes")
+    assert ran.code == 2
+    assert "holds no schema 'shp', so there is nothing to drop" in ran.err
+
+
+def test_an_asynchronous_resource_is_refused(trellis: Trellis) -> None:
+    Path("own.py").write_text("import trellis\n\n@trellis.resource\nasync def x():\n    yield {'a': 1}\n")
+    ran = trellis("run", "own.py:x", "--to", "duckdb:x.duckdb")
+    assert (ran.code, "its function is asynchronous, which is not supported" in ran.err) == (2, True)

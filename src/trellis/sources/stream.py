@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
@@ -97,6 +98,10 @@ class Stream:
             raise UsageError(
                 f"resource {name}: its function gave a resource, but it gives rows; leave"
                 " trellis.resource out"
+            )
+        if inspect.isasyncgen(found) or inspect.iscoroutine(found):
+            raise UsageError(
+                f"resource {name}: its function is asynchronous, which is not supported; yield rows"
             )
         if found is None and not item:
             raise UsageError(f"resource {name}: its function gave nothing; yield rows, or return a list")
