@@ -66,7 +66,7 @@ def test_drop_takes_a_resource_away(trellis: Trellis) -> None:
         (("run", "shop.py:shop", "--with", "m=1"), "give its arguments with --with NAME=VALUE"),
         (("run", "shop.py:shop", "--refresh", "all"), "refresh: there is no 'all'"),
         (("run", "shop.py:shop", "--resource", "user"), "source shop has no resource 'user'"),
-        (("drop", "user", "--at", "duckdb:x.duckdb", "--yes"), "has no resource 'user'"),
+        (("drop", "user", "--at", "duckdb:x.duckdb", "--yes"), "holds no schema 'x'"),
     ],
 )
 def test_a_mistake_is_one_sentence(trellis: Trellis, argv: tuple[str, ...], says: str) -> None:
@@ -121,6 +121,8 @@ def test_an_unknown_option_is_refused(trellis: Trellis) -> None:
 
 def test_a_drop_of_what_was_never_loaded_is_a_mistake(trellis: Trellis) -> None:
     trellis("run", "shop.py:shop", "--to", "duckdb:x.duckdb")
+    ran = trellis("drop", "user", "--at", "duckdb:x.duckdb", "--yes")
+    assert (ran.code, "has no resource 'user': did you mean 'users'?" in ran.err) == (2, True)
     ran = trellis("drop", "--at", "duckdb:x.duckdb", "--source", "shp", "--yes")
     assert ran.code == 2
     assert "holds no schema 'shp', so there is nothing to drop" in ran.err
