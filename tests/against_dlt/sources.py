@@ -121,6 +121,10 @@ def with_settings(lib: Any, batch: int) -> Any:
     return lib.source(shop, name="shop")()
 
 
+def forgotten(lib: Any, batch: int) -> Any:
+    return guarded({} if batch else {"root_key": True, "max_table_nesting": 2})(lib, batch)
+
+
 UPSERT = {"disposition": "merge", "strategy": "upsert"}
 DISCARDING = {"columns": "discard_value", "data_type": "discard_row"}
 SOURCES: Mapping[str, Make] = {
@@ -137,9 +141,7 @@ SOURCES: Mapping[str, Make] = {
     "max_table_nesting": guarded({"max_table_nesting": 1}),
     "max_table_nesting of a resource": guarded({"max_table_nesting": 2}, max_table_nesting=0),
     "root_key": guarded({"root_key": True}),
-    "arguments once": lambda lib, batch: guarded({} if batch else {"root_key": True, "max_table_nesting": 2})(
-        lib, batch
-    ),
+    "arguments of the first batch only": forgotten,
 }
 
 

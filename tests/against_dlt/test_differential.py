@@ -20,8 +20,8 @@ from against_dlt.known import RECOGNISERS, entries, unexplained
 from against_dlt.streams import Load, Stream, stream
 
 SEED = int(os.environ.get("TRELLIS_DLT_SEED", "1"))
-STREAMS = int(os.environ.get("TRELLIS_DLT_STREAMS", "150"))
-CHUNK = 30
+STREAMS = int(os.environ.get("TRELLIS_DLT_STREAMS", "40"))
+CHUNK = 20
 
 
 @pytest.mark.parametrize("first", range(0, STREAMS, CHUNK))

@@ -40,8 +40,13 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Content]:
     return of
 
 
-@pytest.mark.parametrize("who", ["dtd", "tdt"])
-@pytest.mark.parametrize("name", SOURCES)
+PAIRS = [
+    *((name, "dtd") for name in SOURCES),
+    *((name, "tdt") for name in ("merge", "scd2", "several", "keyed lists", "settings", "root_key")),
+]
+
+
+@pytest.mark.parametrize(("name", "who"), PAIRS)
 def test_in_turns(tmp_path: Path, alone: Callable[[str], Content], name: str, who: str) -> None:
     place = Place(f"duckdb:{tmp_path}/x.duckdb", tmp_path)
     ours, first = played(place, who, SOURCES[name]), who[0] == "d"

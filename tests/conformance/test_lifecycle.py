@@ -287,7 +287,7 @@ def test_of_two_runs_that_move_one_cursor_the_later_one_is_refused(tmp_path: Pat
 def test_a_value_that_a_column_retyped_by_hand_would_change_is_refused(farm: Pipeline) -> None:
     farm.load([{"v": 1.5}], table="t")
     sql(farm, "ALTER TABLE d.t ALTER v TYPE BIGINT")
-    with pytest.raises(SchemaError, match=r"column v: it is BIGINT in the destination, .* '2.5' does not fit"):
+    with pytest.raises(SchemaError, match=r"column v: it is BIGINT .* '2.5' does not fit"):
         farm.load([{"v": 2.5}], table="t")
     farm.load([{"v": 3.0}], table="t")
     assert rows(farm, "t", "v") == [2, 3]
