@@ -142,9 +142,9 @@ def retyped_variant(found: Found, way: str, one: Difference) -> Hidden:
     if one.sort == "outcome":  # the next text is no time, and a variant has no variant
         told = re.search(r"Cannot coerce type `text` to `(timestamp|date)`.* column `.*v_text`", error(found))
         return EVERYTHING if told and one.ours is None else NOTHING
-    if "__v_" not in one.column:
+    suffix = re.split("(?:__|▶)v_", one.column)[-1]
+    if suffix == one.column:
         return NOTHING
-    suffix = one.column.rpartition("__v_")[2]
     theirs, ours = _types(one)
     return column(one) if theirs not in (None, ours) and ours == suffix else NOTHING
 
@@ -177,8 +177,9 @@ def dropped_row(found: Found, way: str, one: Difference) -> Hidden:
 
 
 def namesake_of_a_variant(found: Found, way: str, one: Difference) -> Hidden:
-    refused = "the column its misfits go to" in error(found, way)
-    return EVERYTHING if one.sort == "outcome" and one.theirs is None and refused else NOTHING
+    if one.sort != "outcome" or "the column its misfits go to" not in error(found, way):
+        return NOTHING
+    return EVERYTHING if one.theirs is None or one.theirs[:6] > one.ours[:6] else NOTHING
 
 
 def detected_without_coercion(found: Found, way: str, one: Difference) -> Hidden:
@@ -263,6 +264,11 @@ def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if limited and held and one.sort == "table hint x-normalizer" else NOTHING
 
 
+def long_file_name(found: Found, way: str, one: Difference) -> Hidden:
+    long = "File name too long" in error(found)
+    return EVERYTHING if long and one.sort == "outcome" and one.ours is None else NOTHING
+
+
 def list_under_a_blank_key(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if has_lists_under_blank_keys(found.stream) else NOTHING
 
@@ -274,6 +280,9 @@ def schema_stored_again(found: Found, way: str, one: Difference) -> Hidden:
 
 
 def numbers_as_written(found: Found, way: str, one: Difference) -> Hidden:
+    base = one.column.removesuffix("__v_text")
+    if one.sort == "schema column" and "1e400" in values(found) and _types(one) == (None, "json"):
+        return frozenset({(one.table, base), (one.table, f"{base}__v_text"), (one.table, ORDER)})
     if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
         return NOTHING
     theirs, ours = ([_read(text) for text in each] for each in (one.theirs, one.ours))
@@ -321,5 +330,6 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         list_under_a_blank_key,
         numbers_as_written,
         schema_stored_again,
+        long_file_name,
     )
 }

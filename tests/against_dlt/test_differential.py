@@ -94,6 +94,7 @@ EXAMPLES: Mapping[str, Stream] = {
     "X-10": Stream("t", "plain", (Load([{"": [{"a": 1}]}]),)),
     "X-11": Stream("t", "preferred", (Load([{"blob": '{"n": 1.50}'}]),)),
     "X-12": Stream("t", "hinted", tuple(Load([{"a": 1}], {"mode": mode}) for mode in TO_AND_FRO)),
+    "X-13": Stream("t", "plain", (Load([{"x" * 250: [1]}]),)),
 }
 """The smallest stream that shows a difference of the list."""
 
@@ -103,12 +104,23 @@ AGREED: tuple[Stream, ...] = (
     Stream("t", "plain", (Load([{"tags-": [[1]], "tags_": []}, {"tags_": [5]}]),)),
     Stream("t", "plain", (Load([{"tags-": [], "tags_": [[1], {"a": [2]}]}]),)),
     Stream("t", "plain", (Load([{"a": [[{"x": 1}]]}], {"max_nesting": 2}),)),
+    *(
+        Stream(
+            "t",
+            "plain",
+            (Load([{"a": {"b": {"l": [{"m": {"n": {"o": [1, [2]]}}}]}}}], {"max_nesting": most}),),
+        )
+        for most in (1, 2, 3, 4, 5)
+    ),
     Stream("t", "flat", (Load([{"a": [1e-7, 1.5e-5, 1e16, 5e-324, "1e-07"]}]),)),
     Stream("t", "plain", (Load([]),)),
     Stream("t", "plain", (Load([], {"mode": "merge", "strategy": "scd2"}),)),
     Stream("t", "plain", (Load([{"a": 1, "_dlt_id": "mine", "k": [1]}]),)),
     Stream("t", "hinted", (Load([{"n": 1}, {"n": "NaN"}]),)),
     Stream("t", "handing_down", (Load([{"x": 1, "k": [{"g": [1]}]}, {"x": "s", "k": [2]}]),)),
+    Stream(
+        "t", "handing_down", (Load([{"x": [1, {"g": [1]}]}, {"x": {}, "k": [1]}, {"x": {"y": 1}, "k": [1]}]),)
+    ),
     Stream("t", "filtered", (Load([{"x": 1, "a": {"b": 1, "c": 2}, "k": [{"x": 2, "v": 3}], "av": [1]}]),)),
 )
 """Small streams that once differed, or that none of the made-up ones may hold."""

@@ -207,7 +207,7 @@ class Walker:
                         stack.append((value, slot.inner, slot))
                     elif cls in _SEQUENCES and not slot.whole:
                         if slot.child is None:
-                            self._child(walk, slot)
+                            self._child(walk, slot, wrapped)
                         slot.direct = None
                         if value or lists:
                             lists = {} if lists is None else lists
@@ -467,9 +467,10 @@ class Walker:
         self.slots.append(slot)
         return slot
 
-    def _child(self, walk: TableWalk, slot: Slot) -> None:
+    def _child(self, walk: TableWalk, slot: Slot, wrapped: bool) -> None:
+        """The objects that a list is in cost the rows of the list nothing, as in dlt."""
         fragments = (*walk.fragments, *slot.fragments)
-        slot.child = self._table(fragments, walk, slot.budget - 1)
+        slot.child = self._table(fragments, walk, walk.budget - wrapped - 1)
 
     def _table(self, fragments: tuple[str, ...], parent: TableWalk | None, budget: int) -> TableWalk:
         place = place_of(fragments, parent)
@@ -481,7 +482,7 @@ class Walker:
 
 
 def _raw(walk: TableWalk, item: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The values of these columns as they came."""
+    """The values of these columns as they came; nested tables and objects are no values."""
     found: dict[str, Any] = {}
     stack = [(item, walk.slots)]
     while stack:
@@ -490,8 +491,10 @@ def _raw(walk: TableWalk, item: Mapping[str, Any], names: Collection[str]) -> di
             slot = slots.get(key)
             if slot is None:  # a list in a list
                 continue
-            if value.__class__ is dict and slot.inner:
+            if value.__class__ is dict and not slot.whole:
                 stack.append((value, slot.inner))
+            elif value.__class__ in _SEQUENCES and not slot.whole:
+                continue
             elif value is not None and slot.name in names:
                 found[slot.name] = value
     return found
