@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -88,7 +89,7 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
         for piece in part.source:
             if not _is_table(piece):
                 yield _feed(piece, request, to_records)
-    if part.dropped:
+    if part.dropped or len(part.removed_values):
         yield Feed(TurnedAway(_Reasons(part), part.table_name), request)
 
 
@@ -119,7 +120,7 @@ class _Reasons:
     part: Part
 
     def __iter__(self) -> Iterator[Away]:
-        for each in self.part.dropped_items:
+        for each in chain(self.part.dropped_items, self.part.removed_values):
             yield Away(each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key)
 
 

@@ -264,9 +264,9 @@ def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if limited and held and one.sort == "table hint x-normalizer" else NOTHING
 
 
-def long_file_name(found: Found, way: str, one: Difference) -> Hidden:
-    long = "File name too long" in error(found)
-    return EVERYTHING if long and one.sort == "outcome" and one.ours is None else NOTHING
+def unfit_file_name(found: Found, way: str, one: Difference) -> Hidden:
+    unfit = any(sign in error(found) for sign in ("File name too long", "InvalidCharError"))
+    return EVERYTHING if unfit and one.sort == "outcome" and one.ours is None else NOTHING
 
 
 def list_under_a_blank_key(found: Found, way: str, one: Difference) -> Hidden:
@@ -330,6 +330,6 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         list_under_a_blank_key,
         numbers_as_written,
         schema_stored_again,
-        long_file_name,
+        unfit_file_name,
     )
 }

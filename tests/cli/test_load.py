@@ -172,9 +172,12 @@ def test_a_schema_file(trellis, lines):
     assert re.search(r"price +decimal", shown)
 
 
-NEW_COLUMN = "error: shop.orders.coupon: the data needs a new column, and the contract has columns: freeze"
+NEW_COLUMN = (
+    'error: shop.orders.coupon: the data needs a new column for coupon, first seen with "TEA", and the '
+    "contract has columns: freeze"
+)
 CONTRACTS = {
-    "freeze": "error: shop.orders.id: the value does not fit the type of its column",
+    "freeze": 'error: shop.orders.id: "x3" at id does not fit its column, which is bigint',
     "columns=freeze, data_type=evolve": NEW_COLUMN,
     "contract.yaml": NEW_COLUMN,
 }

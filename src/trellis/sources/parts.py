@@ -25,7 +25,8 @@ class Part:
     """The rows for one root table of one resource, in the order they came.
 
     `form` says what `source` is: `records`, a re-iterable of dicts; `pieces`, a re-iterable of tables, frames
-    or files; `whole`, one of these as the user gave it. `dropped_items` are those that a model turned away.
+    or files; `whole`, one of these as the user gave it. `dropped_items` are those that a model turned away,
+    `removed_values` those of items that stay.
     """
 
     resource: str
@@ -34,10 +35,11 @@ class Part:
     declared: Declared
     form: Form = "records"
     dropped_items: Spool = field(default_factory=Spool)
+    removed_values: Spool = field(default_factory=Spool)
 
     @property
     def dropped(self) -> int:
-        """How many items, and values of items, a model turned away."""
+        """How many items a model turned away."""
         return len(self.dropped_items)
 
 
@@ -88,7 +90,8 @@ class Sorter:
         if name is None:
             name = self._name_or_none(dropped.item) or self.resource
         self._declare(name, None)
-        self._part(name, "records").dropped_items.append(dropped)
+        part = self._part(name, "records")
+        (part.removed_values if dropped.key else part.dropped_items).append(dropped)
 
     def finished(self) -> list[Part]:
         """All parts; one without rows where nothing came and the table is known."""
