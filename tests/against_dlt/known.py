@@ -264,6 +264,11 @@ def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if limited and held and one.sort == "table hint x-normalizer" else NOTHING
 
 
+def text_inside_json(found: Found, way: str, one: Difference) -> Hidden:
+    malformed = "Malformed JSON at byte" in error(found)
+    return EVERYTHING if malformed and one.sort == "outcome" and one.ours is None else NOTHING
+
+
 def unfit_file_name(found: Found, way: str, one: Difference) -> Hidden:
     unfit = any(sign in error(found) for sign in ("File name too long", "InvalidCharError"))
     return EVERYTHING if unfit and one.sort == "outcome" and one.ours is None else NOTHING
@@ -331,5 +336,6 @@ RECOGNISERS: Mapping[str, Recogniser] = {
         numbers_as_written,
         schema_stored_again,
         unfit_file_name,
+        text_inside_json,
     )
 }

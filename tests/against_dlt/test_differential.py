@@ -95,6 +95,7 @@ EXAMPLES: Mapping[str, Stream] = {
     "X-11": Stream("t", "preferred", (Load([{"blob": '{"n": 1.50}'}]),)),
     "X-12": Stream("t", "hinted", tuple(Load([{"a": 1}], {"mode": mode}) for mode in TO_AND_FRO)),
     "X-13": Stream("t", "plain", (Load([{"x" * 250: [1]}]),)),
+    "X-14": Stream("t", "preferred", (Load([{"blob": '"s"'}]),)),
 }
 """The smallest stream that shows a difference of the list."""
 
