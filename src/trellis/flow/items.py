@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
-from trellis.errors import TrellisError
 from trellis.flow.blocks import Split
-from trellis.flow.conform_spread import conformer_of
-from trellis.flow.plan import BlockRef, Plan
-from trellis.flow.stage import Stage
-from trellis.flow.task import Outcome, Progress, keep
+from trellis.flow.conform import Conformer
+from trellis.flow.plan import Plan
+from trellis.flow.task import Outcome, Part, Progress, run_parts
 
 CHUNK = 5_000
 WHERE = Split(0, 0, "records")
@@ -41,30 +39,15 @@ class Chunks:
 
 def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) -> Iterator[Outcome]:
     """Conform and stage the chunks, or those numbered in `wanted`, or what it says of them."""
-    outcome = Outcome("items", split=(plan.first_file, 0))
-    try:
-        with Stage(plan.staging, f"items-{os.urandom(4).hex()}") as stage:
-            conformer, first = conformer_of(plan), 0
-            for number, chunk in enumerate(chunks()):
-                if wanted is None or number in wanted:
-                    only = wanted[number] if wanted else None
-                    made = conformer.items(chunk, 0, 0, first, WHERE.path, only)
-                    if made.observed is not None:
-                        outcome.observed.merge(made.observed)
-                        outcome.pending.append(BlockRef(WHERE, number, made.waiting))
-                    if made.observed is None or made.waiting is not None:
-                        keep(plan, made, WHERE.path, stage, outcome)
-                    progress(len(chunk))
-                first += len(chunk)
-            for batch in conformer.rest():
-                stage.add(plan.schema.tables[batch.table], batch)
-            outcome.untyped = conformer.walker.untyped()
-            outcome.shared = conformer.walker.shared()
-            outcome.oddities = conformer.walker.oddities
-        outcome.files = stage.files
-    except TrellisError as bad:
-        outcome.error = bad
-    yield outcome
+
+    def parts(conformer: Conformer) -> Iterator[Part]:
+        first = 0
+        for number, chunk in enumerate(chunks()):
+            conform = partial(conformer.items, chunk, 0, 0, first, WHERE.path)
+            first += len(chunk)
+            yield Part(number, len(chunk), first, conform)
+
+    yield run_parts(plan, "items", WHERE, parts, wanted, progress)
 
 
 class _Spool:

@@ -64,33 +64,42 @@ def run_here(plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outc
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
     """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
-    outcome = Outcome(task.name, split=(plan.first_file + task.split.file, task.split.number))
+    parts = partial(read_parts, split=task.split)
+    return run_parts(plan, task.name, task.split, parts, task.blocks, progress)
+
+
+def run_parts(
+    plan: Plan,
+    name: str,
+    split: Split,
+    parts: Callable[[Conformer], Iterator[Part]],
+    wanted: Mapping[int, tuple[int, ...] | None] | None,
+    progress: Progress,
+) -> Outcome:
+    """Conform and stage the parts of a split, or those at the offsets in `wanted`, or lines of them."""
+    outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
     try:
-        with Stage(plan.staging, f"{task.name}-{os.urandom(4).hex()}") as stage:
-            _blocks(plan, task, stage, outcome, progress)
+        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}") as stage:
+            conformer = conformer_of(plan)
+            for part in parts(conformer):
+                if wanted is None or part.offset in wanted:
+                    made = part.conform(only=wanted[part.offset] if wanted else None)
+                    if made.observed is not None:
+                        outcome.observed.merge(made.observed)
+                        outcome.pending.append(BlockRef(split, part.offset, made.waiting))
+                    if made.observed is None or made.waiting is not None:
+                        keep(plan, made, split.path, stage, outcome)
+                    progress(part.size)
+                outcome.lines = part.lines
+            for batch in conformer.rest():
+                stage.add(plan.schema.tables[batch.table], batch)
+            outcome.untyped = conformer.walker.untyped()
+            outcome.shared = conformer.walker.shared()
+            outcome.oddities = conformer.walker.oddities
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad
     return outcome
-
-
-def _blocks(plan: Plan, task: Task, stage: Stage, outcome: Outcome, progress: Progress) -> None:
-    conformer = conformer_of(plan)
-    for part in read_parts(conformer, task.split):
-        if task.blocks is None or part.offset in task.blocks:
-            made = part.conform(only=task.blocks[part.offset] if task.blocks else None)
-            if made.observed is not None:
-                outcome.observed.merge(made.observed)
-                outcome.pending.append(BlockRef(task.split, part.offset, made.waiting))
-            if made.observed is None or made.waiting is not None:
-                keep(plan, made, task.split.path, stage, outcome)
-            progress(part.size)
-        outcome.lines = part.lines
-    for batch in conformer.rest():
-        stage.add(plan.schema.tables[batch.table], batch)
-    outcome.untyped = conformer.walker.untyped()
-    outcome.shared = conformer.walker.shared()
-    outcome.oddities = conformer.walker.oddities
 
 
 def read_parts(conformer: Conformer, split: Split) -> Iterator[Part]:

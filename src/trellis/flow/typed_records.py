@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import IO, Any
 
 import pyarrow as pa
 
-from trellis.errors import TrellisError, UsageError
+from trellis.errors import UsageError
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Split
+from trellis.flow.conform import Conformer
 from trellis.flow.conform_spread import conformer_of
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan
-from trellis.flow.stage import Stage
 from trellis.flow.tabular import BATCH, RowBatch
-from trellis.flow.task import Outcome, Progress, keep
+from trellis.flow.task import Outcome, Part, Progress, run_parts
 
 WHERE = Split(0, 0, "records")
 
@@ -45,30 +45,14 @@ class TableRecords:
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage the batches, or those that had to wait."""
         wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
-        outcome = Outcome("tables", split=(plan.first_file, 0))
-        try:
-            self.runs += 1
-            with Stage(plan.staging, f"tables-{self.runs:03d}-{os.urandom(4).hex()}") as stage:
-                conformer = conformer_of(plan)
-                for rows in self._numbered():
-                    if wanted is None or rows.number in wanted:
-                        only = wanted[rows.number] if wanted else None
-                        made = conformer.batch(WHERE, rows, only)
-                        if made.observed is not None:
-                            outcome.observed.merge(made.observed)
-                            outcome.pending.append(BlockRef(WHERE, rows.number, made.waiting))
-                        if made.observed is None or made.waiting is not None:
-                            keep(plan, made, WHERE.path, stage, outcome)
-                        progress(rows.batch.num_rows)
-                for batch in conformer.rest():
-                    stage.add(plan.schema.tables[batch.table], batch)
-                outcome.untyped = conformer.walker.untyped()
-                outcome.shared = conformer.walker.shared()
-                outcome.oddities = conformer.walker.oddities
-            outcome.files = stage.files
-        except TrellisError as bad:
-            outcome.error = bad
-        yield outcome
+        self.runs += 1
+
+        def parts(conformer: Conformer) -> Iterator[Part]:
+            for rows in self._numbered():
+                size = rows.batch.num_rows
+                yield Part(rows.number, size, rows.first + size, partial(conformer.batch, WHERE, rows))
+
+        yield run_parts(plan, f"tables-{self.runs:03d}", WHERE, parts, wanted, progress)
 
     def _numbered(self) -> Iterator[RowBatch]:
         first = 0
