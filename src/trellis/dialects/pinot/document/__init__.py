@@ -1,0 +1,1 @@
+"""The schema document: fields, reading, writing, rules, comparison."""

@@ -1,0 +1,106 @@
+"""The data types of Pinot: how each is stored, and what stands for null (spec pinot.md, section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final
+
+
+class FieldType(Enum):
+    """The role of a column; its value is the name that documents use."""
+
+    DIMENSION = "DIMENSION"
+    METRIC = "METRIC"
+    TIME = "TIME"
+    DATE_TIME = "DATE_TIME"
+    COMPLEX = "COMPLEX"
+
+
+class PinotType(Enum):
+    """A data type; its value is the name that documents use.
+
+    UUID and OPEN_STRUCT belong to the profile `extended`.
+    """
+
+    INT = "INT"
+    LONG = "LONG"
+    FLOAT = "FLOAT"
+    DOUBLE = "DOUBLE"
+    BIG_DECIMAL = "BIG_DECIMAL"
+    BOOLEAN = "BOOLEAN"
+    TIMESTAMP = "TIMESTAMP"
+    STRING = "STRING"
+    JSON = "JSON"
+    BYTES = "BYTES"
+    UUID = "UUID"
+    MAP = "MAP"
+    LIST = "LIST"
+    STRUCT = "STRUCT"
+    OPEN_STRUCT = "OPEN_STRUCT"
+
+    @property
+    def stored(self) -> PinotType:
+        """The type of what is stored for its values."""
+        return _STORED.get(self, self)
+
+    @property
+    def numeric(self) -> bool:
+        return self in _NUMERIC
+
+    @property
+    def width(self) -> int | None:
+        """Bytes of a value; None where they differ."""
+        return _WIDTHS.get(self.stored)
+
+
+_STORED: Final[Mapping[PinotType, PinotType]] = MappingProxyType(
+    {
+        PinotType.BOOLEAN: PinotType.INT,
+        PinotType.TIMESTAMP: PinotType.LONG,
+        PinotType.JSON: PinotType.STRING,
+        PinotType.UUID: PinotType.BYTES,
+    }
+)
+_NUMERIC: Final = frozenset(
+    {PinotType.INT, PinotType.LONG, PinotType.FLOAT, PinotType.DOUBLE, PinotType.BIG_DECIMAL}
+)
+_WIDTHS: Final[Mapping[PinotType, int]] = MappingProxyType(
+    {PinotType.INT: 4, PinotType.LONG: 8, PinotType.FLOAT: 4, PinotType.DOUBLE: 8}
+)
+
+EXTENDED: Final = frozenset({PinotType.UUID, PinotType.OPEN_STRUCT})
+COMPLEX: Final = frozenset({PinotType.MAP, PinotType.LIST, PinotType.STRUCT, PinotType.OPEN_STRUCT})
+
+
+class ExceedStrategy(Enum):
+    """What becomes of a value that is longer than its column allows."""
+
+    TRIM_LENGTH = "TRIM_LENGTH"
+    SUBSTITUTE_DEFAULT_VALUE = "SUBSTITUTE_DEFAULT_VALUE"
+    NO_ACTION = "NO_ACTION"
+    ERROR = "ERROR"
+
+
+MAX_LENGTH: Final = 512
+"""The length of a column that names none, in UTF-16 units (STRING, JSON) or bytes (BYTES)."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Which Pinot is followed: `base` is 1.3 to 1.5, `extended` adds what came after (marked [+] in the spec)."""
+
+    name: str
+    extended: bool
+
+
+BASE: Final = Profile("base", False)
+EXTENDED_PROFILE: Final = Profile("extended", True)
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({"base": BASE, "extended": EXTENDED_PROFILE})
+
+Value = Any
+"""A value as it is stored: int (INT, LONG, BOOLEAN 0/1, TIMESTAMP millis), float (FLOAT: rounded to 32 bits, DOUBLE),
+Decimal, str (STRING, JSON), bytes (BYTES, UUID), dict (MAP, OPEN_STRUCT), list (LIST); a list of these where
+a column has several."""

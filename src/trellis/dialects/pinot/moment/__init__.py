@@ -1,0 +1,1 @@
+"""Date-time formats, granularities, time zones and timestamps, as Pinot and Joda read and write them."""
