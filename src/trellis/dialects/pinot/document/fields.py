@@ -1,4 +1,4 @@
-"""A Pinot schema as values: field specs of five kinds in one class, and the schema that holds them (section 1)."""
+"""A Pinot schema as values: the field specs, and the schema that holds them (spec pinot.md, section 1)."""
 
 from __future__ import annotations
 

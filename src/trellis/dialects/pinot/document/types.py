@@ -90,7 +90,7 @@ MAX_LENGTH: Final = 512
 
 @dataclass(frozen=True)
 class Profile:
-    """Which Pinot is followed: `base` is 1.3 to 1.5, `extended` adds what came after (marked [+] in the spec)."""
+    """Which Pinot is followed: `base` is 1.3 to 1.5, `extended` adds what came after (marked [+])."""
 
     name: str
     extended: bool
@@ -101,6 +101,8 @@ EXTENDED_PROFILE: Final = Profile("extended", True)
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({"base": BASE, "extended": EXTENDED_PROFILE})
 
 Value = Any
-"""A value as it is stored: int (INT, LONG, BOOLEAN 0/1, TIMESTAMP millis), float (FLOAT: rounded to 32 bits, DOUBLE),
-Decimal, str (STRING, JSON), bytes (BYTES, UUID), dict (MAP, OPEN_STRUCT), list (LIST); a list of these where
-a column has several."""
+"""A value as it is stored.
+
+int (INT, LONG, BOOLEAN 0/1, TIMESTAMP millis), float (FLOAT: of 32 bits, DOUBLE), Decimal, str (STRING,
+JSON), bytes (BYTES, UUID), dict (MAP, OPEN_STRUCT), list (LIST); a list of these where a column has several.
+"""

@@ -1,7 +1,7 @@
 """Of which kind a source value is (spec pinot.md, section 5.1).
 
-JSON integers tell their kind by size. A source with types says it: a Java long, or a 32-bit float, that Python has
-no class for comes as `Int64` or `Float32`.
+JSON integers tell their kind by size. A source with types says it: a Java long or a 32-bit float, that Python
+has no class for, comes as `Int64` or `Float32`.
 """
 
 from __future__ import annotations
