@@ -9,15 +9,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
-from trellis.checks import oddities, refuse_collisions, refuse_unbound, shared, unscaled, untyped
+from trellis.checks import beside_wei, oddities, refuse_collisions, refuse_unbound, shared, unscaled, untyped
 from trellis.destinations.base import CatalogTable, Commit, Destination, Recalled, Reset
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
 from trellis.evolution.dialect import ChainLoad, KeyedLoad, Request, RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
+from trellis.evolution.nesting import Nesting
 from trellis.evolution.observe import Observations
+from trellis.evolution.wei import sized
 from trellis.flow.lost import DISCARDS, LOST
+from trellis.flow.nested_types import without_nested_types
 from trellis.flow.parallel import one_by_one
 from trellis.flow.plan import BlockRef, Counts, Plan
 from trellis.flow.records import Records
@@ -26,7 +29,6 @@ from trellis.flow.stage import StagedFile, by_table
 from trellis.flow.task import Outcome
 from trellis.report import Report, Tally, table_reports
 from trellis.schema.compare import compare, retyped
-from trellis.schema.given import take
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
@@ -111,7 +113,9 @@ class Attempt:
         tables = (feed.request.table for feed in self.job.feeds)
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         with _Clock(self.seconds, "discover"):
-            state = self._discover(Evolution(start, growing=growing_tables(start)), naming)
+            state = self._discover(
+                Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
+            )
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = settle(
@@ -143,10 +147,21 @@ class Attempt:
 
     def _prepare(self, before: Schema) -> Schema:
         stored = self.job.prepared(before)
-        schema = stored if self.job.given is None else take(stored, self.job.given, self._naming)
+        given = self.job.given
+        schema = stored if given is None else self.dialect.keep.taken(stored, given, self._naming)
         for feed in self.job.feeds:
             schema = self.dialect.keep.prepare(schema, feed.request, self._naming(schema))
-        return judge(stored, schema)
+        judged = judge(stored, schema)
+        return judged if self.destination.abilities.nested_types else without_nested_types(judged)
+
+    def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
+        if not self.destination.abilities.nested_types:
+            return Nesting()
+        mode = self.job.feeds[0].request.mode if self.job.feeds else None
+        filled = [name for name in roots if name in start.tables and start.tables[name].seen_data]
+        loads = self.dialect.keep.loads(start, filled, filled, mode, self.now)
+        chains = (load for load in loads if isinstance(load, ChainLoad))
+        return Nesting.of(start, [chain.root for chain in chains if chain.mode == "replace"])
 
     def _naming(self, schema: Schema) -> Naming:
         return self.dialect.naming.naming(schema, self.destination.abilities.max_identifier)
@@ -158,7 +173,7 @@ class Attempt:
             yield (
                 feed,
                 Plan(
-                    state.schema,
+                    sized(state.schema, self.destination.abilities.digits.wei),
                     feed.request.table,
                     self.owner.dialect,
                     self.load_id,
@@ -169,6 +184,7 @@ class Attempt:
                     files,
                     self.destination.abilities.digits,
                     self._whole(state.schema, feed.request),
+                    state.nesting if self.destination.abilities.nested_types else None,
                 ),
             )
             files += feed.records.file_count
@@ -252,6 +268,7 @@ class Attempt:
             notes=(
                 *self.dialect.keep.remarks(after, roots),
                 *unscaled(before, after),
+                *beside_wei(before, after, self._naming(after)),
                 *untyped(after, self.outcomes),
                 *shared(self.outcomes),
                 *oddities(self.outcomes),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from trellis.errors import SchemaError
 from trellis.flow.task import Outcome
 from trellis.schema.model import Column, Schema
+from trellis.schema.naming import Naming
 from trellis.schema.version import is_modified
 
 NOTES = 20
@@ -45,6 +46,26 @@ def unscaled(before: Schema, after: Schema) -> tuple[str, ...]:
 
 def _is_unscaled(column: Column) -> bool:
     return column.data_type == "decimal" and column.precision is not None and column.scale is None
+
+
+def beside_wei(before: Schema, after: Schema, naming: Naming) -> tuple[str, ...]:
+    """A note on each new column with values for which a column of wei has no room."""
+    found = []
+    for table in after.tables.values():
+        known = before.tables[table.name].columns if table.name in before.tables else {}
+        beside = [
+            (column.name, naming.variant(column.name, kind))
+            for column in table.columns.values()
+            if column.data_type == "wei"
+            for kind in ("text", "str")
+        ]
+        found += [
+            f"column {table.name}.{wei}: some values do not fit wei as the destination holds it; "
+            f"they are kept in {name}"
+            for wei, name in beside
+            if name in table.columns and name not in known
+        ]
+    return tuple(found)
 
 
 def shared(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

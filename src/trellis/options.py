@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from trellis.config import read_text
 from trellis.evolution.dialect import Mode, Request, Strategy
 from trellis.schema.model import Column, Schema
+
+
+def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """The settings with the text of the files that these of them name. Raises UsageError."""
+    read = {name: read_text(Path(settings[name])) for name in names if _is_path(settings.get(name))}
+    return {**settings, **read}
+
+
+def _is_path(said: Any) -> bool:
+    return isinstance(said, Path) or (isinstance(said, str) and not said.lstrip().startswith("{"))
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,12 @@ from trellis.dialects import names as dialects
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
 from trellis.folders import SchemaFolders
-from trellis.options import Options
+from trellis.options import Options, with_files
 from trellis.records import records_of
 from trellis.report import Report
 from trellis.resets import drop_job, forgetting, refresh_of, reset_of
 from trellis.schema.document import from_json
+from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
 from trellis.sourced import job_of, source_of, undeclared
@@ -39,9 +40,9 @@ class Pipeline:
 
     `master` and `remote` name a Spark; without them a small input is loaded in this process and a
     large one by Spark in local mode. `naming` is the convention that names follow from the first load
-    on, `settings` are the options of the dialect. `import_schema` is a folder with a schema document to take
-    over when it changes, `export_schema` one to write it to after each load. `tell` is called with (stage,
-    bytes done, bytes in all).
+    on, before that of the destination and that of a schema; `settings` are the options of the dialect.
+    `import_schema` is a folder with a schema document to take over when it changes, `export_schema` one to
+    write it to after each load. `tell` is called with (stage, bytes done, bytes in all).
     """
 
     name: str
@@ -60,8 +61,12 @@ class Pipeline:
         self._folders = SchemaFolders(self.import_schema, self.export_schema)
         self.destination: Destination = open_destination(self.to)
         self._dialect: Dialect = get_dialect(self.dialect)
+        wanted = self.destination.abilities.naming if "naming" in self._dialect.keep.options else None
         if self.naming is not None:
             self.settings = {**self.settings, "naming": self.naming}
+        elif wanted is not None:
+            self.settings = {"naming": wanted, **self.settings}
+        self.settings = with_files(self.settings, self._dialect.keep.files)
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
         )
@@ -170,7 +175,8 @@ class Pipeline:
             return kept if settings is None else undeclared(kept, settings)
 
         moves = job.state is not None and job.state.get("sources")
-        job = replace(job, prepared=prepared, reset=reset, recalled=recalled if moves else None)
+        given = self._named(job.given)
+        job = replace(job, given=given, prepared=prepared, reset=reset, recalled=recalled if moves else None)
         return self._carrier.carry_out(job, load_id, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
@@ -232,8 +238,14 @@ class Pipeline:
         state = self.state
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
-        job = Job((Feed(records, options.request(table)),), schema, given=options.schema, state=changed)
+        given = self._named(options.schema)
+        job = Job((Feed(records, options.request(table)),), schema, given=given, state=changed)
         return self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
+
+    def _named(self, given: Schema | None) -> Schema | None:
+        """A schema document with the naming convention that wins over its own, if there is one."""
+        naming = self.settings.get("naming")
+        return given if given is None or naming is None else with_normalizers(given, {"names": str(naming)})
 
     def _schema_of(self, state: State) -> str:
         """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""

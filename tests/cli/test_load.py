@@ -161,7 +161,7 @@ def test_options(trellis, lines):
 def test_a_naming_convention_cannot_change(loaded):
     ran = loaded("load", "orders-2024-02.jsonl", "--to", "duckdb:shop.duckdb", "--option", "naming=direct")
     assert ran.code == 2
-    assert ran.err.startswith("error: naming=direct: the names of schema shop follow snake_case")
+    assert ran.err.startswith("error: schema shop: identifiers frozen: orders, orders__items hold data")
 
 
 def test_a_schema_file(trellis, lines):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cli.console import by_parent, counted, cut, grid, indented
 from trellis.schema.compare import AddColumn, AddTable, ChangeSchema, DropColumn, DropTable
-from trellis.schema.model import Column, Schema, Table
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.system import is_system
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trellis.cli.stored import Changes, Version
 
 PER_VERSION = 4
-_HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key")
+_HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)
 
 
 def show(schema: Schema, out: Console) -> None:
@@ -71,6 +71,10 @@ def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
 def _type(column: Column) -> str:
     if column.data_type is None:
         return "not known yet"
+    if column.hint(NESTED_TYPE):
+        from trellis.flow.nested_types import described
+
+        return described(column) or column.data_type
     size = [str(each) for each in (column.precision, column.scale) if each is not None]
     zone = " without time zone" if column.timezone is False else ""
     return column.data_type + (f"({', '.join(size)})" if size else "") + zone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell
 from trellis.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
+from trellis.destinations.preference import naming_in
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
@@ -48,7 +50,7 @@ class Work:
             "keys": asked.keys,
             "merge_keys": asked.merge_keys,
             "contract": contract_of(asked.contract),
-            "schema": schema_file(asked.schema) if asked.schema else None,
+            "schema": document_of(asked.schema, asked.dialect or DEFAULT_DIALECT) if asked.schema else None,
             "max_nesting": _whole("max_nesting", asked.options.get("max_nesting")),
         }
         return Work(open_pipeline(asked), options)
@@ -69,6 +71,8 @@ def open_pipeline(asked: Config) -> Pipeline:
     settings = {name: value for name, value in asked.options.items() if name != "max_nesting"}
     if "naming" in settings:
         get_naming(str(settings["naming"]))
+    if "" not in sys.path:
+        sys.path.append("")  # what options name, such as a normalizer, may be in the folder one is in
     if asked.name is not None and (fault := name_fault(asked.name)):
         raise UsageError(f"--name: {fault}")
     return Pipeline(
@@ -87,11 +91,14 @@ def name_of(to: str) -> str:
 
     >>> name_of("duckdb:data/my-shop.v2.duckdb"), name_of("parquet:lake/2024/"), name_of("duckdb:/")
     ('my_shop_v2', '_2024', 'trellis')
+    >>> name_of("duckdb:shop.duckdb?naming_convention=direct")
+    'shop'
     >>> name_of("postgresql://me:secret@host/shop?sslmode=disable"), name_of("postgresql://me:secret@host")
     ('shop', 'trellis')
     """
-    where = urlsplit(to)
-    path = where.path if where.netloc else to.partition(":")[2]
+    place, _ = naming_in(to)
+    where = urlsplit(place)
+    path = where.path if where.netloc else place.partition(":")[2]
     last = Path(path.rstrip("/")).name
     stem = re.sub(r"\.(duckdb|db|ddb)$", "", last)
     name = re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_")[:60] or "trellis"
@@ -121,6 +128,15 @@ def contract_of(asked: str | Mapping[str, str] | None) -> str | Mapping[str, str
     except SchemaError as bad:
         raise SchemaError(f"{where}: {str(bad).removeprefix('schema_contract: ')}") from None
     return cast("str | Mapping[str, str]", found)
+
+
+def document_of(path: str, dialect: str) -> Schema:
+    """The schema of a file: of the dialect's original, if it has documents of its own, or one of ours.
+
+    Raises UsageError, SchemaError with file and line.
+    """
+    found = get_dialect(dialect).keep.document(read_text(Path(path)), path)
+    return schema_file(path) if found is None else found
 
 
 def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

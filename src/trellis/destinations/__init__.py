@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import NamedTuple
 
 from trellis.destinations.base import Destination
 from trellis.destinations.postgres_url import redacted
+from trellis.destinations.preference import naming_in, refuse_options
 from trellis.errors import UsageError, nearest
+from trellis.schema.naming import get_naming
 
 
 class _Scheme(NamedTuple):
@@ -32,8 +35,15 @@ _SCHEMES: Mapping[str, _Scheme] = {
 
 
 def open_destination(url: str) -> Destination:
-    """The destination of a URL such as `duckdb:shop.duckdb`. Raises UsageError."""
-    scheme, colon, rest = url.partition(":")
+    """The destination of a URL such as `duckdb:shop.duckdb`. Raises UsageError.
+
+    It wants the naming convention that stands behind it: `duckdb:shop.duckdb?naming_convention=direct`.
+
+    >>> open_destination("duckdb:shop.duckdb?naming_convention=direct").abilities.naming
+    'direct'
+    """
+    where, naming = naming_in(url)
+    scheme, colon, rest = where.partition(":")
     if not colon or scheme not in _SCHEMES:
         known = ", ".join(dict.fromkeys(each.form for each in _SCHEMES.values()))
         hint = nearest(scheme, _SCHEMES) if colon else f"; write one of {known}"
@@ -42,6 +52,10 @@ def open_destination(url: str) -> Destination:
     path = rest.removeprefix("//")
     if not path and not found.whole:
         raise UsageError(f"{url!r} has no path; write {found.form}")
+    if not found.whole:
+        refuse_options(where)
     make = getattr(import_module(found.module), found.name)
-    made: Destination = make(url if found.whole else path)
+    made: Destination = make(where if found.whole else path)
+    if naming is not None:
+        made.abilities = replace(made.abilities, naming=get_naming(naming).name)
     return made

@@ -55,6 +55,10 @@ class Abilities:
     """How many digits of a second and of a decimal it keeps."""
     casts: bool = True
     """Whether rows go into a column that is there with another type, as far as their values fit."""
+    nested_types: bool = False
+    """Whether it stores lists, maps and structs as such; else they are JSON."""
+    naming: str | None = None
+    """The naming convention it wants, as `schema.naming.get_naming` takes it; None: any will do."""
 
 
 @dataclass(frozen=True)

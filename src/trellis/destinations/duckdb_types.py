@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from trellis.destinations.base import NO_NATIVE
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType, number_size
+from trellis.evolution.wei import wei_size
+from trellis.schema.model import Column, DataType, is_single, number_size
 
 MAX_DIGITS = 9
 MAX_PRECISION = 38
@@ -33,14 +34,18 @@ def _timestamp(column: Column) -> str:
     return "TIMESTAMP" + ("_S" if digits == 0 else "_MS" if digits <= 3 else "" if digits <= 6 else "_NS")
 
 
+def _size(column: Column) -> tuple[int, int]:
+    return wei_size(column) if column.data_type == "wei" else number_size(column)
+
+
 def _decimal(column: Column) -> str:
-    precision, scale = number_size(column)
+    precision, scale = _size(column)
     return f"DECIMAL({precision},{scale})"
 
 
 _TYPES: Mapping[DataType, Callable[[Column], str]] = {
     "text": lambda _: "VARCHAR",
-    "double": lambda _: "DOUBLE",
+    "double": lambda column: "FLOAT" if is_single(column) else "DOUBLE",
     "bool": lambda _: "BOOLEAN",
     "bigint": _integer,
     "timestamp": _timestamp,
@@ -49,7 +54,7 @@ _TYPES: Mapping[DataType, Callable[[Column], str]] = {
     "binary": lambda _: "BLOB",
     "json": lambda _: "JSON",
     "decimal": _decimal,
-    "wei": lambda _: "DECIMAL(38,0)",
+    "wei": _decimal,
 }
 
 
@@ -78,11 +83,11 @@ def duckdb_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> s
 
 def stored_type(column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
     """The same for a column of a table of DuckDB. Raises SchemaError where there is no type so wide."""
-    precision, scale = number_size(column)
-    if column.data_type == "decimal" and (precision > MAX_PRECISION or scale > precision):
+    precision, scale = _size(column)
+    if column.data_type in ("decimal", "wei") and (precision > MAX_PRECISION or scale > precision):
         raise SchemaError(
-            f"column {column.name}: DuckDB has no decimal of precision {precision} and scale {scale}; "
-            f"{MAX_PRECISION} digits are the most, and the scale is at most the precision"
+            f"column {column.name}: DuckDB has no {column.data_type} of precision {precision} and scale "
+            f"{scale}; {MAX_PRECISION} digits are the most, and the scale is at most the precision"
         )
     return duckdb_type(column, native)
 

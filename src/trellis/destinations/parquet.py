@@ -71,6 +71,7 @@ class Parquet:
         family="parquet",
         casts=False,
         digits=Digits(9, 9, 76),
+        nested_types=True,
     )
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from trellis.destinations.parquet_types import name_of
 from trellis.destinations.refusal import null_in
 from trellis.flow.arrow_types import arrow_schema
 from trellis.flow.stage import GROUP_ROWS
@@ -24,8 +25,12 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Footer:
-    """What a file says of itself: its rows, its columns with their types, how many of each are NULL."""
+    """What a file says of itself: its rows, its columns with their types, how many of each are NULL.
 
+    It does not tell of NULLs in columns of nested values; these are counted when they matter.
+    """
+
+    path: str
     rows: int
     types: Mapping[str, str]
     nulls: Mapping[str, int]
@@ -33,21 +38,29 @@ class Footer:
     def check(self, table: Table) -> None:
         """Raises ContractError where a required column has no value."""
         for column in table.complete_columns:
-            if column.required and self.nulls.get(column.name, self.rows):
+            if column.required and self._null_count(column.name):
                 raise null_in(table.name, column.name)
+
+    def _null_count(self, name: str) -> int:
+        if name in self.nulls or name not in self.types:
+            return self.nulls.get(name, self.rows)
+        with pq.ParquetFile(self.path) as file:
+            return sum(_count_nulls(file, group, name) for group in range(file.num_row_groups))
 
 
 def footer(path: str) -> Footer:
     with pq.ParquetFile(path) as file:
         metadata, schema = file.metadata, file.schema_arrow
-        nulls = Counter[str]()
+        flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
+        nulls = Counter[str](dict.fromkeys(flat, 0))
+        leaves = {file.schema.column(at).path: at for at in range(len(file.schema))}
         for group in range(metadata.num_row_groups):
-            for at, name in enumerate(schema.names):
-                chunk = metadata.row_group(group).column(at)
+            for name in flat:
+                chunk = metadata.row_group(group).column(leaves[name])
                 known = chunk.statistics is not None and chunk.statistics.has_null_count
                 nulls[name] += chunk.statistics.null_count if known else _count_nulls(file, group, name)
-        types = {field.name: str(field.type) for field in schema}
-        return Footer(metadata.num_rows, types, nulls)
+        types = {field.name: name_of(field.type) for field in schema}
+        return Footer(path, metadata.num_rows, types, nulls)
 
 
 def columns_of(path: str) -> list[str]:

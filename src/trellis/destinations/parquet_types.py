@@ -8,11 +8,13 @@ import pyarrow as pa
 
 from trellis.errors import SchemaError
 from trellis.flow.arrow_types import arrow_type
+from trellis.flow.nested_types import kept_type
 from trellis.schema.model import Column, DataType, number_size
 
 _READ: Mapping[str, DataType] = {
     **dict.fromkeys(("int8", "int16", "int32", "int64"), "bigint"),
     "string": "text",
+    "float": "double",
     "double": "double",
     "bool": "bool",
     "timestamp": "timestamp",
@@ -27,6 +29,7 @@ _WIDEST: Mapping[str, tuple[int, str]] = {
     "timestamp": (9, "digits of a second"),
     "time": (9, "digits of a second"),
     "decimal": (76, "digits of a decimal"),
+    "wei": (76, "digits of a wei"),
 }
 
 
@@ -52,7 +55,12 @@ def _refuse_wider(column: Column) -> None:
 
 
 def type_name(column: Column) -> str:
-    return str(file_type(column))
+    return name_of(file_type(column))
+
+
+def name_of(type_: pa.DataType) -> str:
+    """What a type is called; that of a map in a file would say the name of the column, too."""
+    return str(kept_type(type_) or type_) if pa.types.is_nested(type_) else str(type_)
 
 
 def data_type(name: str) -> DataType | None:

@@ -30,7 +30,7 @@ from trellis.destinations.postgres_names import name_of, refuse_names
 from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, newest_row_of, rows_of
 from trellis.destinations.postgres_session import Lost, Refused, Session, connect
 from trellis.destinations.postgres_staging import clear_up
-from trellis.destinations.postgres_types import postgres_type, spelled_out
+from trellis.destinations.postgres_types import MAX_PRECISION, WEI_SIZE, postgres_type, spelled_out
 from trellis.destinations.postgres_url import parameters, redacted
 from trellis.destinations.refusal import no_table
 from trellis.errors import DestinationError, UsageError
@@ -56,7 +56,7 @@ class Postgres:
         case_sensitive=True,
         default_dataset="public",
         family="postgres",
-        digits=Digits(6, 6, 38),
+        digits=Digits(6, 6, MAX_PRECISION, WEI_SIZE),
     )
 
     def __init__(self, url: str) -> None:

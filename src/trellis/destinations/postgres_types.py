@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping
 
 from trellis.destinations.base import NO_NATIVE
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType, number_size
+from trellis.evolution.wei import wei_size
+from trellis.schema.model import Column, DataType, is_single, number_size
 
 MAX_DIGITS = 6
+MAX_PRECISION = 1000
+WEI_SIZE = (156, 78)
+"""256 bits, before the point and behind it."""
 
 
 def _integer(column: Column) -> str:
@@ -34,13 +38,18 @@ def _timestamp(column: Column) -> str:
 
 
 def _decimal(column: Column) -> str:
-    precision, scale = number_size(column)
+    precision, scale = wei_size(column, WEI_SIZE) if column.data_type == "wei" else number_size(column)
+    if precision > MAX_PRECISION:
+        raise SchemaError(
+            f"column {column.name}: PostgreSQL keeps {MAX_PRECISION} digits of a {column.data_type}, not "
+            f"{precision}; give it precision {MAX_PRECISION}"
+        )
     return f"numeric({precision},{scale})"
 
 
 _TYPES: Mapping[DataType, Callable[[Column], str]] = {
     "text": lambda column: f"varchar({column.precision})" if column.precision else "varchar",
-    "double": lambda _: "double precision",
+    "double": lambda column: "real" if is_single(column) else "double precision",
     "bool": lambda _: "boolean",
     "bigint": _integer,
     "timestamp": _timestamp,
@@ -49,7 +58,7 @@ _TYPES: Mapping[DataType, Callable[[Column], str]] = {
     "binary": lambda _: "bytea",
     "json": lambda _: "jsonb",
     "decimal": _decimal,
-    "wei": lambda _: "numeric(156,78)",
+    "wei": _decimal,
 }
 _READ: Mapping[str, DataType] = {
     "int2": "bigint",

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from trellis.destinations.duckdb_types import duckdb_type
 from trellis.destinations.parquet_types import file_type, type_name
 from trellis.destinations.refusal import type_clash
+from trellis.flow.nested_types import nested_type
 from trellis.flow.stage import GROUP_ROWS
 from trellis.schema.model import Column
 
@@ -42,7 +43,13 @@ def _schema(schema: pa.Schema, new: Mapping[str, Column]) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _cast(db: duckdb.DuckDBPyConnection, table: str, column: Column, array: pa.Array) -> pa.ChunkedArray:
+def _cast(
+    db: duckdb.DuckDBPyConnection, table: str, column: Column, array: pa.Array
+) -> pa.Array | pa.ChunkedArray:
+    if array.null_count == len(array):
+        return pa.nulls(len(array), file_type(column))
+    if nested_type(column) is not None:
+        raise type_clash(table, column.name, str(array.type), type_name(column))
     wanted = duckdb_type(column)
     db.register("old", pa.table({"value": array}))
     misfit = f"value IS NOT NULL AND TRY_CAST(value AS {wanted}) IS NULL"

@@ -9,6 +9,7 @@ from trellis.evolution.dialect import Dialect
 
 _DIALECTS = {
     "dlt": ("trellis.dialects.dlt", "Dlt"),
+    "pinot": ("trellis.dialects.pinot", "Pinot"),
     "rudderstack": ("trellis.dialects.rudderstack", "RudderStack"),
 }
 

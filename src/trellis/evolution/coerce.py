@@ -12,26 +12,19 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
-from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import Decimal
 from enum import Enum
 from functools import cache, lru_cache
-from math import isfinite, isinf
+from math import isinf
 from typing import Any
 from uuid import UUID
 
 from trellis.errors import SchemaError, nearest
+from trellis.evolution.exact import bound, numbers
 from trellis.evolution.iso import UTC, from_epoch, parse_date, parse_time, to_timestamp
 from trellis.evolution.jsontext import iso, json_of_text, json_text, plain, text_of_bytes
-from trellis.evolution.values import (
-    BIGINT_MAX,
-    BIGINT_MIN,
-    MAX_DIGITS,
-    MISFIT,
-    WEI_LIMIT,
-    Convert,
-    HexBytes,
-    Wei,
-)
+from trellis.evolution.literals import INERT_STARTS, NOT_FINITE, hexadecimal, literal
+from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, Convert, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
 
@@ -61,22 +54,24 @@ def coercer(
 
     `timezone` False makes timestamps naive (in UTC). `precision` and `scale` bound numbers: of a
     bigint `precision` is its bits; a decimal is rounded to `scale` and misfits when its integer part
-    needs more than `precision - scale` digits; a wei with a fraction beyond `scale` misfits. The
-    other types leave both to the destination.
+    needs more than `precision - scale` digits; a wei with a fraction beyond `scale` misfits. Both
+    hold 38 digits, or more where `precision` says so. The other types leave both to the destination.
     """
     if to not in _MATRIX:
         raise SchemaError(f"there is no data type {to!r}{nearest(to, DATA_TYPES)}")
     matrix: Mapping[DataType, Convert] = _MATRIX[to]
     if to == "timestamp" and timezone is False:
         matrix = _NAIVE
-    bound = _bound(to, precision, scale)
+    elif to == "decimal" or to == "wei":
+        matrix = numbers(to, precision, scale)
+    limit = _limit(to, precision, scale)
     known: dict[type, Convert] = {}
 
     def convert(value: Any) -> Any:
         kind = type(value)
         step = known.get(kind)
         if step is None:
-            step = known[kind] = _step(kind, matrix, bound)
+            step = known[kind] = _step(kind, matrix, limit)
         return step(value)
 
     return convert
@@ -95,69 +90,11 @@ def family(kind: type) -> DataType | None:
     return "json" if dataclasses.is_dataclass(kind) else None
 
 
-def storable(value: Decimal) -> Decimal | None:
-    """The number as a decimal column can hold it: None beyond 38 digits with its zeros written out.
-
-    Only zeros at the end of an overlong fraction are dropped.
-
-    >>> storable(Decimal("1.50")), storable(Decimal("1e38"))
-    (Decimal('1.50'), None)
-    """
-    if not value.is_finite():
-        return None
-    written = str(value)
-    if len(written) <= MAX_DIGITS and "E" not in written:
-        return value
-    sign, digits, exponent = value.as_tuple()
-    places = -int(exponent)
-    if places <= 0:
-        return value if value.is_zero() or len(digits) - places <= MAX_DIGITS else None
-    if len(digits) <= MAX_DIGITS and places <= MAX_DIGITS:
-        return value
-    while places > 0 and digits[-1] == 0:
-        digits, places = digits[:-1] or (0,), places - 1
-    if len(digits) <= MAX_DIGITS and places <= MAX_DIGITS:
-        return Decimal((sign, digits, -places))
-    return None
-
-
 def _text_of_int(value: int) -> str:
     try:
         return str(value)
     except ValueError:  # beyond Python's limit of digits, which Decimal does not have
         return str(Decimal(value))
-
-
-_NUMBER = re.compile(r"[+-]?[0-9.][0-9_.]*(?:[eE][+-]?[0-9_]+)?", re.ASCII).fullmatch
-
-_HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
-
-_NOT_FINITE = frozenset(("nan", "inf", "infinity"))
-
-
-def _literal(text: str) -> str:
-    """The text without space around it if it may be a number, else nothing."""
-    bare = text.strip()
-    return bare if _NUMBER(bare) or not bare.isascii() else ""
-
-
-def may_be_number(text: str) -> bool:
-    """Whether it is worth trying: False is certain."""
-    bare = text.strip()
-    if not bare.isascii() or _NUMBER(bare) or _HEX(bare):
-        return True
-    return len(bare) <= 9 and bare.lower().lstrip("+-") in _NOT_FINITE
-
-
-# No number and no time begins like this: nearly all text is done with here.
-INERT_STARTS = frozenset(
-    c for c in map(chr, range(128)) if not c.isspace() and c not in '0123456789+-.tTfFyYnNiI{["'
-)
-
-
-def _hex(text: str) -> int | None:
-    found = _HEX(text.strip()) if "0x" in text else None
-    return int(found[1], 16) if found else None
 
 
 def _bigint(value: int) -> Any:
@@ -167,9 +104,9 @@ def _bigint(value: int) -> Any:
 def _bigint_of_text(text: str) -> Any:
     if text[:1] in INERT_STARTS:
         return MISFIT
-    number = _hex(text)
+    number = hexadecimal(text)
     if number is None:
-        bare = _literal(text)
+        bare = literal(text)
         try:
             number = int(bare) if bare else None
         except ValueError:
@@ -193,17 +130,17 @@ def _bigint_of_decimal(value: Decimal) -> Any:
 def _double_of_text(text: str) -> Any:
     if text[:1] in INERT_STARTS:
         return MISFIT
-    number = _hex(text)
+    number = hexadecimal(text)
     if number is not None:
         return _double_of_int(number)
-    bare = _literal(text)
+    bare = literal(text)
     try:
         if bare:
             found = float(bare)
             # 1e400 is a number, but not infinity; the word is
             return MISFIT if isinf(found) and "n" not in bare.lower() else found
         bare = text.strip()
-        return float(bare) if bare.lower().lstrip("+-") in _NOT_FINITE else MISFIT
+        return float(bare) if bare.lower().lstrip("+-") in NOT_FINITE else MISFIT
     except ValueError:
         return MISFIT
 
@@ -223,57 +160,14 @@ def _double_of_decimal(value: Decimal) -> Any:
     return MISFIT if isinf(found) and value.is_finite() else found
 
 
-def _decimal(value: Decimal) -> Any:
-    number = storable(value)
-    return MISFIT if number is None else number
-
-
-def _decimal_of_wei(value: Decimal) -> Any:
-    number = storable(value)
-    return MISFIT if number is None else Decimal(number)
-
-
-def _decimal_of_int(value: int) -> Any:
-    return Decimal(value) if -WEI_LIMIT < value < WEI_LIMIT else MISFIT
-
-
-def _decimal_of_double(value: float) -> Any:
-    return _decimal(Decimal(str(value))) if isfinite(value) else MISFIT
-
-
-def _decimal_of_text(text: str) -> Any:
-    if text[:1] in INERT_STARTS:
-        return MISFIT
-    number = _hex(text)
-    if number is not None:
-        return _decimal_of_int(number)
-    bare = _literal(text)
-    try:
-        return _decimal(Decimal(bare)) if bare else MISFIT
-    except InvalidOperation:
-        return MISFIT
-
-
-def _bound(to: DataType, precision: int | None, scale: int | None) -> Convert | None:
+def _limit(to: DataType, precision: int | None, scale: int | None) -> Convert | None:
     """What a column of this precision and scale makes of a converted number."""
     if to == "bigint" and precision:
         low, high = -(2 ** (precision - 1)), 2 ** (precision - 1) - 1
         return lambda number: number if low <= number <= high else MISFIT
-    if to not in ("decimal", "wei") or (precision is None and scale is None):
-        return None
-    digits, places = precision or MAX_DIGITS, scale or 0
-    unit = Decimal(1).scaleb(-places)
-    room = Context(prec=MAX_DIGITS * 4)
-
-    def bound(number: Decimal) -> Any:
-        if -int(number.as_tuple().exponent) > places:
-            rounded = number.quantize(unit, ROUND_HALF_UP, room)
-            if to == "wei" and rounded != number:
-                return MISFIT
-            number = rounded
-        return number if number.is_zero() or number.adjusted() < digits - places else MISFIT
-
-    return bound
+    if (to == "decimal" or to == "wei") and (precision is not None or scale is not None):
+        return bound(to, precision, scale)
+    return None
 
 
 _TRUE = frozenset(("yes", "true", "t", "y", "1"))
@@ -386,13 +280,6 @@ def _stamped(clock: Convert) -> dict[DataType, Convert]:
 
 _NAIVE = _stamped(naive_utc)
 
-_NUMERIC: dict[DataType, Convert] = {
-    "text": _decimal_of_text,
-    "bigint": _decimal_of_int,
-    "double": _decimal_of_double,
-    "decimal": _decimal,
-}
-
 _MATRIX: dict[DataType, Mapping[DataType, Convert]] = {
     "text": {
         "text": _same,
@@ -421,8 +308,8 @@ _MATRIX: dict[DataType, Mapping[DataType, Convert]] = {
         "decimal": _double_of_decimal,
         "wei": _double_of_decimal,
     },
-    "decimal": {**_NUMERIC, "wei": _decimal_of_wei},
-    "wei": {**_NUMERIC, "wei": _decimal},
+    "decimal": numbers("decimal"),
+    "wei": numbers("wei"),
     "bool": {
         "text": _bool_of_text,
         "bigint": bool,
@@ -479,13 +366,13 @@ _BASES: tuple[tuple[type, DataType], ...] = (
 )
 
 
-def _step(kind: type, matrix: Mapping[DataType, Convert], bound: Convert | None) -> Convert:
+def _step(kind: type, matrix: Mapping[DataType, Convert], limit: Convert | None) -> Convert:
     """How values of one Python class are converted."""
     source = family(kind)
     step = matrix.get(source, _misfit) if source is not None else _misfit
     if issubclass(kind, (Enum, UUID)):
         step = _after(plain, step)
-    return step if bound is None else _after(step, bound)
+    return step if limit is None else _after(step, limit)
 
 
 @cache

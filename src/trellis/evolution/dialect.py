@@ -7,33 +7,18 @@ value give and where does a misfit go (`type`), which bookkeeping is kept (`keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from trellis.evolution.kinds import Kind
+from trellis.evolution.program import RowProgram
 from trellis.evolution.recipe import Recipe
+from trellis.evolution.record import Lost
+from trellis.evolution.values import WEI_SIZE
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
-
-
-class Lost(NamedTuple):
-    """A value of a record that reaches no table: where it stood, what it was, why."""
-
-    table: str
-    column: str
-    path: str
-    value: Any
-    reason: str
-
-
-class Rejected(Exception):
-    """Why a record is turned away as a whole; `kind` is what it is counted under, without particulars."""
-
-    def __init__(self, reason: str, kind: str = "") -> None:
-        super().__init__(reason)
-        self.kind = kind or reason.partition(":")[0]
 
 
 @dataclass
@@ -68,6 +53,27 @@ class Router(Protocol):
 
     def shared(self) -> Shared:
         """The names, each with its kind in front, with all that came to them so far in the records."""
+        ...
+
+
+class Told(NamedTuple):
+    """One flat row, and what is told of it: its table, and the table above that, if there is one."""
+
+    table: str
+    parent: str | None
+    row: Mapping[str, Any]
+
+
+class Reshaper(Protocol):
+    """Makes flat rows of a record in the user's own way; `flow` walks them one by one."""
+
+    def __call__(
+        self, record: Any, load_id: str, table: str, where: str, /
+    ) -> Generator[Told, bool | None, None]:
+        """From a record, the table that the user named and the record's place in words.
+
+        What is sent to the generator is whether the row it gave last is loaded. Raises UsageError.
+        """
         ...
 
 
@@ -272,6 +278,17 @@ class Route(Protocol):
         """
         ...
 
+    def program(self, schema: Schema, now: datetime) -> RowProgram | None:
+        """What makes the rows where the schema was authored; None where it is learned from the records.
+
+        `now` is the time of the load. Raises SchemaError.
+        """
+        ...
+
+    def reshaper(self, schema: Schema, naming: Naming) -> Reshaper | None:
+        """What makes rows in the user's own way; None where `Shape` decides. Raises SchemaError."""
+        ...
+
 
 class Shape(Protocol):
     def budget(self, schema: Schema, root: str) -> int:
@@ -296,8 +313,13 @@ class Name(Protocol):
 
 
 class Type(Protocol):
-    def classifier(self, schema: Schema, fresh: bool) -> Callable[[Any], Kind]:
-        """What tells the kind of a value; `fresh`: one that may give a column its type."""
+    def classifier(
+        self, schema: Schema, fresh: bool, wei: tuple[int, int] = WEI_SIZE
+    ) -> Callable[[Any], Kind]:
+        """What tells the kind of a value; `fresh`: one that may give a column its type.
+
+        `wei` are the precision and scale that a column of wei has if it says neither.
+        """
         ...
 
     def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
@@ -338,6 +360,9 @@ class Keep(Protocol):
     options: tuple[str, ...]
     """Names of the settings that a user may give."""
 
+    files: tuple[str, ...]
+    """Those of them that name a file; the dialect is given what is in it."""
+
     follows_catalog: bool
     """Whether the destination's tables, not the stored document, say which columns there are."""
 
@@ -352,6 +377,14 @@ class Keep(Protocol):
 
     def adopt(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
         """The stored schema as the destination's tables have it; asked only if `follows_catalog`."""
+        ...
+
+    def document(self, text: str, where: str) -> Schema | None:
+        """A schema document of the original; None where its documents are ours. Raises SchemaError."""
+        ...
+
+    def taken(self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -> Schema:
+        """The schema with one that came with a load over it. Raises SchemaError."""
         ...
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:

@@ -16,6 +16,7 @@ from trellis.errors import ContractError
 from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.kinds import TypedKind
+from trellis.evolution.nesting import Nesting, with_nested_type
 from trellis.evolution.observe import CellKey, Observations, Position, Seen, TableSeen
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -50,11 +51,15 @@ class Refusals:
 
 @dataclass(frozen=True)
 class Evolution:
-    """The outcome. `growing` names the tables that are new in this load: their columns are free."""
+    """The outcome. `growing` names the tables that are new in this load: their columns are free.
+
+    `nesting` tells which columns may still be given a nested type.
+    """
 
     schema: Schema
     refusals: Refusals = field(default_factory=Refusals)
     growing: frozenset[str] = frozenset()
+    nesting: Nesting = field(default_factory=Nesting)
 
 
 def growing_tables(schema: Schema) -> frozenset[str]:
@@ -81,6 +86,7 @@ class _Evolving:
         self.dialect = dialect
         self.naming = naming
         self.growing = set(start.growing)
+        self.nesting = start.nesting
         self.tables: dict[str, Verdict] = dict(start.refusals.tables)
         self.cells: dict[Refused, Verdict] = dict(start.refusals.cells)
         self.at: Position = ()
@@ -112,7 +118,8 @@ class _Evolving:
                     self.table(name, table.parent)
                 case (str() as name, below, bool() as bare):
                     self.bookkeeping(name, str(below) if below is not None else None, bare)
-        return Evolution(self.schema, Refusals(dict(self.tables), dict(self.cells)), frozenset(self.growing))
+        refusals = Refusals(dict(self.tables), dict(self.cells))
+        return Evolution(self.schema, refusals, frozenset(self.growing), self.nesting)
 
     def drop_row(self, below: Mapping[Position, int]) -> None:
         """Take back what the row at hand brought; it and the rows below it bring nothing more.
@@ -172,6 +179,10 @@ class _Evolving:
             self.new_column(table, base, key, seen)
         elif base.data_type not in kind.fits:
             self.misfit(table, key, seen)
+        elif isinstance(kind, TypedKind) and kind.nested and self.nesting.takes(name, base):
+            self.nesting = self.nesting.settle(name, column)
+            if self.free(table, column) or self.contract(name).data_type == "evolve":
+                self.schema = self.schema.with_tables(table.with_columns(with_nested_type(base, kind.nested)))
 
     def new_column(self, table: Table, declared: Column | None, key: CellKey, seen: Seen) -> None:
         data_type = self.dialect.type.first(self.schema, key.column, key.kind)
@@ -192,6 +203,9 @@ class _Evolving:
             self.cells[Refused(table.name, key.column)] = "overflow"
             return
         column = self.dialect.type.column(self.schema, key.column, data_type, key.kind)
+        if isinstance(key.kind, TypedKind):
+            column = with_nested_type(column, key.kind.nested)
+            self.nesting = self.nesting.settle(table.name, key.column)
         if declared is not None:
             column = merge_column(column, declared)
         self.schema = self.schema.with_tables(_append(table, column))

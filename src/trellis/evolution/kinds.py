@@ -20,10 +20,12 @@ from uuid import UUID
 
 from trellis.errors import ContractError
 from trellis.evolution import iso
-from trellis.evolution.coerce import INERT_STARTS, coercer, family, is_base64, may_be_number, storable
+from trellis.evolution.coerce import coercer, family, is_base64
 from trellis.evolution.detect import DEFAULT, Detecting, detect, detector
+from trellis.evolution.exact import storable
 from trellis.evolution.iso import common_date, common_timestamp
 from trellis.evolution.jsontext import is_json, plain
+from trellis.evolution.literals import INERT_STARTS, may_be_number
 from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
@@ -52,11 +54,15 @@ class TypedKind(Kind):
 
     precision: int | None = None
     scale: int | None = None
+    nested: str | None = None
+    """The nested type of its values, as the hint `x-nested-type` has it."""
 
 
-def typed_kind(data_type: DataType, precision: int | None = None, scale: int | None = None) -> TypedKind:
+def typed_kind(
+    data_type: DataType, precision: int | None = None, scale: int | None = None, nested: str | None = None
+) -> TypedKind:
     """The kind of a column of this type."""
-    return TypedKind(data_type, None, frozenset(DATA_TYPES), precision, scale)
+    return TypedKind(data_type, None, frozenset(DATA_TYPES), precision, scale, nested)
 
 
 def type_of(value: Any) -> DataType | None:

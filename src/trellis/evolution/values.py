@@ -10,7 +10,9 @@ MAX_DIGITS = 38  # of a decimal, in Spark and in every warehouse that has one
 
 BIGINT_MIN, BIGINT_MAX = -(2**63), 2**63 - 1
 
-WEI_LIMIT = 10**MAX_DIGITS  # no wei is as large as this
+WEI_LIMIT = 10**MAX_DIGITS  # no wei is as large as this, but in a column that says that it is wider
+
+WEI_SIZE = (MAX_DIGITS, 0)  # precision and scale of a wei that says neither
 
 Convert = Callable[[Any], Any]
 

@@ -11,9 +11,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from trellis.schema.model import Column, DataType, Table, number_size
+from trellis.evolution.values import WEI_SIZE
+from trellis.evolution.wei import wei_size
+from trellis.flow.nested_types import nested_type
+from trellis.schema.model import Column, DataType, Table, is_single, number_size
 
-WEI = pa.decimal128(38, 0)
+MAX_PRECISION = 76
+"""The most digits that Arrow has a type for."""
+HUGE = pa.decimal128(38, 0)
 
 
 def _integer(column: Column) -> pa.DataType:
@@ -21,7 +26,7 @@ def _integer(column: Column) -> pa.DataType:
     for width, made in ((8, pa.int8()), (16, pa.int16()), (32, pa.int32()), (64, pa.int64())):
         if bits <= width:
             return made
-    return WEI
+    return HUGE
 
 
 def _timestamp(column: Column) -> pa.DataType:
@@ -34,28 +39,29 @@ def _time(column: Column) -> pa.DataType:
     return pa.time64("us" if column.precision is None or column.precision <= 6 else "ns")
 
 
-def _decimal(column: Column) -> pa.DataType:
-    precision, scale = number_size(column)
+def _exact(precision: int, scale: int) -> pa.DataType:
+    if precision > MAX_PRECISION:
+        return pa.string()
     return (pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale)
 
 
 _TYPES: Mapping[DataType, Callable[[Column], pa.DataType]] = {
     "text": lambda _: pa.string(),
-    "double": lambda _: pa.float64(),
+    "double": lambda column: pa.float32() if is_single(column) else pa.float64(),
     "bool": lambda _: pa.bool_(),
     "bigint": _integer,
     "timestamp": _timestamp,
     "date": lambda _: pa.date32(),
     "time": _time,
     "binary": lambda _: pa.binary(),
-    "json": lambda _: pa.string(),
-    "decimal": _decimal,
-    "wei": lambda _: WEI,
+    "json": lambda column: nested_type(column) or pa.string(),
+    "decimal": lambda column: _exact(*number_size(column)),
+    "wei": lambda column: _exact(*wei_size(column)),
 }
 
 
 def arrow_type(column: Column) -> pa.DataType:
-    """The Arrow type of a complete column."""
+    """The Arrow type of a complete column; exact numbers of more than 76 digits are text."""
     if column.data_type is None:
         raise ValueError(f"column {column.name} has no type yet")
     return _TYPES[column.data_type](column)
@@ -76,12 +82,14 @@ class Unsupported(ValueError):
 class Digits:
     """How many digits a destination keeps.
 
-    Of a second in times and in timestamps with a zone, in timestamps without one, and of a decimal.
+    Of a second in times and in timestamps with a zone, in timestamps without one, and of a decimal. Of `wei`
+    the precision and scale that a column has if it says neither.
     """
 
     zoned: int = 6
     plain: int = 9
     decimal: int = 38
+    wei: tuple[int, int] = WEI_SIZE
 
 
 class ColumnType(NamedTuple):

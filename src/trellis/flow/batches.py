@@ -14,6 +14,9 @@ import pyarrow as pa
 from trellis.errors import ContractError
 from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.flow.arrow_types import arrow_type
+from trellis.flow.nested_types import nested_type
+from trellis.flow.nested_values import Misfit, nested_of_texts
+from trellis.flow.number_text import is_number_text, number_texts
 from trellis.flow.slots import TableWalk
 from trellis.schema.model import Column, Schema, Table
 
@@ -129,6 +132,10 @@ def _arrays(
     table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], oddities: Counter[str]
 ) -> list[pa.Array]:
     """The values of each column; all at once where Arrow takes every one as it is."""
+    if any(nested_type(column) is not None for column in columns):
+        return [
+            array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
+        ]
     try:
         together = pa.array(rows, pa.struct([(column.name, arrow_type(column)) for column in columns]))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -144,10 +151,25 @@ def array_of(table: Table, column: Column, values: Any, oddities: Counter[str] |
     wanted = arrow_type(column)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values if values.type == wanted else values.cast(wanted)
+    if pa.types.is_nested(wanted):
+        return _nested(table, column, wanted, values)
     try:
         return pa.array(values, wanted)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        if is_number_text(column):
+            return number_texts(values)
         return pa.array([_fitted(table, column, wanted, value, oddities) for value in values], wanted)
+
+
+def _nested(table: Table, column: Column, wanted: pa.DataType, texts: Sequence[str | None]) -> pa.Array:
+    """JSON texts as the nested type of their column."""
+    try:
+        return nested_of_texts(texts, wanted)
+    except Misfit as bad:
+        raise ContractError(
+            f"table {table.name}, column {column.name}: {str(bad)[:80]} does not fit {wanted}, the "
+            "nested type its values are stored as; give it that shape, or load it into another table"
+        ) from None
 
 
 def _fitted(

@@ -163,6 +163,19 @@ class Conformer:
             return Conformed(observed=walker.observed)
         return self._made(counts, rejects, seed)
 
+    def untyped(self) -> set[tuple[str, str]]:
+        """As `Walker.untyped`."""
+        return self.walker.untyped()
+
+    def shared(self) -> dict[str, set[str]]:
+        """As `Walker.shared`."""
+        return self.walker.shared()
+
+    @property
+    def oddities(self) -> Counter[str]:
+        """What is no fault, and how often."""
+        return self.walker.oddities
+
     def rest(self) -> list[TableBatch]:
         """Rows of earlier blocks that were held back until there are more of them."""
         return []

@@ -7,15 +7,15 @@ from typing import Any
 
 import orjson
 
-from trellis.evolution.dialect import Rejected
 from trellis.evolution.observe import Position
+from trellis.evolution.record import Rejected
 from trellis.flow.batches import TableBatch
 from trellis.flow.blocks import Block, Split
 from trellis.flow.conform import Conformed, Conformer
 from trellis.flow.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.sorts import Line, Sorts
-from trellis.flow.spread import Became, Spreader, spreader_of
+from trellis.flow.spread import Became, Spreader
 from trellis.flow.text import to_json
 
 CHECKED = 2_000
@@ -24,12 +24,6 @@ HELD = 30_000
 """Rows over all tables that become arrays together: with hundreds of tables a block has few of each."""
 
 _QUOTE = rb"\u0022"
-
-
-def conformer_of(plan: Plan, fast: bool = True) -> Conformer:
-    """What conforms the records of a task."""
-    spreader = spreader_of(plan)
-    return Conformer(plan, fast) if spreader is None else SpreadConformer(plan, spreader, fast)
 
 
 class SpreadConformer(Conformer):

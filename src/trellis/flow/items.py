@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from trellis.flow.blocks import Split
-from trellis.flow.conform import Conformer
+from trellis.flow.conformers import AnyConformer
 from trellis.flow.plan import Plan
 from trellis.flow.task import Outcome, Part, Progress, run_parts
 
@@ -40,7 +40,7 @@ class Chunks:
 def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) -> Iterator[Outcome]:
     """Conform and stage the chunks, or those numbered in `wanted`, or what it says of them."""
 
-    def parts(conformer: Conformer) -> Iterator[Part]:
+    def parts(conformer: AnyConformer) -> Iterator[Part]:
         first = 0
         for number, chunk in enumerate(chunks()):
             conform = partial(conformer.items, chunk, 0, 0, first, WHERE.path)

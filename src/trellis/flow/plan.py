@@ -10,6 +10,7 @@ from typing import Any
 from trellis.dialects import get_dialect
 from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.evolution.evolve import Refusals
+from trellis.evolution.nesting import Nesting
 from trellis.flow.arrow_types import Digits
 from trellis.flow.blocks import Split
 from trellis.schema.model import Schema
@@ -21,8 +22,9 @@ class Plan:
     """The schema of this moment and the decisions that go with it.
 
     `first_file` counts the files of the load that come before those of the plan. `digits` are what the
-    destination keeps of times and decimals. With `whole` rows with types are taken as they are, nested values
-    as JSON, and these are all the bookkeeping columns they get.
+    destination keeps of times and decimals. With `whole` rows with types are taken as they are, and these are
+    all the bookkeeping columns they get; `nesting` tells which of their columns may still be given a nested
+    type, None that the destination keeps nested values as JSON.
     """
 
     schema: Schema
@@ -36,6 +38,7 @@ class Plan:
     first_file: int = 0
     digits: Digits = field(default_factory=Digits)
     whole: RowKeys | None = None
+    nesting: Nesting | None = None
 
     @cached_property
     def dialect(self) -> Dialect:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Split
-from trellis.flow.conform_spread import conformer_of
+from trellis.flow.conformers import conformer_of
 from trellis.flow.items import Chunks, run_items
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from trellis.evolution.dialect import Rejected, Router
+from trellis.evolution.dialect import Router
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind
 from trellis.evolution.observe import Position
+from trellis.evolution.record import Rejected
 from trellis.flow.plan import Discard, Plan, Row
 from trellis.flow.slots import Slot, TableWalk
 from trellis.flow.text import to_json

@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 from trellis.errors import TrellisError
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Layout, Split, read_blocks
-from trellis.flow.conform import Conformed, Conformer
-from trellis.flow.conform_spread import conformer_of
+from trellis.flow.conform import Conformed
+from trellis.flow.conformers import AnyConformer, conformer_of
 from trellis.flow.lost import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.flow.plan import BlockRef, Counts, Plan
 from trellis.flow.stage import Stage, StagedFile
@@ -72,7 +72,7 @@ def run_parts(
     plan: Plan,
     name: str,
     split: Split,
-    parts: Callable[[Conformer], Iterator[Part]],
+    parts: Callable[[AnyConformer], Iterator[Part]],
     wanted: Mapping[int, tuple[int, ...] | None] | None,
     progress: Progress,
 ) -> Outcome:
@@ -93,16 +93,16 @@ def run_parts(
                 outcome.lines = part.lines
             for batch in conformer.rest():
                 stage.add(plan.schema.tables[batch.table], batch)
-            outcome.untyped = conformer.walker.untyped()
-            outcome.shared = conformer.walker.shared()
-            outcome.oddities = conformer.walker.oddities
+            outcome.untyped = conformer.untyped()
+            outcome.shared = conformer.shared()
+            outcome.oddities = conformer.oddities
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad
     return outcome
 
 
-def read_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
+def read_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
     return _READERS[split.layout](conformer, split)
 
@@ -116,19 +116,19 @@ class Part(NamedTuple):
     conform: Callable[..., Conformed]
 
 
-def _text_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
+def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     for block in read_blocks(split, conformer.times):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         yield Part(block.offset, len(block.data), lines, partial(conformer.block, split, block))
 
 
-def _row_parts(conformer: Conformer, split: Split) -> Iterator[Part]:
+def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     for rows in read_batches(split):
         lines = rows.first + rows.batch.num_rows
         yield Part(rows.number, rows.batch.nbytes, lines, partial(conformer.batch, split, rows))
 
 
-_READERS: Mapping[Layout, Callable[[Conformer, Split], Iterator[Part]]] = {
+_READERS: Mapping[Layout, Callable[[AnyConformer, Split], Iterator[Part]]] = {
     "lines": _text_parts,
     "array": _text_parts,
     "parquet": _row_parts,

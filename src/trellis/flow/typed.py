@@ -80,7 +80,8 @@ class TypedBatch:
         if lacking or table is None or not table.seen_data:
             found.saw_table(self.root.name, None, (*self.where, 0), self.whole)
         for field in self.fields:
-            if field.complete or not field.placeable or (field.nested and not self.whole):
+            known = field.complete and not self._takes_nested_type(field)
+            if known or not field.placeable or (field.nested and not self.whole):
                 continue
             if field.type is None:
                 self.walker.saw_null(self.root, field.key)
@@ -91,6 +92,13 @@ class TypedBatch:
                 key = CellKey(self.root.name, name, typed_kind("text"))
                 found.cells.setdefault(key, Seen((*self.where, 0, at)))
         return found
+
+    def _takes_nested_type(self, field: Field) -> bool:
+        """Whether its column is there, and waits for the nested type of its values."""
+        nesting, column = self.plan.nesting, field.complete
+        if nesting is None or column is None or not nesting.takes(self.root.name, column):
+            return False
+        return field.stays_nested(self.plan)
 
     def _has(self, name: str) -> bool:
         column = self.root.table.columns.get(name) if self.root.table else None

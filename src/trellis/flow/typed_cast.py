@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.flow.arrow_types import arrow_type, column_type
+from trellis.flow.number_text import is_number_text, texts_of_numbers
 from trellis.flow.text import to_json
 from trellis.schema.model import Column, DataType
 
@@ -50,6 +51,9 @@ def fitted(array: pa.Array, column: Column) -> Fitted | None:
     if found is None:
         return Fitted(pa.nulls(len(array), arrow_type(column)))
     assert column.data_type is not None
+    if is_number_text(column):
+        texts = texts_of_numbers(array, column)
+        return None if texts is None else Fitted(texts)
     way = _WAYS.get((found.data_type, column.data_type))
     if way is None:
         return Fitted(pa.nulls(len(array), arrow_type(column))) if array.null_count == len(array) else None

@@ -14,6 +14,7 @@ from trellis.evolution.dialect import RowKeys
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import TypedKind, typed_kind
 from trellis.flow.arrow_types import ColumnType, Unsupported, column_type, is_nested
+from trellis.flow.nested_types import hint_of, kept_type
 from trellis.flow.plan import Plan
 from trellis.flow.slots import TableWalk
 from trellis.schema.model import Column
@@ -53,7 +54,13 @@ class Field:
         """What it shows to a schema that has no such column yet."""
         assert self.type is not None
         found = self.type.within(plan.digits, self.column.timezone if self.column else None)
-        return typed_kind(found.data_type, found.precision, found.scale)
+        nested = hint_of(self.arrow) if self.stays_nested(plan) else None
+        return typed_kind(found.data_type, found.precision, found.scale, nested)
+
+    def stays_nested(self, plan: Plan) -> bool:
+        """Whether its values can be stored as the nested values they are."""
+        whole = plan.whole is not None and plan.nesting is not None
+        return whole and self.nested and kept_type(self.arrow) is not None
 
 
 def fields_of(schema: pa.Schema, plan: Plan, root: TableWalk, keys: RowKeys, file: str) -> tuple[Field, ...]:

@@ -12,8 +12,7 @@ import pyarrow as pa
 from trellis.errors import UsageError
 from trellis.evolution.observe import Observations
 from trellis.flow.blocks import Split
-from trellis.flow.conform import Conformer
-from trellis.flow.conform_spread import conformer_of
+from trellis.flow.conformers import AnyConformer, conformer_of
 from trellis.flow.parallel import Parallel, in_threads
 from trellis.flow.plan import BlockRef, Plan
 from trellis.flow.tabular import BATCH, RowBatch
@@ -47,7 +46,7 @@ class TableRecords:
         wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
         self.runs += 1
 
-        def parts(conformer: Conformer) -> Iterator[Part]:
+        def parts(conformer: AnyConformer) -> Iterator[Part]:
             for rows in self._numbered():
                 size = rows.batch.num_rows
                 yield Part(rows.number, size, rows.first + size, partial(conformer.batch, WHERE, rows))

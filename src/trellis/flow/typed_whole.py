@@ -13,6 +13,9 @@ from trellis.errors import ContractError, UsageError
 from trellis.evolution.contract import ContractViolation, contract_for
 from trellis.evolution.evolve import Verdict
 from trellis.flow.arrow_types import arrow_type
+from trellis.flow.nested_types import described, nested_type
+from trellis.flow.nested_values import Misfit, nested_cast, nested_of_texts
+from trellis.flow.number_text import is_number_text
 from trellis.flow.plan import Plan
 from trellis.flow.slots import TableWalk
 from trellis.flow.typed_cast import Fitted, fitted, json_of, plain
@@ -21,13 +24,26 @@ from trellis.schema.model import Column
 
 
 def fitted_whole(array: pa.Array, field: Field, column: Column) -> Fitted | None:
-    """The values as the column stores them, nested ones as JSON; None where one does not fit."""
+    """The values as the column stores them, nested ones as such or as JSON; None where one does not fit."""
+    nested, texts = nested_type(column), field.type is not None and field.type.data_type == "text"
+    if nested is not None:
+        return _nested(array, nested, texts)
     if field.nested:
         return Fitted(json_of(array)) if column.data_type in ("json", "text") else None
     found = plain(array)
-    if field.type is not None and field.type.data_type == "text" and column.data_type != "text":
+    if texts and column.data_type != "text" and not is_number_text(column):
         return _read(found.cast(pa.string()), column)
     return fitted(found, column)
+
+
+def _nested(array: pa.Array, wanted: pa.DataType, texts: bool) -> Fitted | None:
+    """Nested values, or JSON texts of such, as a nested type."""
+    try:
+        if texts:
+            return Fitted(nested_of_texts(plain(array).to_pylist(), wanted))
+        return Fitted(nested_cast(array, wanted))
+    except Misfit:
+        return None
 
 
 def _read(texts: pa.Array, column: Column) -> Fitted | None:
@@ -95,5 +111,8 @@ def refuse_shared(fields: tuple[Field, ...], root: TableWalk, file: str) -> None
 
 
 def _described(column: Column) -> str:
+    nested = described(column)
+    if nested is not None:
+        return nested
     said = [str(each) for each in (column.precision, column.scale) if each is not None]
     return f"{column.data_type}({', '.join(said)})" if said else str(column.data_type)

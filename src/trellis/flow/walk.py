@@ -49,8 +49,8 @@ class Walker:
         self.plan = plan
         self.dialect = plan.dialect
         self.naming = plan.naming
-        self.detect = self.dialect.type.classifier(plan.schema, fresh=True)
-        self.classify = self.dialect.type.classifier(plan.schema, fresh=False)
+        self.detect = self.dialect.type.classifier(plan.schema, fresh=True, wei=plan.digits.wei)
+        self.classify = self.dialect.type.classifier(plan.schema, fresh=False, wei=plan.digits.wei)
         self.tables: dict[str, TableWalk] = {}
         self.slots: list[Slot] = []
         self.where: Position = ()

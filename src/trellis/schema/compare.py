@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.schema.form import column_keys, plain, said, table_keys
-from trellis.schema.model import Column, Schema, Table
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.system import is_system
 
 PROCESSING = frozenset({"x-normalizer", "x-loader", "x-extractor"})
@@ -129,6 +129,8 @@ class ChangeColumn:
         >>> ChangeColumn("orders", "qty", "data_type", "bigint", "double").describe()
         'orders.qty: data_type was bigint, is double'
         """
+        if self.property == NESTED_TYPE:
+            return f"{self.table}.{self.column}: {_nested_type(self.before, self.after)}"
         return f"{self.table}.{self.column}: {_was(self.property, self.before, self.after)}"
 
 
@@ -200,13 +202,13 @@ def retyped(before: Schema, after: Schema) -> dict[str, list[str]]:
             was = known.get(column.name)
             if was is None or was is column or not was.complete or not column.complete:
                 continue
-            if (was.data_type, was.precision, was.scale) != (
-                column.data_type,
-                column.precision,
-                column.scale,
-            ):
+            if _stored_as(was) != _stored_as(column):
                 found.setdefault(name, []).append(column.name)
     return found
+
+
+def _stored_as(column: Column) -> tuple[Any, ...]:
+    return column.data_type, column.precision, column.scale, column.hint(NESTED_TYPE)
 
 
 def compare_settings(before: Schema | None, after: Schema) -> tuple[ChangeSchema, ...]:
@@ -281,6 +283,14 @@ def _breaks(key: str, before: Any, after: Any) -> bool:
     if key == "scale":
         return True
     return key in KEYS and bool(after)
+
+
+def _nested_type(before: Any, after: Any) -> str:
+    """The hint says nothing to a reader."""
+    if before and after:
+        return "its nested values get another type"
+    names = ("JSON text", "nested")
+    return f"its values were {names[bool(before)]}, are {names[bool(after)]}"
 
 
 def _was(key: str, before: Any, after: Any) -> str:

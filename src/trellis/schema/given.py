@@ -1,4 +1,4 @@
-"""A schema handed over with a load: what it says goes over what is stored, nothing is taken away."""
+"""What is handed over with a load, a schema or a naming convention: it goes over what is stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trellis.errors import SchemaError
 from trellis.schema.form import plain
 from trellis.schema.merge import normalize_table, unify
 from trellis.schema.model import Schema, Settings
-from trellis.schema.naming import Naming
+from trellis.schema.naming import Naming, get_naming
 from trellis.schema.rules import merge_hints, update_preferred_types
 from trellis.schema.system import is_system
 
@@ -28,7 +28,7 @@ def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -
     taken = replace(schema, normalizers=MappingProxyType(normalizers))
     naming = naming_of(taken)
     if naming.name != naming_of(schema).name and not normalizers.get(CHANGE_ALLOWED):
-        _refuse_new_names(schema, str(schema.normalizers.get("names") or "snake_case"), naming.name)
+        _refuse_new_names(schema, naming.name)
     _normalize_propagation(normalizers, naming)
     settings = _settings(schema.settings, given.settings, naming)
     tables = [normalize_table(each, naming) for each in given.tables.values()]
@@ -38,14 +38,45 @@ def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -
     )
 
 
-def _refuse_new_names(schema: Schema, old: str, new: str) -> None:
+def follow(schema: Schema, convention: str) -> Schema:
+    """The schema with this naming convention; tables without data get names by it.
+
+    Raises SchemaError where tables hold data under names by another, unless the schema allows that.
+
+    >>> from trellis.schema.model import Table
+    >>> list(follow(Schema("shop", {"Items": Table("Items")}), "sql_ci_v1").tables)
+    ['items']
+    """
+    naming = get_naming(convention)
+    if naming.name == get_naming(_names(schema)).name:
+        return schema
+    if not schema.normalizers.get(CHANGE_ALLOWED):
+        _refuse_new_names(schema, naming.name)
+    named = with_normalizers(schema, {"names": convention})
+    tables = [
+        each if each.seen_data or is_system(each.name) else normalize_table(each, naming)
+        for each in schema.tables.values()
+    ]
+    return replace(named, tables={each.name: each for each in tables})
+
+
+def with_normalizers(schema: Schema, said: Mapping[str, Any]) -> Schema:
+    """The schema with these of its normalizers; the names in it stay as they are."""
+    return replace(schema, normalizers=MappingProxyType({**schema.normalizers, **said}))
+
+
+def _refuse_new_names(schema: Schema, new: str) -> None:
     full = [each.name for each in schema.tables.values() if each.seen_data and not is_system(each.name)]
     if full:
         raise SchemaError(
-            f"schema {schema.name}: identifiers frozen: {', '.join(full)} hold data under names by {old}, so "
-            f"the naming convention cannot become {new}; to have new columns and tables beside the old ones "
-            f"say normalizers.{CHANGE_ALLOWED}: true"
+            f"schema {schema.name}: identifiers frozen: {', '.join(full)} hold data under names by "
+            f"{_names(schema)}, so the naming convention cannot become {new}; load into another dataset, or, "
+            f"to have new columns and tables beside the old ones, set the option {CHANGE_ALLOWED}=true"
         )
+
+
+def _names(schema: Schema) -> str:
+    return str(schema.normalizers.get("names") or "snake_case")
 
 
 def _settings(old: Settings, new: Settings, naming: Naming) -> Settings:

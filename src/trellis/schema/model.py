@@ -10,7 +10,7 @@ import copyreg
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 DataType = Literal[
     "text", "double", "bool", "timestamp", "date", "time", "bigint", "binary", "json", "decimal", "wei"
@@ -27,6 +27,9 @@ def _read_only(content: dict[str, Any]) -> MappingProxyType[str, Any]:
 # Schemas travel to Spark tasks; a read-only mapping does not pickle by itself.
 copyreg.pickle(MappingProxyType, lambda proxy: (_read_only, (dict(proxy),)))
 NOTHING: Extra = MappingProxyType({})
+
+NESTED_TYPE = "x-nested-type"
+"""The hint of a `json` column that holds the type of its nested values, where these are stored as such."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,15 @@ class Column:
 
     def with_hints(self, **hints: Any) -> Column:
         return replace(self, hints=MappingProxyType({**self.hints, **hints}))
+
+
+SINGLE: Final = 24
+"""Bits of precision of a float of 32 bits, as in SQL's FLOAT(24)."""
+
+
+def is_single(column: Column) -> bool:
+    """Whether a double is to be kept in 32 bits."""
+    return column.precision is not None and column.precision <= SINGLE
 
 
 def number_size(column: Column) -> tuple[int, int]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, NoReturn
 
 from trellis.errors import SchemaError, UsageError, nearest
@@ -251,17 +250,3 @@ def _custom(name: str) -> Convention:
     if not clean("_dlt_loads").startswith(clean("_dlt")):
         raise SchemaError(f"naming convention {name!r} loses the prefix _dlt of system tables: keep it")
     return found
-
-
-def follow(schema: Schema, convention: str) -> Schema:
-    """The schema with this naming convention. Raises SchemaError where its names follow another already."""
-    get_naming(convention)
-    current = str(schema.normalizers.get("names") or "snake_case")
-    if convention == current:
-        return schema
-    if schema.stored_hash is not None:
-        raise SchemaError(
-            f"naming={convention}: the names of schema {schema.name} follow {current} and cannot follow "
-            "another convention later; load into another dataset, or leave the option out"
-        )
-    return replace(schema, normalizers=MappingProxyType({**schema.normalizers, "names": convention}))

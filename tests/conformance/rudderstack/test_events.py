@@ -23,7 +23,7 @@ from trellis.dialects.rudderstack.explode import exploder
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, neutral
 from trellis.dialects.rudderstack.warehouses import provider_of
-from trellis.evolution.dialect import Rejected
+from trellis.evolution.record import Rejected
 
 SEED_TIMES = {
     "receivedAt": "2020-04-26T07:00:45.558Z",

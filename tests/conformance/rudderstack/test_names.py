@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from trellis.dialects.rudderstack.names import Names, blendo, namespace, snake
 from trellis.dialects.rudderstack.warehouses import PROVIDERS, Provider, provider_of
 from trellis.dialects.rudderstack.words import NAMESPACE_WORDS, WORDS
-from trellis.evolution.dialect import Rejected
+from trellis.evolution.record import Rejected
 
 
 def names(warehouse: str = "RS", **said: bool) -> Names:

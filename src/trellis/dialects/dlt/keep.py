@@ -10,7 +10,9 @@ from typing import Any
 from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.disposition import chain_loads, version_column
 from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
-from trellis.dialects.dlt.normalizer import normalizer_of
+from trellis.dialects.dlt.normalizer import OPTION, is_own, with_normalizer
+from trellis.dialects.dlt.own import own_class
+from trellis.dialects.dlt.own_keys import own_keys, refuse_orphans, refuse_unlinked
 from trellis.dialects.dlt.propagate import (
     has_root_key,
     propagated,
@@ -37,31 +39,28 @@ from trellis.dialects.dlt.system import (
 )
 from trellis.dialects.dlt.type import DltType
 from trellis.dialects.dlt.warehouses import warehouse_of
-from trellis.dialects.dlt.whole import OPTIONS, whole_keys
+from trellis.dialects.dlt.whole import OPTIONS, switched, whole_keys
 from trellis.dialects.dlt.widen import with_widening
 from trellis.evolution.dialect import (
-    Catalog,
     Journal,
-    Links,
     Load,
     Mode,
-    RefusedTable,
     Request,
-    Restored,
     RowKeys,
     State,
 )
+from trellis.evolution.quiet import QuietKeep
+from trellis.schema.given import CHANGE_ALLOWED, follow, with_normalizers
 from trellis.schema.merge import drop_tables, merge_table
 from trellis.schema.model import Column, DataType, Schema, Table
-from trellis.schema.naming import Naming, follow
+from trellis.schema.naming import Naming
 
 _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
 
 
-class DltKeep:
+class DltKeep(QuietKeep):
     prefix = PREFIX
-    options = ("max_nesting", "naming", "warehouse", "widen", *OPTIONS)
-    follows_catalog = False
+    options = ("max_nesting", "naming", CHANGE_ALLOWED, OPTION, "warehouse", "widen", *OPTIONS)
 
     def new_schema(self, name: str) -> Schema:
         return new_schema(name)
@@ -71,14 +70,16 @@ class DltKeep:
             warehouse_of(str(settings["warehouse"]))
         if "widen" in settings:
             schema = replace(schema, settings=with_widening(schema.settings, str(settings["widen"])))
+        if OPTION in settings:
+            schema = with_normalizer(schema, settings[OPTION])
+        if CHANGE_ALLOWED in settings:
+            schema = with_normalizers(schema, {CHANGE_ALLOWED: switched(settings, CHANGE_ALLOWED)})
         naming = settings.get("naming")
         return schema if naming is None else follow(schema, str(naming))
 
-    def adopt(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
-        return schema
-
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
-        normalizer_of(schema)
+        if is_own(schema):
+            own_class(schema)
         name = naming.table(request.table)
         if STATE not in schema.tables:
             schema = schema.with_tables(self.saw_data(STATE_TABLE))
@@ -115,13 +116,16 @@ class DltKeep:
         known = schema.tables.get(table)
         if known is None or known.parent is None:
             hashed = known.columns_with("primary_key") if known and _hashes_keys(known) else ()
+            linked = below is not None and self._links_to_root(schema, below)
             return RowKeys(
                 ROW_ID,
                 load_id=LOAD_ID,
-                root_id=ROOT_ID if below and self._links_to_root(schema, below) else None,
+                root_id=ROOT_ID if linked else None,
                 from_columns=hashed,
                 of_item=known is not None and version_column(known) == ROW_ID,
             )
+        if is_own(schema):
+            return own_keys(known)
         return RowKeys(
             ROW_ID,
             parent_id=PARENT_ID,
@@ -133,12 +137,17 @@ class DltKeep:
         return whole_keys(self.row_keys(schema, table), schema.tables.get(table), settings)
 
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
-        return propagated(schema, table)
+        return {} if is_own(schema) else propagated(schema, table)
 
     def bookkeeping(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         """Keys to a row whose id the data brought itself have the type of that id."""
         rules, known = DltType(), schema.tables[table]
         types = dict(_TYPES)
+        if is_own(schema):
+            return tuple(
+                known.columns.get(name) or rules.column(schema, name, "text")
+                for name in self.row_keys(schema, table).columns
+            )
         top = schema.root_of(below or table).name
         for column, owner in ((PARENT_ID, known.parent), (ROOT_ID, top)):
             own = schema.tables[owner].columns.get(ROW_ID) if owner else None
@@ -147,24 +156,9 @@ class DltKeep:
         names = self.row_keys(schema, table, below).columns
         return tuple(rules.column(schema, name, types.get(name, "text")) for name in names)
 
-    def admits(self, schema: Schema, table: str, column: str | None) -> bool:
-        return True
-
-    def overflow(self, schema: Schema, row: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[str, Any]:
-        raise NotImplementedError("there are no quotas")
-
-    def refused(
-        self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
-    ) -> tuple[str, Mapping[str, Any]] | None:
-        return None
-
-    def discards(self, schema: Schema) -> RefusedTable | None:
-        return None
-
-    def restored(self, schema: Schema, kept: Mapping[str, Any]) -> Restored | None:
-        return None
-
     def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
+        if is_own(after):
+            refuse_orphans(after, touched)
         return after
 
     def loads(
@@ -175,16 +169,13 @@ class DltKeep:
         mode: Mode | None,
         now: datetime,
     ) -> tuple[Load, ...]:
-        return chain_loads(schema, roots, touched, now)
+        found = chain_loads(schema, roots, touched, now)
+        if is_own(schema):
+            refuse_unlinked(schema, found)
+        return found
 
     def remarks(self, schema: Schema, roots: Sequence[str]) -> tuple[str, ...]:
         return remarks(schema, roots)
-
-    def links(self, schema: Schema) -> Links | None:
-        return None
-
-    def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
-        return {}
 
     def ddl(
         self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
@@ -221,7 +212,7 @@ class DltKeep:
         return child_keys(parents, table, indexes)
 
     def _links_to_root(self, schema: Schema, table: str) -> bool:
-        if table not in schema.tables:
+        if table not in schema.tables or is_own(schema):
             return False
         chain = schema.root_of(table)
         if has_root_key(schema, chain.name) or any(ROOT_ID in t.columns for t in schema.chain(chain.name)):

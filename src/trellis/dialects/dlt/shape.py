@@ -1,7 +1,11 @@
-"""Nesting becomes columns and child tables until the budget of levels is used up (spec dlt.md, 10)."""
+"""Nesting becomes columns and child tables until the budget of levels is used up (spec dlt.md, 10).
+
+The rows of a user's own normalizer are flat already: what is nested in them stays JSON.
+"""
 
 from __future__ import annotations
 
+from trellis.dialects.dlt.normalizer import is_own
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches, preferred_type
 
@@ -10,6 +14,8 @@ MAX_NESTING = 1000
 
 class DltShape:
     def budget(self, schema: Schema, root: str) -> int:
+        if is_own(schema):
+            return 0
         own = (schema.tables[root].hints.get("x-normalizer") or {}) if root in schema.tables else {}
         if "max_nesting" in own:
             return int(own["max_nesting"])

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from trellis.dialects.dlt.normalizer import NO_COERCION, normalizer_of
 from trellis.dialects.dlt.widen import widened
 from trellis.evolution.coerce import coercer
 from trellis.evolution.kinds import Kind, TypedKind, classifier
-from trellis.evolution.values import MISFIT
+from trellis.evolution.values import MISFIT, WEI_SIZE
+from trellis.evolution.wei import wei_size, with_room
 from trellis.schema.model import Column, DataType, Schema, Table, number_size
 from trellis.schema.naming import Naming
 from trellis.schema.rules import hints_for, preferred_type
-
-WEI: Final = (38, 0)
 
 _DIRECT: Mapping[DataType, tuple[type, ...]] = {
     "text": (str,),
@@ -27,8 +26,10 @@ _DIRECT: Mapping[DataType, tuple[type, ...]] = {
 
 
 class DltType:
-    def classifier(self, schema: Schema, fresh: bool) -> Callable[[Any], Kind]:
-        kind_of = classifier((schema.settings.detections or ()) if fresh else ())
+    def classifier(
+        self, schema: Schema, fresh: bool, wei: tuple[int, int] = WEI_SIZE
+    ) -> Callable[[Any], Kind]:
+        kind_of = with_room(classifier((schema.settings.detections or ()) if fresh else ()), wei)
         return kind_of if self.coerces(schema) else lambda value: _own(kind_of(value))
 
     def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
@@ -88,6 +89,6 @@ def _coercer(column: Column) -> Callable[[Any], Any]:
     precision, scale = column.precision, column.scale
     if column.data_type == "decimal" and precision is None:
         precision, scale = number_size(column)
-    elif column.data_type == "wei" and precision is None:
-        precision, scale = WEI
+    elif column.data_type == "wei":
+        precision, scale = wei_size(column)
     return coercer(column.data_type, timezone=column.timezone, precision=precision, scale=scale)

@@ -36,7 +36,7 @@ from trellis.dialects.rudderstack.values import (
     scalar_text,
     spelled,
 )
-from trellis.evolution.dialect import Lost, Rejected
+from trellis.evolution.record import Lost, Rejected
 
 LONGEST_PAIR: Final = 512
 """Characters of a type and a value of a merge rule together."""

@@ -18,7 +18,7 @@ from trellis.dialects.rudderstack.standard import (
     USERS,
 )
 from trellis.dialects.rudderstack.values import Cell, JsonText, blank, json_text, scalar, scalar_text
-from trellis.evolution.dialect import Lost, Rejected
+from trellis.evolution.record import Lost, Rejected
 
 MEMORY: Final = 10_000
 """Names of events that are remembered."""

@@ -13,8 +13,9 @@ from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options, Wish
 from trellis.dialects.rudderstack.recipes import recipe_of
 from trellis.dialects.rudderstack.times import parse, parse_strict
 from trellis.dialects.rudderstack.values import plain, scalar_text
-from trellis.evolution.dialect import Lost, Rejected, Routed, Shared
+from trellis.evolution.dialect import Routed, Shared
 from trellis.evolution.recipe import Recipe
+from trellis.evolution.record import Lost, Rejected
 
 EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
 MEMORY: Final = 64

@@ -23,7 +23,7 @@ from trellis.dialects.rudderstack.values import (
     json_text,
     plain,
 )
-from trellis.evolution.dialect import Lost
+from trellis.evolution.record import Lost
 
 MEMORY: Final = 100_000
 """Keys that a tree remembers before it starts anew; a deep one counts as many."""

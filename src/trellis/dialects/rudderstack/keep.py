@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -15,17 +15,10 @@ from trellis.dialects.rudderstack.named import Named
 from trellis.dialects.rudderstack.options import FIELDS, Options
 from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.quota import room
-from trellis.dialects.rudderstack.records import load_records
 from trellis.dialects.rudderstack.restore import restored
 from trellis.dialects.rudderstack.settle import settled
 from trellis.dialects.rudderstack.standard import DISCARDS, MERGE_RULES
-from trellis.dialects.rudderstack.system import (
-    JOURNAL,
-    OPTIONS,
-    PREFIX,
-    new_schema,
-    options_of,
-)
+from trellis.dialects.rudderstack.system import JOURNAL, OPTIONS, PREFIX, options_of
 from trellis.dialects.rudderstack.type import printed
 from trellis.dialects.rudderstack.values import JsonText, json_text
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
@@ -42,7 +35,8 @@ from trellis.evolution.dialect import (
     RowKeys,
     State,
 )
-from trellis.schema.merge import drop_tables
+from trellis.evolution.journal import load_records, new_schema
+from trellis.evolution.quiet import QuietKeep
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 from trellis.schema.system import is_system
@@ -52,13 +46,13 @@ _HOME: Mapping[str, str] = {"parquet": "S3_DATALAKE"}
 _POSTGRES = "POSTGRES"
 
 
-class RudderKeep:
+class RudderKeep(QuietKeep):
     prefix = PREFIX
     options = tuple(FIELDS)
     follows_catalog = True
 
     def new_schema(self, name: str) -> Schema:
-        return new_schema(name)
+        return new_schema(name, JOURNAL)
 
     def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
         known = options_of(schema)
@@ -98,12 +92,6 @@ class RudderKeep:
     def new_table(self, schema: Schema, name: str, parent: str | None) -> Table:
         return Table(name).with_hints(write_disposition="append", resource=name)
 
-    def saw_data(self, table: Table) -> Table:
-        return table.with_hints(**{"x-normalizer": {"seen-data": True}})
-
-    def without(self, schema: Schema, tables: Collection[str]) -> Schema:
-        return drop_tables(schema, tables)
-
     def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
         if is_system(table):
             return RowKeys()
@@ -113,9 +101,6 @@ class RudderKeep:
 
     def whole_keys(self, schema: Schema, table: str, settings: Mapping[str, Any]) -> RowKeys:
         return self.row_keys(schema, table)
-
-    def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
-        return {}
 
     def bookkeeping(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         names = self.row_keys(schema, table).loaded_at
@@ -163,9 +148,6 @@ class RudderKeep:
     ) -> tuple[Load, ...]:
         return loads(options_of(schema), touched, mode)
 
-    def remarks(self, schema: Schema, roots: Sequence[str]) -> tuple[str, ...]:
-        return ()
-
     def links(self, schema: Schema) -> Links | None:
         named = Named.of(options_of(schema))
         return named.links() if named.table(MERGE_RULES) in schema.tables else None
@@ -197,22 +179,4 @@ class RudderKeep:
     def records(
         self, schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        return load_records(schema, load_id, now, fresh=fresh)
-
-    def root_keys(self, seed: bytes, count: int) -> list[str]:
-        return []
-
-    def hashed_keys(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-        return []
-
-    def recalled(self, row: Mapping[str, Any] | None, pipeline: str, dataset: str) -> State:
-        return {}
-
-    def remembered(self, old: State, schema_name: str, sources: State | None) -> State | None:
-        return None
-
-    def item_keys(self, items: Iterable[Mapping[str, Any]]) -> list[str]:
-        return []
-
-    def child_keys(self, parents: Sequence[Any], table: str, indexes: Sequence[int]) -> list[str]:
-        return []
+        return load_records(schema, JOURNAL, load_id, now, fresh=fresh)

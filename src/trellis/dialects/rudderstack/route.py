@@ -7,8 +7,10 @@ from datetime import datetime
 
 from trellis.dialects.rudderstack.explode import exploder
 from trellis.dialects.rudderstack.system import options_of
-from trellis.evolution.dialect import Router
+from trellis.evolution.dialect import Reshaper, Router
+from trellis.evolution.program import RowProgram
 from trellis.schema.model import Schema
+from trellis.schema.naming import Naming
 
 
 class RudderRoute:
@@ -16,3 +18,9 @@ class RudderRoute:
 
     def router(self, schema: Schema, now: datetime, closed: Collection[str] = ()) -> Router | None:
         return exploder(options_of(schema), now, closed)
+
+    def reshaper(self, schema: Schema, naming: Naming) -> Reshaper | None:
+        return None
+
+    def program(self, schema: Schema, now: datetime) -> RowProgram | None:
+        return None

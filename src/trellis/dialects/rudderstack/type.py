@@ -15,7 +15,7 @@ from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, S
 from trellis.dialects.rudderstack.warehouses import Provider
 from trellis.evolution.dialect import Cut, Refusal
 from trellis.evolution.kinds import Kind
-from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT
+from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 
@@ -61,7 +61,9 @@ _DIRECT: Mapping[DataType, tuple[type, ...]] = {
 
 
 class RudderType:
-    def classifier(self, schema: Schema, fresh: bool) -> Callable[[Any], Kind]:
+    def classifier(
+        self, schema: Schema, fresh: bool, wei: tuple[int, int] = WEI_SIZE
+    ) -> Callable[[Any], Kind]:
         beyond = options_of(schema).warehouse.text_beyond
 
         def of(value: Any) -> Kind:

@@ -1,0 +1,158 @@
+"""The pipeline of Pinot said column by column, for records that hold nothing special."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.fields import FieldSpec
+from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
+from trellis.dialects.pinot.expression.program import FAILURES, Program
+from trellis.dialects.pinot.row.main_time import FIRST, LAST, MainTime
+from trellis.dialects.pinot.row.pipeline import Column, Pipeline
+from trellis.dialects.pinot.value.damage import Damages
+from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.evolution.recipe import Path
+from trellis.evolution.vector import Cell, Derived, Special, Target, VectorProgram
+
+_TARGETS: Final[Mapping[PinotType, Target]] = {
+    PinotType.INT: "int32",
+    PinotType.LONG: "int64",
+    PinotType.FLOAT: "float32",
+    PinotType.DOUBLE: "float64",
+    PinotType.BOOLEAN: "bool",
+    PinotType.TIMESTAMP: "millis",
+    PinotType.STRING: "text",
+    PinotType.JSON: "json",
+    PinotType.BYTES: "binary",
+}
+"""Maps have no shortcut."""
+KNOWN: Final = 10_000
+"""So many texts of a column are remembered."""
+
+
+def vector_of(
+    pipeline: Pipeline,
+    nullable: Collection[str],
+    out: Mapping[str, Callable[[Any], Any]],
+    unused: Callable[[str], str],
+    taken: Callable[[], Counter[str]],
+) -> VectorProgram | None:
+    """None where records may become several rows, or rows are made of the rest of a record."""
+    config, order = pipeline.table.complex, pipeline.transforms.order
+    if pipeline.conforming is not None or (config is not None and (config.unnest or config.rename)):
+        return None
+    paths = {name: pipeline.path_of(name) for name in pipeline.needed}
+    derived = {each.column: _derived(each.column, each.program, each.arguments, paths) for each in order}
+    if any(each.arguments & derived.keys() for each in order):
+        return None
+    cells = tuple(
+        _cell(
+            column,
+            derived.get(column.spec.name, paths[column.spec.name]),
+            nullable,
+            out[column.spec.name],
+            pipeline.damages,
+        )
+        for column in pipeline.columns
+    )
+    drops = None
+    if pipeline.filter is not None:
+        if pipeline.filter.arguments & derived.keys():
+            return None
+        drops = _derived("", pipeline.filter.program, pipeline.filter.arguments, paths)
+    return VectorProgram(cells, pipeline.reads, unused, taken, pipeline.zone, drops)
+
+
+def _derived(column: str, program: Program, arguments: Collection[str], paths: Mapping[str, Path]) -> Derived:
+    """An expression over the fields of a record; lists and maps, and what cannot be computed, are special."""
+    names = sorted(arguments)
+
+    def compute(*values: Any) -> Any:
+        try:
+            return program(dict(zip(names, values, strict=True)))
+        except FAILURES:
+            raise Special from None
+
+    return Derived(paths[column] if column else (), tuple(paths[name] for name in names), compute)
+
+
+def _cell(
+    column: Column,
+    source: Path | Derived,
+    nullable: Collection[str],
+    out: Callable[[Any], Any],
+    damages: Damages,
+) -> Cell:
+    spec = column.spec
+    default = None if spec.name in nullable else out(column.cut(column.default)[0])
+    within, pattern, check = (
+        _times(column.main_time, spec.data_type) if column.main_time else (None, None, None)
+    )
+    return Cell(
+        spec.name,
+        source,
+        _target(spec),
+        not spec.single_value,
+        _each(column, out, damages),
+        default,
+        None if spec.strategy is ExceedStrategy.NO_ACTION else spec.longest,
+        within,
+        pattern,
+        check,
+    )
+
+
+def _target(spec: FieldSpec) -> Target:
+    if spec.data_type is PinotType.BIG_DECIMAL:
+        return "other" if spec.trailing_zeros else "digits"
+    return _TARGETS.get(spec.data_type, "other")
+
+
+def _each(column: Column, out: Callable[[Any], Any], damages: Damages) -> Callable[[Any], Any]:
+    """What makes one value; texts that come again and are not damaged are converted once."""
+    known: dict[str, Any] = {}
+
+    def each(value: Any) -> Any:
+        if value.__class__ is str and value in known:
+            return known[value]
+        before = damages.total
+        try:
+            made = column.stored(value)
+            stored = None if made is None else out(column.cut(made)[0])
+        except CannotConvert:
+            raise Special from None
+        if value.__class__ is str and len(known) < KNOWN and damages.total == before:
+            known[value] = stored
+        return stored
+
+    return each
+
+
+def _times(
+    main: MainTime, data_type: PinotType
+) -> tuple[tuple[int, int] | None, str | None, Callable[[Any], bool] | None]:
+    """The bounds of a main time: of its numbers, of what its texts read as, or a look at each text."""
+    found = main.format
+    if found.kind == "SIMPLE_DATE_FORMAT":
+        if data_type is PinotType.STRING and found.zone == "UTC" and found.pattern is not None:
+            return (FIRST, LAST), found.pattern, lambda text: main.problem(text) is None
+        return None, None, lambda value: main.problem(value) is None
+    if found.kind == "TIMESTAMP" and data_type is not PinotType.STRING:
+        return (FIRST, LAST), None, None
+    if found.kind == "EPOCH" and data_type in (PinotType.INT, PinotType.LONG):
+        unit = _MILLIS.get(found.unit)
+        if unit is not None:
+            step = unit * found.size
+            return (-(-FIRST // step), LAST // step), None, None
+    return None, None, lambda value: main.problem(value) is None
+
+
+_MILLIS: Final[Mapping[str, int]] = {
+    "MILLISECONDS": 1,
+    "SECONDS": 1_000,
+    "MINUTES": 60_000,
+    "HOURS": 3_600_000,
+    "DAYS": 86_400_000,
+}

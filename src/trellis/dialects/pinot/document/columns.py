@@ -1,0 +1,64 @@
+"""The columns of a schema, and where its document says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trellis.dialects.pinot.document.faults import Fault, pointer
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.legacy import conversion, conversion_fault
+from trellis.dialects.pinot.document.types import FieldType
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A field and the JSON pointer of its document."""
+
+    spec: FieldSpec
+    place: str
+
+    def fault(self, message: str, key: str | None = None) -> Fault:
+        """A fault at a key of the field, or at the field itself; always there for the legacy time field."""
+        inside = key and self.spec.field_type is not FieldType.TIME
+        return Fault(self.place + pointer(key or "") if inside else self.place, self.spec.name, message)
+
+
+def placed(schema: PinotSchema) -> Iterator[Placed]:
+    """All fields in the order of the document; the legacy time field last, as a field of type TIME.
+
+    >>> from trellis.dialects.pinot.document.types import PinotType
+    >>> schema = PinotSchema("s", metrics=(FieldSpec("n", PinotType.INT, FieldType.METRIC),))
+    >>> [each.place for each in placed(schema)]
+    ['/metricFieldSpecs/0']
+    """
+    for key, specs in (
+        ("dimensionFieldSpecs", schema.dimensions),
+        ("metricFieldSpecs", schema.metrics),
+        ("dateTimeFieldSpecs", schema.date_times),
+        ("complexFieldSpecs", schema.complexes),
+    ):
+        for at, spec in enumerate(specs):
+            yield Placed(spec, pointer(key, at))
+    if schema.time is not None:
+        yield Placed(time_spec(schema), pointer("timeFieldSpec"))
+
+
+def time_spec(schema: PinotSchema) -> FieldSpec:
+    """The legacy time field of a schema that has one, as a field of type TIME with its implicit transform."""
+    assert schema.time is not None
+    time = schema.time
+    implicit = None if conversion_fault(time) else conversion(time)
+    return FieldSpec(
+        time.column.name,
+        time.column.data_type,
+        FieldType.TIME,
+        default=time.default,
+        transform=time.transform or implicit,
+    )
+
+
+def columns(schema: PinotSchema) -> dict[str, FieldSpec]:
+    """All fields by their names, in alphabetical order as Pinot walks them."""
+    found = {each.spec.name: each.spec for each in placed(schema)}
+    return dict(sorted(found.items()))

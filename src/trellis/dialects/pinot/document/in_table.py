@@ -1,0 +1,140 @@
+"""Whether a schema and a table config fit each other (spec pinot.md, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trellis.dialects.pinot.document.columns import columns
+from trellis.dialects.pinot.document.faults import Fault
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.types import FieldType, Profile
+from trellis.dialects.pinot.expression.grammar import Call, Expression, ExpressionError, arguments, parse
+from trellis.dialects.pinot.expression.tree import nodes
+from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.errors import SchemaError
+
+
+def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, Any]) -> Iterator[Fault]:
+    """What makes the controller refuse the table with this schema; the pointers are into the table config.
+
+    A config that cannot be read is the only fault.
+    """
+    try:
+        config = table_config(document)
+    except SchemaError as wrong:
+        yield Fault("", None, str(wrong))
+        return
+    check = _Check(schema, columns(schema), config)
+    yield from check.name()
+    yield from check.time_column()
+    yield from check.transforms(profile)
+    yield from check.keys()
+
+
+@dataclass(frozen=True)
+class _Check:
+    schema: PinotSchema
+    fields: Mapping[str, FieldSpec]
+    config: TableConfig
+
+    def name(self) -> Iterator[Fault]:
+        if self.config.name and self.schema.name and self.config.name != self.schema.name:
+            yield Fault(
+                "/tableName",
+                None,
+                f"the schema of table {self.config.name} is named {self.schema.name}: give them the same"
+                " name, the table with or without _OFFLINE or _REALTIME",
+            )
+
+    def time_column(self) -> Iterator[Fault]:
+        name = self.config.time_column
+        if name is None:
+            if self.config.kind == "REALTIME":
+                yield Fault("", None, "'timeColumnName' cannot be null in REALTIME table config")
+            return
+        found = self.fields.get(name)
+        if found is None or found.field_type not in (FieldType.DATE_TIME, FieldType.TIME):
+            yield Fault(
+                "/segmentsConfig/timeColumnName",
+                name,
+                f"Cannot find valid fieldSpec for timeColumn: {name} from the table config:"
+                f" {self.config.name}, in the schema: {self.schema.name}: name a dateTime column",
+            )
+
+    def transforms(self, profile: Profile) -> Iterator[Fault]:
+        said = self.config.transforms
+        parsed: dict[int, Expression] = {}
+        for at, (column, text) in enumerate(said):
+            try:
+                parsed[at] = parse(text)
+            except ExpressionError as wrong:
+                yield _transform(
+                    at, column, f"Invalid transform function '{text}' for column '{column}': {wrong}"
+                )
+        read = {at: arguments(each) for at, each in parsed.items()}
+        for at, (column, text) in enumerate(said):
+            fed = any(column in each for other, each in read.items() if other != at)
+            if column not in self.fields and not fed and not self._aggregated(column):
+                yield _transform(
+                    at,
+                    column,
+                    f"The destination column '{column}' of the transform function must be present in the"
+                    " schema or as a source column for aggregations",
+                )
+            if column in read.get(at, ()):
+                yield _transform(
+                    at,
+                    column,
+                    f"Arguments of a transform function '{text}' cannot contain the destination column"
+                    f" '{column}'",
+                )
+            if (
+                profile.extended
+                and self.config.kind == "REALTIME"
+                and at in parsed
+                and _calls_now(parsed[at])
+            ):
+                yield _transform(
+                    at,
+                    column,
+                    f"transform '{text}' of a REALTIME table must not call now(): replicas would differ",
+                )
+
+    def _aggregated(self, column: str) -> bool:
+        ingestion = self.config.document.get("ingestionConfig") or {}
+        said = ingestion.get("aggregationConfigs") or ()
+        return any(
+            f"({column})" in str(each.get("aggregationFunction", "")).replace(" ", "") for each in said
+        )
+
+    def keys(self) -> Iterator[Fault]:
+        document = self.config.document
+        upsert = _mode(document, "upsertConfig") or bool(
+            (document.get("dedupConfig") or {}).get("dedupEnabled")
+        )
+        if document.get("isDimTable") and not self.schema.primary_key:
+            yield Fault("/isDimTable", None, "Dimension table must have primary key[s]")
+        if not upsert:
+            return
+        place = "/upsertConfig" if _mode(document, "upsertConfig") else "/dedupConfig"
+        if not self.schema.primary_key:
+            yield Fault(place, None, "Upsert/Dedup table must have primary key columns in the schema")
+        for name in self.schema.primary_key:
+            if name in self.fields and not self.fields[name].single_value:
+                message = f"Upsert/Dedup primary key column: {name} cannot be of multi-value type"
+                yield Fault(place, name, message)
+
+
+def _transform(at: int, column: str, message: str) -> Fault:
+    return Fault(f"/ingestionConfig/transformConfigs/{at}", column, message)
+
+
+def _calls_now(expression: Expression) -> bool:
+    return any(isinstance(each, Call) and each.name == "now" for each, _ in nodes(expression))
+
+
+def _mode(document: Mapping[str, Any], key: str) -> bool:
+    said = document.get(key) or {}
+    return bool(said.get("mode", "NONE") != "NONE")

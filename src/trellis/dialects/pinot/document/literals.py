@@ -1,0 +1,90 @@
+"""The literals that a document gives for a default, and the values they mean (spec pinot.md, section 2.2)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.json_text import compact
+from trellis.dialects.pinot.document.types import PinotType, Value
+from trellis.dialects.pinot.moment.format import FormatError
+from trellis.dialects.pinot.moment.stamp import stamp_millis
+from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, CannotConvert
+from trellis.dialects.pinot.value.numerals import parse_decimal, parse_double, parse_float, parse_whole
+
+
+def parse_default(data_type: PinotType, literal: Any) -> Value:
+    """The value of a `defaultNullValue` literal, a JSON value that is not null.
+
+    A number with a fraction is a double here, as in Pinot: a BIG_DECIMAL keeps all digits and its scale only
+    if it is given as text. Raises CannotConvert with Pinot's sentence.
+
+    >>> parse_default(PinotType.BOOLEAN, "yes"), parse_default(PinotType.STRING, {"a": 1})
+    (0, '{"a":1}')
+    >>> parse_default(PinotType.INT, 1.5)
+    Traceback (most recent call last):
+    trellis.dialects.pinot.value.kinds.CannotConvert: Cannot convert value: '1.5' to type: INT
+    """
+    text = literal_text(literal)
+    try:
+        return _PARSERS[data_type](text)
+    except (ValueError, KeyError) as wrong:
+        raise CannotConvert(f"Cannot convert value: '{text}' to type: {data_type.value}") from wrong
+
+
+def literal_text(literal: Any) -> str:
+    """A JSON value as the text that Pinot parses: scalars as they print, the rest as compact JSON."""
+    if isinstance(literal, str):
+        return literal
+    return compact(literal).strip('"') if isinstance(literal, float) else compact(literal)
+
+
+def _stamp(text: str) -> int:
+    try:
+        return stamp_millis(text)
+    except FormatError as wrong:
+        raise ValueError(text) from wrong
+
+
+def _bytes(text: str) -> bytes:
+    if not re.fullmatch(r"[0-9a-fA-F]*", text):
+        raise ValueError(text)
+    return bytes.fromhex(text)
+
+
+def _uuid(text: str) -> bytes:
+    if not re.fullmatch(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
+        raise ValueError(text)
+    return bytes.fromhex(text.replace("-", ""))
+
+
+def _json(wanted: type) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        value = json.loads(text)
+        if not isinstance(value, wanted):
+            raise ValueError(text)
+        return value
+
+    return parse
+
+
+_PARSERS: Final[Mapping[PinotType, Callable[[str], Value]]] = {
+    PinotType.INT: partial(parse_whole, low=INT_MIN, high=INT_MAX),
+    PinotType.LONG: parse_whole,
+    PinotType.FLOAT: parse_float,
+    PinotType.DOUBLE: parse_double,
+    PinotType.BIG_DECIMAL: parse_decimal,
+    PinotType.BOOLEAN: lambda text: int(text == "1" or text.lower() == "true"),
+    PinotType.TIMESTAMP: _stamp,
+    PinotType.STRING: str,
+    PinotType.JSON: str,
+    PinotType.BYTES: _bytes,
+    PinotType.UUID: _uuid,
+    PinotType.MAP: _json(dict),
+    PinotType.LIST: _json(list),
+    PinotType.OPEN_STRUCT: _json(dict),
+    PinotType.STRUCT: _json(dict),
+}

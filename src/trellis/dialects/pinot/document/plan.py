@@ -1,0 +1,136 @@
+"""The one order in which a changed schema reaches a table: schema, table, reload, backfill."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.changes import Change, Effort, changes
+from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.json_text import compact
+from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.table.config import name_of, table_config
+
+CONTROLLER: Final = "http://localhost:9000"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do; a REST call where the controller does it, with `{jobId}` to fill in."""
+
+    said: str
+    method: str | None = None
+    path: str | None = None
+    body: Any = None
+
+    def curl(self, controller: str = CONTROLLER) -> str | None:
+        """The call as a shell command; None for a step that is no call."""
+        if self.method is None:
+            return None
+        words = ["curl", "-sSf", "-X", self.method, f"{controller}{self.path}"]
+        if self.body is not None:
+            words += ["-H", "Content-Type: application/json", "-d", compact(self.body)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What changes, why it cannot be done in place if so, and the steps; none where nothing is to be done."""
+
+    changes: tuple[Change, ...]
+    problems: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def in_place(self) -> bool:
+        return not self.problems
+
+
+def plan(
+    old: PinotSchema,
+    new: PinotSchema,
+    tables: Sequence[Mapping[str, Any]] = (),
+    renames: Mapping[str, str] | None = None,
+) -> Plan:
+    """How the tables of a schema come from the old to the new one.
+
+    `tables` are the configs of the tables as they shall be: one, or the two halves of a hybrid table; without
+    them an OFFLINE table named like the schema is meant. `renames` has old names as keys, new ones as values.
+    A rename, a drop, another type or number of values needs a new table, which is made beside the old one
+    (section 14.1). Raises SchemaError for a table config that cannot be read.
+
+    >>> from trellis.dialects.pinot.document.fields import FieldSpec
+    >>> from trellis.dialects.pinot.document.types import PinotType
+    >>> made = plan(PinotSchema("s"), PinotSchema("s", (FieldSpec("n", PinotType.INT),)))
+    >>> [f"{each.method} {each.path}" for each in made.steps][1:3]
+    ['PUT /schemas/s?reload=false', 'POST /segments/s/reload?type=OFFLINE']
+    """
+    transforms = dict(pair for each in tables for pair in table_config(each).transforms)
+    found = changes(old, new, transforms)
+    if same(old, new) and not renames:
+        return Plan((), (), ())
+    problems = compatible(old, new)
+    if old.name != new.name:
+        problems = (*problems, f"schemaName changed (old: {old.name}, new: {new.name})")
+    if problems:
+        return Plan(found, problems, tuple(_beside(old, new, tables, renames or {})))
+    return Plan(found, (), tuple(_in_place(new, tables, found)))
+
+
+def _in_place(
+    new: PinotSchema, tables: Sequence[Mapping[str, Any]], found: tuple[Change, ...]
+) -> Iterator[Step]:
+    document, name = document_of(new), new.name
+    yield Step("check the new schema", "POST", "/schemas/validate", document)
+    yield Step("replace the schema; do not reload yet", "PUT", f"/schemas/{name}?reload=false", document)
+    yield from (_table_step(each) for each in tables)
+    if any(each.effort is not Effort.NONE for each in found):
+        for kind in _kinds(tables):
+            yield Step(
+                f"reload the {kind} table at once: until it is done, queries see old and new segments",
+                "POST",
+                f"/segments/{name}/reload?type={kind}",
+            )
+        yield Step("wait until every segment is reloaded", "GET", "/segments/segmentReloadStatus/{jobId}")
+    again = [each for each in found if each.effort is Effort.BACKFILL]
+    if again:
+        yield Step(
+            f"load the old data again, which a reload does not change: {'; '.join(map(str, again))}",
+        )
+
+
+def _beside(
+    old: PinotSchema, new: PinotSchema, tables: Sequence[Mapping[str, Any]], renames: Mapping[str, str]
+) -> Iterator[Step]:
+    name = new.name if new.name != old.name else _next_name(old.name or "")
+    beside = replace(new, name=name)
+    yield Step("make the new schema beside the old one", "POST", "/schemas", document_of(beside))
+    for each in tables or ({"tableName": old.name, "tableType": "OFFLINE"},):
+        new_kind = table_config(each).kind
+        document = {**each, "tableName": f"{name}_{new_kind}"}
+        yield Step(f"make the new {new_kind} table", "POST", "/tables", document)
+    moved = "".join(f"; column {old_name} as {new_name}" for old_name, new_name in renames.items())
+    yield Step(f"load all data from the source into {name}{moved}")
+    yield Step(f"compare the number of rows of {name} with that of {old.name}", "GET", f"/tables/{name}/size")
+    yield Step(f"let the queries and the jobs use {name} instead of {old.name}")
+    for kind in _kinds(tables):
+        yield Step(f"delete the old {kind} table", "DELETE", f"/tables/{old.name}?type={kind.lower()}")
+    yield Step("delete the old schema", "DELETE", f"/schemas/{old.name}")
+
+
+def _table_step(document: Mapping[str, Any]) -> Step:
+    config = table_config(document)
+    path = f"/tables/{name_of(config.name)}_{config.kind}"
+    return Step(f"update the config of the {config.kind} table", "PUT", path, dict(document))
+
+
+def _kinds(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [table_config(each).kind for each in tables] or ["OFFLINE"]
+
+
+def _next_name(name: str) -> str:
+    head, mark, number = name.rpartition("_v")
+    return f"{head}_v{int(number) + 1}" if mark and number.isdigit() else f"{name}_v2"

@@ -1,0 +1,175 @@
+"""The schema is the user's: how it is taken over, and what is kept with it (spec pinot.md, 7, 8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.compare import compatible, stored_as
+from trellis.dialects.pinot.document.faults import SchemaFaults
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.plan import Step, plan
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
+from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.options import OPTIONS, TABLE_CONFIG
+from trellis.dialects.pinot.system import (
+    JOURNAL,
+    PREFIX,
+    Authored,
+    authored_of,
+    table_name,
+    with_authored,
+)
+from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.errors import SchemaError, UsageError
+from trellis.evolution.dialect import ChainLoad, Journal, KeyedLoad, Load, Mode, Request, State
+from trellis.evolution.journal import load_records, new_schema
+from trellis.evolution.quiet import QuietKeep
+from trellis.schema.model import Schema, Table
+from trellis.schema.naming import Naming
+
+_GIVEN: Final = "given"
+
+
+class PinotKeep(QuietKeep):
+    prefix = PREFIX
+    options = OPTIONS
+    files = (TABLE_CONFIG,)
+
+    def new_schema(self, name: str) -> Schema:
+        return new_schema(name, JOURNAL)
+
+    def document(self, text: str, where: str) -> Schema | None:
+        """Every fault of the document at once; unknown keys are left to `lint`."""
+        found = read_schema(text, EXTENDED_PROFILE, where).schema
+        if not found.name:
+            raise SchemaError(f"{where}: schemaName is missing; it is the name of the table")
+        return with_authored(new_schema(_GIVEN, JOURNAL), Authored(found))
+
+    def taken(self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -> Schema:
+        known, new = authored_of(schema), authored_of(given).schema
+        if new is None:
+            raise SchemaError(f"schema {given.name} is none of Pinot; give the document that Pinot has of it")
+        if faults := faults_of(new, known.options.followed, known.table.document or None):
+            raise SchemaFaults(f"schema {new.name}", faults)
+        if known.schema is not None:
+            if known.schema.name != new.name:
+                raise SchemaError(
+                    f"the dataset holds table {known.schema.name}, the schema given is that of {new.name}; "
+                    "load it into another dataset"
+                )
+            if problems := compatible(known.schema, new):
+                raise SchemaError(
+                    f"Backward incompatible schema {new.name}. Reason: {'; '.join(problems)}. "
+                    "`trellis pinot plan` shows what a new table and a backfill would take"
+                )
+            new = stored_as(known.schema, new)
+        return with_authored(schema, replace(known, schema=new))
+
+    def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
+        known = authored_of(schema)
+        said = {name: value for name, value in settings.items() if name != TABLE_CONFIG}
+        options, table = known.options.over(said), known.table
+        if known.schema is not None and options.view != known.options.view:
+            raise UsageError(
+                f"option view={options.view}: table {known.schema.name} holds rows of the view "
+                f"{known.options.view}; load into another dataset, or leave it out"
+            )
+        if settings.get(TABLE_CONFIG) is not None:
+            table = table_config(_object(settings[TABLE_CONFIG]), f"option {TABLE_CONFIG}")
+        made = Authored(known.schema, table, options)
+        return schema if made == known else with_authored(schema, made)
+
+    def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
+        asked = {
+            "keys": request.keys,
+            "merge keys": request.merge_keys,
+            "a merge strategy": request.strategy,
+            "columns": request.columns,
+            "a contract": request.contract,
+            "max_nesting": request.max_nesting is not None,
+        }
+        if refused := [name for name, said in asked.items() if said]:
+            raise UsageError(
+                f"{' and '.join(refused)}: a table of Pinot has its own from its schema; leave it out"
+            )
+        authored = authored_of(schema)
+        if authored.schema is None:
+            raise UsageError(
+                "there is no Pinot schema yet: give one with --schema FILE, or have one made by "
+                "`trellis pinot infer SOURCE`"
+            )
+        if request.mode == "merge" and not authored.schema.primary_key:
+            raise UsageError(
+                f"mode merge: the schema of {authored.schema.name} has no primaryKeyColumns to merge by"
+            )
+        return schema
+
+    def new_table(self, schema: Schema, name: str, parent: str | None) -> Table:
+        return Table(name).with_hints(write_disposition="append", resource=name)
+
+    def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
+        return after.with_tables(
+            *(self.saw_data(after.tables[name]) for name in touched if name in after.tables)
+        )
+
+    def loads(
+        self,
+        schema: Schema,
+        roots: Sequence[str],
+        touched: Collection[str],
+        mode: Mode | None,
+        now: datetime,
+    ) -> tuple[Load, ...]:
+        authored = authored_of(schema).schema
+        if authored is None:
+            return ()
+        name = table_name(authored)
+        if mode == "replace":
+            return (ChainLoad(name, "replace"),)
+        if name not in touched:
+            return ()
+        if mode == "merge":
+            return (KeyedLoad(name, authored.primary_key, None, "replace"),)
+        return (KeyedLoad(name),)
+
+    def ddl(
+        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
+    ) -> tuple[str, Sequence[str]] | None:
+        """What a cluster is asked to do, in its order."""
+        old, new = authored_of(before).schema, authored_of(after)
+        return None if new.schema is None else ("PINOT", _commands(old, new.schema, new.table))
+
+    def journal(self) -> Journal:
+        return JOURNAL
+
+    def records(
+        self, schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        return load_records(schema, JOURNAL, load_id, now, fresh=fresh)
+
+
+def _commands(old: PinotSchema | None, new: PinotSchema, table: TableConfig) -> list[str]:
+    tables = [table.document] if table.document else []
+    if old is None:
+        found = [Step("make the schema", "POST", "/schemas", document_of(new))]
+        found += [Step("make the table", "POST", "/tables", dict(each)) for each in tables]
+    else:
+        found = list(plan(old, new, tables).steps)
+    return [f"# {each.said}\n{each.curl() or ''}".rstrip() for each in found]
+
+
+def _object(said: Any) -> Any:
+    if not isinstance(said, str):
+        return said
+    try:
+        return json.loads(said)
+    except json.JSONDecodeError as bad:
+        raise UsageError(
+            f"option {TABLE_CONFIG}: not JSON: {bad.msg} in line {bad.lineno}, column {bad.colno}"
+        ) from None

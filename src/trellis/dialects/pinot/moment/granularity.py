@@ -1,0 +1,27 @@
+"""The granularity of a dateTime column: values are never rounded to it (spec pinot.md, section 3)."""
+
+from __future__ import annotations
+
+from trellis.dialects.pinot.moment.errors import FormatError
+from trellis.dialects.pinot.moment.units import size_of, to_millis, unit_of
+
+
+def granularity_millis(text: str) -> int:
+    """The length of a bucket in milliseconds. Raises FormatError.
+
+    >>> granularity_millis("15:MINUTES"), granularity_millis("MINUTES|15"), granularity_millis("MINUTES")
+    (900000, 900000, 60000)
+    """
+    if not text:
+        raise FormatError("Must provide granularity")
+    where = f"granularity: {text}"
+    if text[0].isdecimal():
+        size, colon, unit = text.partition(":")
+        if not colon:
+            raise FormatError(
+                f"Invalid granularity: {text}, must be of format 'timeUnit(|size)' or 'size:timeUnit'"
+            )
+        return to_millis(size_of(size, where), unit_of(unit, where))
+    unit, bar, size = text.partition("|")
+    unit_of(unit, where)
+    return to_millis(size_of(size, where) if bar else 1, unit)

@@ -1,0 +1,109 @@
+"""The pipeline of Pinot as a program of the engine: records become rows, damage becomes notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from trellis.dialects.pinot.columns import vector_of
+from trellis.dialects.pinot.document.types import PinotType, Value
+from trellis.dialects.pinot.row.marks import Row, RowFault
+from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.system import Authored, table_name
+from trellis.dialects.pinot.value.java_text import plain_text
+from trellis.errors import SchemaError
+from trellis.evolution.program import Made
+from trellis.evolution.record import Lost, Rejected, Stopped
+from trellis.evolution.vector import VectorProgram
+
+NULLABLE: Final = "nullable"
+
+
+class PinotProgram:
+    """Makes the rows of one table. `view` says whether defaults stand for null."""
+
+    def __init__(self, authored: Authored, now: datetime) -> None:
+        if authored.schema is None:
+            raise SchemaError("there is no Pinot schema to make rows by")
+        options = authored.options
+        self.table = table_name(authored.schema)
+        self.rejects = options.on_error == "reject"
+        goes_on = None if options.on_error is None else options.on_error == "null"
+        self.pipeline = Pipeline(authored.schema, authored.table, options.settings, now, goes_on)
+        self.skips = self.pipeline.goes_on
+        column_nulls = authored.schema.column_nulls
+        self.nullable = {
+            name
+            for name, spec in self.pipeline.specs.items()
+            if options.view == NULLABLE and not (column_nulls and spec.not_null)
+        }
+        self.out = {name: emitted(spec.data_type) for name, spec in self.pipeline.specs.items()}
+        self.used = self.pipeline.reads
+        self.fast: VectorProgram | None = vector_of(
+            self.pipeline, self.nullable, self.out, unused, self.taken
+        )
+
+    def __call__(self, record: Mapping[str, Any], /) -> Made:
+        try:
+            outcome = self.pipeline.rows(record)
+        except RowFault as bad:
+            if self.rejects or self.skips:
+                raise Rejected(str(bad), f"column {bad.column}: cannot be stored") from None
+            raise Stopped(
+                f"{bad}; correct it, or choose what becomes of such values: --option on_error=null or "
+                "on_error=reject"
+            ) from None
+        made = Made([self._emitted(row) for row in outcome.rows], dropped=not outcome.rows)
+        for row in outcome.rows:
+            made.lost += [
+                Lost(self.table, fault.column, fault.column, fault.value, fault.reason)
+                for fault in row.faults
+                if fault.value is not None
+            ]
+            if row.incomplete:
+                made.oddities.append("a value became null, as it could not be stored")
+        made.oddities += [unused(key) for key in record if key not in self.used and record[key] is not None]
+        return made
+
+    def taken(self) -> Counter[str]:
+        """What was damaged since it was asked last, in words."""
+        counts = self.pipeline.damages.take()
+        return Counter({f"column {name}: {damage.value}": count for (name, damage), count in counts.items()})
+
+    def _emitted(self, row: Row) -> dict[str, Any]:
+        left_out = self.nullable & row.nulls
+        return {name: self.out[name](value) for name, value in row.values.items() if name not in left_out}
+
+
+def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
+    """None where no schema is given yet."""
+    return None if authored.schema is None else PinotProgram(authored, now)
+
+
+def unused(key: str) -> str:
+    return f"{key!r} is no column of the schema, so its value was dropped"
+
+
+def emitted(data_type: PinotType) -> Callable[[Value], Any]:
+    """How a stored value is given to the engine: BOOLEAN as one, decimals as text, the others as they are."""
+    one = _EMITTED.get(data_type)
+    if one is None:
+        return _as_it_is
+    return lambda value: [one(each) for each in value] if isinstance(value, list) else one(value)
+
+
+def _as_it_is(value: Value) -> Any:
+    return value
+
+
+def _text(value: Decimal) -> str:
+    return plain_text(value)
+
+
+_EMITTED: Final[Mapping[PinotType, Callable[[Value], Any]]] = {
+    PinotType.BOOLEAN: bool,
+    PinotType.BIG_DECIMAL: _text,
+}

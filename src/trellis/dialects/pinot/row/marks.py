@@ -1,0 +1,38 @@
+"""A row on its way through the pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Fault(NamedTuple):
+    """A value that a step did not take: of which column, what it was, why."""
+
+    column: str
+    value: Any
+    reason: str
+
+
+class RowFault(Exception):
+    """Why a record as a whole cannot go on: the batch stops, or the row is counted incomplete."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(f"column {column}: {reason}" if column else reason)
+        self.column = column
+        self.reason = reason
+
+
+@dataclass
+class Row:
+    """Values by column, and what happened to them.
+
+    `nulls` are the columns that had no value. `faults` holds what became null because it could not be
+    converted; the row is `incomplete` then. `sanitized`: a value was cut or replaced.
+    """
+
+    values: dict[str, Any]
+    nulls: set[str] = field(default_factory=set)
+    faults: list[Fault] = field(default_factory=list)
+    incomplete: bool = False
+    sanitized: bool = False

@@ -1,0 +1,156 @@
+"""JSON text written again token by token, with an eye on the limits of Pinot's reader: the definition."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from typing import Final
+
+from trellis.dialects.pinot.value.json_limits import DEPTH, NAME_LENGTH, BeyondLimits, NotJson, number_text
+from trellis.dialects.pinot.value.json_write import quoted
+
+_BLANK: Final = re.compile(r"[ \t\n\r]*")
+_SCALAR: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+_PART_OF_NAME: Final = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd", "Sc", "Pc", "Mn", "Mc", "Cf"))
+
+
+def rewritten(text: str) -> tuple[str, int]:
+    """The first JSON value of a text, compact, and where it ends. Raises NotJson, BeyondLimits.
+
+    >>> rewritten('{"b":1, "a":1.10, "b":[ ]} junk')
+    ('{"b":[],"a":1.1}', 26)
+    """
+    at = _skip(text, 0)
+    token, at = _scalar(text, at)
+    if token is not None:
+        if not may_follow(text, at):
+            raise NotJson
+        return token, at
+    return _container(text, at)
+
+
+def may_follow(text: str, at: int) -> bool:
+    """Whether a value at the top that ends here may be followed by what comes.
+
+    After a number only a blank may come, after a word nothing that would make it longer.
+    """
+    after = text[at : at + 1]
+    if not after or after in " \t\n\r" or text[at - 1] in '"]}':
+        return True
+    if text[at - 1].isdigit():
+        return False
+    if after < "0" or after in "]}" or after > "\uffff":
+        return True
+    return unicodedata.category(after) not in _PART_OF_NAME and not "\x7f" <= after <= "\x9f"
+
+
+def _skip(text: str, at: int) -> int:
+    found = _BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def _scalar(text: str, at: int) -> tuple[str | None, int]:
+    if text[at : at + 1] == '"':
+        string, at = _string(text, at)
+        return quoted(string), at
+    found = _SCALAR.match(text, at)
+    if not found:
+        return None, at
+    token = found[0]
+    return (token if token[0] in "tfn" else number_text(token)), found.end()
+
+
+def _string(text: str, at: int) -> tuple[str, int]:
+    try:
+        string, end = scanstring(text, at + 1, True)
+    except JSONDecodeError:
+        raise NotJson from None
+    return string, end
+
+
+class _Open:
+    """A list or object that is being read: its parts so far, and for an object the key that waits."""
+
+    __slots__ = ("key", "named", "parts")
+
+    def __init__(self, bracket: str) -> None:
+        self.parts: list[str] = []
+        self.named: dict[str, str] | None = {} if bracket == "{" else None
+        self.key = ""
+
+    @property
+    def closing(self) -> str:
+        return "]" if self.named is None else "}"
+
+    @property
+    def empty(self) -> bool:
+        return not (self.parts if self.named is None else self.named)
+
+    def take(self, part: str) -> None:
+        if self.named is None:
+            self.parts.append(part)
+        else:
+            self.named[self.key] = part
+
+    def text(self) -> str:
+        if self.named is None:
+            return f"[{','.join(self.parts)}]"
+        return "{" + ",".join([f"{quoted(key)}:{part}" for key, part in self.named.items()]) + "}"
+
+
+def _container(text: str, at: int) -> tuple[str, int]:
+    stack: list[_Open] = []
+    done: str | None = None
+    while True:
+        if done is None:
+            done, at = _value(text, at, stack)
+            if done is None:
+                continue
+        if not stack:
+            return done, at
+        top = stack[-1]
+        top.take(done)
+        at = _skip(text, at)
+        after, at = text[at : at + 1], at + 1
+        if after == top.closing:
+            done = stack.pop().text()
+        elif after == ",":
+            done = None
+            at = _key(text, _skip(text, at), top)
+        else:
+            raise NotJson
+
+
+def _value(text: str, at: int, stack: list[_Open]) -> tuple[str | None, int]:
+    """A scalar or an empty container; or None, after one that holds something was opened."""
+    at = _skip(text, at)
+    bracket = text[at : at + 1]
+    if bracket not in ("[", "{"):
+        token, at = _scalar(text, at)
+        if token is None:
+            raise NotJson
+        return token, at
+    if len(stack) == DEPTH:
+        raise BeyondLimits(f"it is nested more than {DEPTH} levels deep")
+    opened = _Open(bracket)
+    at = _skip(text, at + 1)
+    if text[at : at + 1] == opened.closing:
+        return opened.text(), at + 1
+    stack.append(opened)
+    return None, _key(text, at, opened)
+
+
+def _key(text: str, at: int, opened: _Open) -> int:
+    """Reads the key of an object and its colon; nothing in a list."""
+    if opened.named is None:
+        return at
+    if text[at : at + 1] != '"':
+        raise NotJson
+    opened.key, at = _string(text, at)
+    if len(opened.key) > NAME_LENGTH:
+        raise BeyondLimits(f"a name has more than {NAME_LENGTH} characters")
+    at = _skip(text, at)
+    if text[at : at + 1] != ":":
+        raise NotJson
+    return at + 1

@@ -1,0 +1,68 @@
+"""What a JSON text may hold before its reader gives up, and how its numbers are normalised.
+
+The limits are those of the JSON library in Pinot: a text within them that is no JSON becomes a JSON string,
+a text beyond them is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from trellis.dialects.pinot.value.java_text import decimal_text
+from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.numerals import NotANumber, parse_decimal
+from trellis.dialects.pinot.value.rounding import without_trailing_zeros
+
+DEPTH: Final = 1000
+NAME_LENGTH: Final = 50_000
+DIGITS: Final = 1000
+
+_MANY_DIGITS: Final = re.compile(rf"\d{{{DIGITS // 3}}}")
+_NESTED: Final = 100
+
+
+class NotJson(ValueError):
+    """A text that does not start with a JSON value."""
+
+
+class BeyondLimits(CannotConvert):
+    """A JSON text that Pinot's reader refuses because of its size, not of its syntax."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the text is no JSON that Pinot reads: {what}")
+
+
+def may_be_beyond(text: str) -> bool:
+    """Whether a text must be read with an eye on the limits. False for nearly every text."""
+    if len(text) <= _NESTED:
+        return False
+    if len(text) > NAME_LENGTH or text.count("[") + text.count("{") > _NESTED:
+        return True
+    return bool(_MANY_DIGITS.search(text))
+
+
+def decimal_of(token: str) -> Decimal:
+    """A JSON number with a fraction or an exponent, normalised. Raises BeyondLimits.
+
+    >>> [decimal_text(decimal_of(each)) for each in ("1.10", "100.0", "-0.0", "1e5")]
+    ['1.1', '1E+2', '0', '1E+5']
+    """
+    try:
+        return without_trailing_zeros(parse_decimal(token))
+    except NotANumber:
+        raise BeyondLimits(f"the exponent of {token[:60]} does not fit 32 bits") from None
+
+
+def number_text(token: str) -> str:
+    """A JSON number as Pinot writes it again. Raises BeyondLimits.
+
+    >>> number_text("1.10"), number_text("-0"), number_text("12")
+    ('1.1', '0', '12')
+    """
+    if sum(map(str.isdigit, token)) > DIGITS:
+        raise BeyondLimits(f"a number has more than {DIGITS} digits")
+    if token.lstrip("-").isdigit():
+        return "0" if token == "-0" else token
+    return decimal_text(decimal_of(token))

@@ -1,0 +1,71 @@
+"""The JSON target: text of any kind as what a JSON column stores (spec pinot.md, section 5.1)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from trellis.dialects.pinot.value.json_exact import may_follow, rewritten
+from trellis.dialects.pinot.value.json_limits import NotJson, decimal_of, may_be_beyond
+from trellis.dialects.pinot.value.json_write import json_of, quoted
+
+
+def json_from_text(text: str) -> str:
+    """A text as it is stored: compact JSON of its first JSON value, or a JSON string of the whole text.
+
+    Key order is kept, of equal keys the last value counts, decimals are normalised, a blank text is empty.
+    Raises BeyondLimits (a CannotConvert) for a JSON text that Pinot's reader refuses for its size.
+
+    >>> [json_from_text(each) for each in ('{"b":1, "a":1.10}', "100.0", "abc", " ")]
+    ['{"b":1,"a":1.1}', '1E+2', '"abc"', '']
+    """
+    return json_and_end(text)[0]
+
+
+def json_and_end(text: str) -> tuple[str, int]:
+    """`json_from_text`, and where the JSON value ends in the text; its length where there is none."""
+    if not text.strip(" \t\n\r"):
+        return "", len(text)
+    try:
+        if may_be_beyond(text):
+            return rewritten(text)
+        return _quick(text)
+    except NotJson:
+        return quoted(text), len(text)
+
+
+def _quick(text: str) -> tuple[str, int]:
+    """What `rewritten` gives, for texts far from the limits."""
+    try:
+        value, end = _READER.raw_decode(text, len(text) - len(text.lstrip(" \t\n\r")))
+    except (json.JSONDecodeError, _Word):
+        raise NotJson from None
+    if not may_follow(text, end):
+        raise NotJson
+    try:
+        written = _WRITER.encode(value)
+    except _HasDecimal:
+        return json_of(value, sort=False), end
+    return json_of(value, sort=False) if "\\u00" in written else written, end
+
+
+class _Word(Exception):
+    """NaN, Infinity or -Infinity, which Python takes and JSON does not have."""
+
+
+class _HasDecimal(Exception):
+    """A value that the standard library does not write."""
+
+
+def _refuse(_: str) -> Any:
+    raise _Word
+
+
+def _stop(_: Any) -> Any:
+    raise _HasDecimal
+
+
+_READER: Final = json.JSONDecoder(parse_float=decimal_of, parse_constant=_refuse)
+_WRITER: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_stop
+)

@@ -1,0 +1,123 @@
+"""What values become in columns of text and JSON (spec pinot.md, section 5.1, step B)."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.moment.stamp import stamp_text
+from trellis.dialects.pinot.value.damage import Damage, Guard
+from trellis.dialects.pinot.value.instants import micros_of, millis_of
+from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text, plain_text
+from trellis.dialects.pinot.value.json_text import json_and_end
+from trellis.dialects.pinot.value.json_write import json_of, quoted
+from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.value.numbers_of import finite
+from trellis.dialects.pinot.value.sentence import shown
+
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+# --- STRING
+
+
+def text_of_text(text: str, guard: Guard) -> str:
+    """The text itself; half of a surrogate pair, which UTF-8 does not have, is stored as `?`."""
+    if text.isascii():
+        return text
+    found = storable(text)
+    if "?" in found and found.count("?") != text.count("?"):
+        guard.hurt(Damage.SURROGATE, f"STRING {shown(text)} holds half of a character, which is stored as ?")
+    return found
+
+
+def storable(text: str) -> str:
+    """A text that UTF-8 can hold: two halves of a surrogate pair are joined, one alone is `?`.
+
+    >>> storable("a\\ud83d"), storable("\\ud83d\\ude00") == "\\U0001f600"
+    ('a?', True)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+        return _HALF.sub("?", text)
+    return text
+
+
+def text_of_boolean(value: bool, guard: Guard) -> str:
+    return "true" if value else "false"
+
+
+def text_of_whole(value: int, guard: Guard) -> str:
+    return int.__repr__(value) if LONG_MIN <= value <= LONG_MAX else plain_text(value)
+
+
+def text_of_float(value: float, guard: Guard) -> str:
+    return float_text(value)
+
+
+def text_of_double(value: float, guard: Guard) -> str:
+    return double_text(value)
+
+
+def text_of_decimal(value: Decimal | int, guard: Guard) -> str:
+    return plain_text(finite(value, PinotType.STRING))
+
+
+def text_of_timestamp(value: datetime, guard: Guard) -> str:
+    """`yyyy-MM-dd HH:mm:ss.f` in the session zone, with the microseconds that the source gives."""
+    zone = guard.settings.session_zone
+    millis, micros = divmod(micros_of(value, zone), 1000)
+    text = stamp_text(millis, zone)
+    if not micros:
+        return text
+    return f"{text.partition('.')[0]}.{millis % 1000:03}{micros:03}".rstrip("0")
+
+
+def text_of_date(value: date, guard: Guard) -> str:
+    return value.isoformat()
+
+
+def text_of_bytes(value: bytes, guard: Guard) -> str:
+    return bytes(value).hex()
+
+
+def text_of_uuid(value: UUID, guard: Guard) -> str:
+    return str(value)
+
+
+# --- JSON
+
+
+def json_of_text(text: str, guard: Guard) -> str:
+    found, end = json_and_end(text_of_text(text, guard))
+    if end < len(text) and text[end:].strip(" \t\n\r"):
+        guard.hurt(Damage.JSON_TAIL, f"the text after the JSON value would be cut: {shown(text[end:])}")
+    return text_of_text(found, guard)
+
+
+def json_of_value(value: Any, guard: Guard) -> str:
+    return text_of_text(json_of(value, guard.settings.session_zone), guard)
+
+
+def json_of_timestamp(value: datetime, guard: Guard) -> str:
+    return str(millis_of(value, guard.settings.session_zone))
+
+
+def json_of_decimal(value: Decimal | int, guard: Guard) -> str:
+    return decimal_text(finite(value, PinotType.JSON))
+
+
+def json_of_date(value: date, guard: Guard) -> str:
+    return quoted(value.isoformat())
+
+
+def json_of_bytes(value: bytes, guard: Guard) -> str:
+    return f'"{b64encode(value).decode()}"'

@@ -1,0 +1,44 @@
+"""How records become rows where the schema was authored: nothing is learned from the records.
+
+A dialect gives a program for its one table. The program makes the rows of a record, one at a time; `fast`
+says the same of many records at once, for those that hold nothing special.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from trellis.evolution.record import Lost
+from trellis.evolution.vector import VectorProgram
+
+
+@dataclass
+class Made:
+    """What became of one record.
+
+    `rows` hold values by column, a missing one is NULL. `dropped`: no row is left, as a filter says. `lost`
+    are values that reached no row; `oddities` are things to count that are no fault.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+    oddities: list[str] = field(default_factory=list)
+    dropped: bool = False
+
+
+class RowProgram(Protocol):
+    """Makes the rows of `table`."""
+
+    table: str
+    fast: VectorProgram | None
+
+    def __call__(self, record: Mapping[str, Any], /) -> Made:
+        """Raises Rejected for a record that is turned away, Stopped where the load cannot go on."""
+        ...
+
+    def taken(self) -> Counter[str]:
+        """What is to be counted of the rows made since it was asked last, beside their oddities."""
+        ...

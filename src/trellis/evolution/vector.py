@@ -1,0 +1,88 @@
+"""What a program of rows does, column by column, said as data: for records without anything special.
+
+Each column names where its values stand in a record, and what it makes of them. Where a value needs more than
+is said here, its record goes through the program by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from trellis.evolution.recipe import Path
+
+Target = Literal[
+    "int32", "int64", "float32", "float64", "bool", "millis", "text", "digits", "json", "binary", "other"
+]
+"""What a column holds.
+
+`bool` is true or false, `millis` are milliseconds since 1970, `digits` decimals as text without zeros at
+their end, `json` compact JSON with sorted keys, `binary` bytes that come as hexadecimal text, `other` has no
+shortcut.
+"""
+
+
+class Special(Exception):
+    """A value that only the program itself can deal with."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Values that are computed from others where a record has none under `own`."""
+
+    own: Path
+    arguments: tuple[Path, ...]
+    compute: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One column. `many`: it holds lists of values.
+
+    `each` makes one value of a record what is stored, by itself; it gives None for NULL and raises Special.
+    `longest` is how long a text may be, in UTF-16 units. `default` stands where there is no value; None:
+    nothing does. Stored numbers must be `within` these bounds, texts pass `check`; `pattern` is how texts
+    write a time in UTC, and what it reads as must be `within` too, in milliseconds.
+    """
+
+    column: str
+    source: Path | Derived
+    target: Target
+    many: bool
+    each: Callable[[Any], Any]
+    default: Any = None
+    longest: int | None = None
+    within: tuple[int, int] | None = None
+    pattern: str | None = None
+    check: Callable[[Any], bool] | None = None
+
+
+@dataclass(frozen=True)
+class VectorProgram:
+    """The columns of a table, and which records are left out: those for which `drops` is true.
+
+    `used` are the keys at the top of a record that something is made of; the others are counted, each under
+    what `unused` says of it; `taken` gives what else the `each` of the cells counted since it was asked last.
+    `zone` is the time zone of texts without one.
+    """
+
+    cells: tuple[Cell, ...]
+    used: frozenset[str]
+    unused: Callable[[str], str]
+    taken: Callable[[], Counter[str]]
+    zone: str = "UTC"
+    drops: Derived | None = None
+
+
+NOWHERE: Final[Mapping[str, Any]] = {}
+
+
+def at(record: Any, path: Path) -> Any:
+    """What stands at a path of a record; None where nothing does."""
+    for key in path:
+        if not isinstance(record, Mapping):
+            return None
+        record = record.get(key)
+    return record

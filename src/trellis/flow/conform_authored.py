@@ -1,0 +1,210 @@
+"""Records of an authored schema -> batches of its one table: nothing is learned, so no block waits.
+
+Blocks go by columns (`vector.py`) where the program says how; the records of those that hold something
+special go through the program one at a time, which is the definition.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from trellis.errors import ContractError
+from trellis.evolution.program import Made, RowProgram
+from trellis.evolution.record import Rejected, Stopped
+from trellis.flow.arrow_types import arrow_type
+from trellis.flow.batches import Keyring, TableBatch, array_of
+from trellis.flow.blocks import Block, Split
+from trellis.flow.columnar import NotClean
+from trellis.flow.conform import Conformed
+from trellis.flow.lines import BadLine, duplicates, has_long_number, may_repeat, record
+from trellis.flow.plan import Counts, Discard, Plan, Reject
+from trellis.flow.tabular import RowBatch, rows_of
+from trellis.flow.text import count_keys, to_json
+from trellis.flow.vector import Vectors
+from trellis.schema.model import Column, Table
+
+FEW: Final = 64
+"""So many lines are not divided any more."""
+_DOUBLED = "duplicate key: a later value of the same key replaced it"
+
+
+class AuthoredConformer:
+    """Makes the rows of the records of a task by a program."""
+
+    times = 1
+
+    def __init__(self, plan: Plan, program: RowProgram, fast: bool = True) -> None:
+        self.plan = plan
+        self.program = program
+        self.table = plan.schema.tables[program.table]
+        self.oddities: Counter[str] = Counter()
+        self.vectors = Vectors(self.table, program.fast) if fast and program.fast is not None else None
+
+    def untyped(self) -> set[tuple[str, str]]:
+        return set()
+
+    def shared(self) -> dict[str, set[str]]:
+        return {}
+
+    def rest(self) -> list[TableBatch]:
+        return []
+
+    def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
+        """Conform the lines of a block. Raises ContractError where a record stops the load."""
+        made = Conformed()
+        self._lines(split, block.offset, block.line, block.lines, made, first=True)
+        return made
+
+    def _lines(
+        self, split: Split, offset: int, at: int, lines: Sequence[bytes], made: Conformed, first: bool = False
+    ) -> None:
+        """Conform lines by columns; where that fails the halves of them, and a few one by one."""
+        seed = self._seed(split, offset, at)
+        if self.vectors is not None:
+            try:
+                read = self.vectors.read(lines)
+            except NotClean:
+                if first:
+                    self.vectors.learn(lines)
+            else:
+                made.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
+                if read.batch.rows:
+                    made.batches.append(self.keyed(read.batch, seed))
+                self.oddities.update(read.oddities)
+                return
+            if len(lines) > FEW and self.vectors.schema is not None:
+                half = len(lines) // 2
+                self._lines(split, offset, at, lines[:half], made)
+                self._lines(split, offset, at + half, lines[half:], made)
+                return
+        self._one_by_one(split, at, lines, seed, made)
+
+    def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
+        """Conform rows that have types already."""
+        made = _Making(self, split.path)
+        for at, item in enumerate(rows_of(rows.batch), rows.first):
+            made.record(at, item, None)
+        self.oddities.update(self.program.taken())
+        return made.conformed(self._seed(split, rows.first))
+
+    def items(
+        self,
+        items: Sequence[Any],
+        file: int,
+        number: int,
+        first: int,
+        name: str,
+        only: Sequence[int] | None = None,
+    ) -> Conformed:
+        """Conform records that are Python values already. `first` counts the records before them."""
+        made = _Making(self, name)
+        for at, item in enumerate(items, first):
+            made.record(at, item, None)
+        self.oddities.update(self.program.taken())
+        return made.conformed(self._seed(Split(file, number, name), first))
+
+    def _one_by_one(
+        self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, into: Conformed
+    ) -> None:
+        made = _Making(self, split.path)
+        wary = any(map(has_long_number, lines))
+        for at, line in enumerate(lines, first):
+            if not line or line.isspace():
+                continue
+            try:
+                item = record(line, wary)
+            except BadLine as bad:
+                made.reject(at, line, str(bad))
+                continue
+            made.record(at, item, line)
+        self.oddities.update(self.program.taken())
+        done = made.conformed(seed)
+        into.counts.add(done.counts)
+        into.batches += done.batches
+        into.discards += done.discards
+        into.rejects += done.rejects
+
+    def keyed(self, batch: TableBatch, seed: bytes) -> TableBatch:
+        keys = self.plan.dialect.keep.row_keys(self.plan.schema, self.table.name)
+        plan = self.plan
+        keyring = Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
+        for name, values in keyring.root(self.table.name, keys, batch.rows, (), None).items():
+            batch.columns[name] = array_of(self.table, self.table.columns[name], values)
+        return batch
+
+    def _seed(self, split: Split, *offsets: int) -> bytes:
+        place = (self.plan.first_file + split.file, split.number, *offsets)
+        return "/".join((self.plan.load_id, *map(str, place))).encode()
+
+
+class _Making:
+    """The rows of a block as they come."""
+
+    def __init__(self, conformer: AuthoredConformer, file: str) -> None:
+        self.conformer = conformer
+        self.program = conformer.program
+        self.file = file
+        self.counts = Counts()
+        self.rows: list[Mapping[str, Any]] = []
+        self.discards: list[Discard] = []
+        self.rejects: list[Reject] = []
+
+    def reject(self, at: int, line: bytes, reason: str, kind: str = "") -> None:
+        self.counts.read += 1
+        self.counts.rejected += 1
+        self.rejects.append(Reject(at, line, reason, kind))
+
+    def record(self, at: int, item: Any, line: bytes | None) -> None:
+        """`line` is what the record was read from."""
+        try:
+            if not isinstance(item, Mapping):
+                raise Rejected("a record must be an object of names and values")
+            made = self.program(item)
+        except Rejected as bad:
+            text = to_json(item).encode("utf-8", "backslashreplace") if line is None else line
+            self.reject(at, text, str(bad), bad.kind)
+            return
+        except Stopped as bad:
+            raise ContractError(f"{self.file or 'records'}, record {at + 1}: {bad}") from None
+        self.counts.read += 1
+        self.counts.dropped += made.dropped
+        self.counts.loaded += not made.dropped
+        self.rows += made.rows
+        self._note(at, made)
+        if line is not None and may_repeat((line,), count_keys(item)):
+            for key, value in duplicates(line):
+                if value is not None:
+                    self._discard(at, "", key, value, _DOUBLED)
+
+    def _note(self, at: int, made: Made) -> None:
+        for lost in made.lost:
+            self._discard(at, lost.column, lost.path, lost.value, lost.reason)
+        if made.oddities:
+            self.conformer.oddities.update(made.oddities)
+
+    def _discard(self, at: int, column: str, path: str, value: Any, reason: str) -> None:
+        text = value if isinstance(value, str) else to_json(value)
+        self.discards.append(Discard(self.program.table, column, path, text, at, reason))
+
+    def conformed(self, seed: bytes) -> Conformed:
+        table = self.conformer.table
+        batch = TableBatch(table.name, len(self.rows))
+        for column in table.complete_columns:
+            array = _array(table, column, [row.get(column.name) for row in self.rows])
+            if array.null_count < len(array):
+                batch.columns[column.name] = array
+        batches = [self.conformer.keyed(batch, seed)] if self.rows else []
+        return Conformed(self.counts, batches, self.discards, self.rejects)
+
+
+def _array(table: Table, column: Column, values: Sequence[Any]) -> pa.Array:
+    wanted = arrow_type(column)
+    if pa.types.is_nested(wanted):
+        return pa.array(values, wanted)
+    if column.data_type == "json":
+        values = [to_json(each) if isinstance(each, (list, dict)) else each for each in values]
+    return array_of(table, column, values)

@@ -1,0 +1,39 @@
+"""The columns that every table has."""
+
+from __future__ import annotations
+
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
+from trellis.dialects.pinot.document.virtual import built_in, reserved, virtual_columns
+
+
+def test_seed_p68_the_virtual_columns_are_dimensions() -> None:
+    assert {each.name: each.data_type.value for each in built_in()} == {
+        "$hostName": "STRING",
+        "$segmentName": "STRING",
+        "$docId": "INT",
+    }
+    assert all(each.field_type is FieldType.DIMENSION and each.single_value for each in built_in())
+    assert all(each.virtual for each in built_in())
+
+
+def test_the_extended_profile_has_more() -> None:
+    more = {each.name: (each.data_type.value, each.single_value) for each in built_in(EXTENDED_PROFILE)[3:]}
+    assert more == {
+        "$partitionId": ("STRING", False),
+        "$creationTime": ("TIMESTAMP", True),
+        "$startTime": ("TIMESTAMP", True),
+        "$endTime": ("TIMESTAMP", True),
+        "$totalDocs": ("INT", True),
+        "$crc": ("LONG", True),
+    }
+
+
+def test_a_column_of_that_name_wins() -> None:
+    schema = PinotSchema("s", (FieldSpec("$docId", PinotType.STRING),))
+    assert [each.name for each in virtual_columns(schema)] == ["$hostName", "$segmentName"]
+
+
+def test_the_names_are_reserved_in_the_extended_profile_only() -> None:
+    assert reserved() == frozenset()
+    assert "$docId" in reserved(EXTENDED_PROFILE)

@@ -1,0 +1,116 @@
+"""Every function: what it makes of its arguments, as Pinot does (spec pinot.md, section 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pinot.expression.rows import ROW, shown
+from trellis.dialects.pinot.expression.evaluate import TransformError, evaluated
+from trellis.dialects.pinot.expression.functions import FUNCTIONS
+from trellis.dialects.pinot.expression.grammar import ExpressionError, parse
+from trellis.dialects.pinot.expression.program import compiled
+from trellis.dialects.pinot.expression.time_functions import now_millis
+from trellis.dialects.pinot.expression.tree import Call, canonical, nodes
+
+TABLE = Path(__file__).with_name("functions.txt").read_text(encoding="utf-8")
+CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswith("# ")]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_value_of(text: str, expected: str) -> None:
+    try:
+        found = shown(evaluated(compiled(parse(text)), ROW))
+    except TransformError:
+        found = "ERR"
+    except ExpressionError:
+        found = "REFUSED"
+    assert found == expected
+
+
+def test_every_function_is_in_the_table() -> None:
+    called = {
+        node.name
+        for text, expected in CASES
+        if expected != "REFUSED"
+        for node, _ in nodes(parse(text))
+        if isinstance(node, Call)
+    }
+    primary = {canonical(each.names[0]) for functions in FUNCTIONS.values() for each in functions}
+    many = {name for name in primary if name.endswith("mv")}
+    assert primary - called - many == set()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_function_says_what_it_does(name: str) -> None:
+    for each in FUNCTIONS[name]:
+        assert each.document.strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [("seconds", 1000), ("minutes", 60_000), ("hours", 3_600_000), ("days", 86_400_000)],
+)
+def test_counts_of_times_before_1970_are_cut_toward_zero(name: str, length: int) -> None:
+    assert _of(f"to_epoch_{name}({-length - 1})") == -1
+    assert _of(f"to_epoch_{name}({-length + 1})") == 0
+    assert _of(f"to_epoch_{name}_bucket({-7 * length}, 2)") == -3
+    assert _of(f"to_epoch_{name}_rounded({-7 * length}, 2)") == -6
+    assert _of(f"from_epoch_{name}_bucket(-7, 2)") == -14 * length
+
+
+def test_a_time_that_a_clock_skips_moves_on() -> None:
+    skipped = "fromDateTime('2023-03-12 02:30', 'yyyy-MM-dd HH:mm', 'America/New_York')"
+    assert _of(f"toDateTime({skipped}, 'HH:mm', 'America/New_York')") == "03:30"
+
+
+def test_now_is_now() -> None:
+    before = now_millis()
+    assert before <= _of("now()") <= now_millis()
+    assert _of("now() - ago('PT1H')") == pytest.approx(3_600_000, abs=60_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lowr(a)", "there is no function lowr: did you mean 'lower'?"),
+        ("to_dat_time(a, 'x')", "there is no function todattime: did you mean 'toDateTime'?"),
+        ("zzzzzzz(a)", "there is no function zzzzzzz"),
+        ("lower(a, b)", "lower takes 1 arguments, not 2"),
+        ("substr(a)", "substr takes 2 or 3 arguments, not 1"),
+        ("Groovy({a}, a)", "Groovy scripts are not run: write the expression with functions instead"),
+    ],
+)
+def test_what_cannot_be_called_is_said(text: str, said: str) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        compiled(parse(text))
+    assert str(raised.value) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("toEpochDays(s)", "a whole number of 64 bits is expected, not the text 'abc'"),
+        ("hour(ts, 'Europe/Berln')", "there is no time zone 'Europe/Berln': did you mean 'Europe/Berlin'?"),
+        ("hour(ts, 'IST')", "there is no time zone 'IST': it is written as Europe/Berlin, +05:30 or UTC"),
+        ("dateTrunc('dya', ts)", "there is no unit 'DYA': did you mean 'DAY'?"),
+        ("md5(s)", "the text 'abc' is not hexadecimal: toUtf8(x) makes bytes of a text"),
+        ("s = 'abc'", "for texts use isNotDistinctFrom(a, b), strcmp(a, b) or LIKE"),
+        ("jsonPath(js, '$.a.sum()')", "the function sum() in the JSON path '$.a.sum()' is not supported"),
+        (
+            "jsonPathLong(js, '$.a.sum()', 1)",
+            "the function sum() in the JSON path '$.a.sum()' is not supported",
+        ),
+        ("repeat(s, 1000000000)", "a text of 3000000000 characters is asked for; 16777216 are the most"),
+        ("round(ts, 0)", "a whole number is divided by 0"),
+    ],
+)
+def test_what_cannot_be_computed_is_said(text: str, said: str) -> None:
+    with pytest.raises(TransformError) as raised:
+        evaluated(compiled(parse(text)), ROW)
+    assert said in str(raised.value)
+
+
+def _of(text: str) -> object:
+    return evaluated(compiled(parse(text)), ROW)

@@ -1,0 +1,40 @@
+"""Trying a format on values."""
+
+from __future__ import annotations
+
+import pytest
+
+from trellis.dialects.pinot.moment.errors import FormatError
+from trellis.dialects.pinot.moment.sample import Tried, try_format
+
+
+def test_each_value_is_tried() -> None:
+    sample = try_format("SIMPLE_DATE_FORMAT|yyyy-MM-dd HH:mm:ss.SSS|IST", ["2023-11-15 03:43:20.123", "x"])
+    assert sample.lints == ()
+    assert sample.values == (
+        Tried(
+            "2023-11-15 03:43:20.123", 1700000000123, "2023-11-14T22:13:20.123Z", "2023-11-15 03:43:20.123"
+        ),
+        Tried(
+            "x",
+            error="Cannot read 'x' by the pattern 'yyyy-MM-dd HH:mm:ss.SSS': "
+            "expected yyyy, found 'x' at position 1",
+        ),
+    )
+
+
+def test_an_unknown_zone_and_a_wrong_order_are_named() -> None:
+    unknown, order = try_format("SIMPLE_DATE_FORMAT|dd/MM/yyyy|EDT").lints
+    assert unknown == "The zone 'EDT' is unknown, so it silently means UTC"
+    assert order.startswith("SIMPLE_DATE_FORMAT pattern dd/MM/yyyy has to be sorted")
+
+
+def test_a_text_that_comes_back_different_is_named() -> None:
+    (tried,) = try_format("SIMPLE_DATE_FORMAT|yyyy-MM-dd", ["2023-1-4"]).values
+    assert tried.written == "2023-01-04"
+    assert tried.lints == ("'2023-1-4' is written back as '2023-01-04'",)
+
+
+def test_no_format_is_an_error() -> None:
+    with pytest.raises(FormatError, match="Invalid time format"):
+        try_format("DATE", ["2023"])

@@ -1,0 +1,22 @@
+"""Columns and conversions in one line, for the tests of values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trellis.dialects.pinot.document.fields import FieldSpec
+from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.value.convert import converter
+from trellis.dialects.pinot.value.damage import Damages
+from trellis.dialects.pinot.value.settings import PARITY, Settings
+
+
+def column(target: str, **said: Any) -> FieldSpec:
+    """`INT`, or `INT[]` for several values."""
+    data_type = PinotType(target.removesuffix("[]"))
+    role = FieldType.COMPLEX if data_type is PinotType.MAP else FieldType.DIMENSION
+    return FieldSpec("c", data_type, role, single_value=not target.endswith("[]"), **said)
+
+
+def convert(value: Any, target: str, settings: Settings = PARITY, damages: Damages | None = None) -> Any:
+    return converter(column(target), settings, damages)(value)
