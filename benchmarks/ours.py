@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +16,8 @@ from protocol import Loads, parser, sources  # noqa: E402
 def main() -> None:
     options_of = parser(__doc__)
     options_of.add_argument("--to", choices=("parquet", "duckdb", "postgresql"), default="parquet")
+    options_of.add_argument("--schema", metavar="FILE", help="an authored schema")
+    options_of.add_argument("--table-config", metavar="FILE", help="a table config of Pinot")
     options_of.add_argument("--master", default=f"local[{os.cpu_count() or 2}]")
     options = options_of.parse_args()
 
@@ -22,13 +25,17 @@ def main() -> None:
     from trellis.spark.session import get_session
 
     get_session(options.master).range(1).count()
-    pipeline = trellis.pipeline("bench", to=place(options), dialect=options.dialect, master=options.master)
+    settings = {"table_config": options.table_config} if options.table_config else {}
+    pipeline = trellis.pipeline(
+        "bench", to=place(options), dialect=options.dialect, master=options.master, settings=settings
+    )
     table = "events" if options.dialect == "dlt" else None
+    given = {"schema": Path(options.schema)} if options.schema else {}
     loads = Loads(STARTED)
     reports = []
     for source in sources(options):
         with loads:
-            reports.append(pipeline.load(source, table, **merge(options.merge)))
+            reports.append(pipeline.load(source, table, **merge(options.merge), **given))
     if not all(report.balanced for report in reports):
         raise SystemExit("the rows do not balance")
     first, last = reports[0], reports[-1]

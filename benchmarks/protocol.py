@@ -19,6 +19,11 @@ _ITEM = (
 _SCHEMAS = {
     "flat": "id BIGINT, user_id BIGINT, event STRING, created_at TIMESTAMP, amount DOUBLE, quantity BIGINT, "
     "active BOOLEAN, name STRING, email STRING, country STRING, score DOUBLE, note STRING",
+    "rides": "ride_id BIGINT, rider_id INT, driver_id INT, rider STRING, city STRING, country STRING, "
+    "status STRING, paid BOOLEAN, shared BOOLEAN, plate STRING, vin STRING, note STRING, promo STRING, "
+    "tags ARRAY<STRING>, stops ARRAY<INT>, legs ARRAY<DOUBLE>, vehicle STRING, signature STRING, app STRING, "
+    "fare DOUBLE, tip DOUBLE, distance DOUBLE, rating INT, surge FLOAT, battery FLOAT, tax STRING, "
+    "started_at TIMESTAMP, ended_at BIGINT, day STRING, hour INT",
     "shop": "event_id STRING, event STRING, occurred_at TIMESTAMP, "
     "user STRUCT<id: BIGINT, name: STRING, address: STRUCT<city: STRING, zip: STRING>>, "
     "context STRUCT<device: STRING, country: STRING>, referrer STRING, "

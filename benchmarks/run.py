@@ -4,6 +4,7 @@ make bench                             everything: more than an hour on two core
 make bench ARGS='--quick'              30,000 rows, 3,000 of streams, to see that it runs
 make bench ARGS='--rows 1000000 --profile shop --skip dlt --only race'
 make bench ARGS='--only merges'        a table in DuckDB of which a tenth is brought again
+make bench ARGS='--only rides'          an authored schema: rides as Pinot stores them
 make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
@@ -36,6 +37,7 @@ from contest import (
 from measure import run
 from merges import Merges
 from rich.console import Console
+from rides import Rides
 from streams import Streams
 from tables import megabytes, seconds, table, times
 
@@ -175,6 +177,13 @@ class Bench:
         for strategy, ratio in made.ratios.items():
             self._aim(f"merge, {strategy}, into duckdb: in times of dlt's speed", 10, ratio, at_least=True)
 
+    def rides(self) -> None:
+        """A schema that the user brings."""
+        made = Rides(self.options, self.skipped, self.console, self._tell)
+        self.results += made.run()
+        if made.ratio is not None:
+            self._aim("rides by a Pinot schema into parquet: in times of the floor", 1.5, made.ratio)
+
     def verdict(self) -> None:
         if not self.aims:
             return
@@ -290,7 +299,7 @@ def _options() -> argparse.Namespace:
     made.add_argument(
         "--only",
         action="append",
-        choices=("race", "rows", "columns", "small", "streams", "merges"),
+        choices=("race", "rows", "columns", "small", "streams", "merges", "rides"),
         help="some sections",
     )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
@@ -313,7 +322,10 @@ def main() -> None:
     options = _options()
     console = Console(width=None if os.isatty(1) else 160)
     bench = Bench(options, console)
-    for section in (bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges):
+    sections = (
+        bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges, bench.rides,
+    )  # fmt: skip
+    for section in sections:
         if not options.only or section.__name__ in options.only:
             section()
             bench.save()

@@ -90,19 +90,21 @@ def shared_data() -> Path:
 # for a row if it has the row's id in its name (`test_n01_...`) or in its parameters (`[N01]`). A row passes
 # if at least one test speaks for it and none of those fails or is skipped.
 #
-# conformance/dlt_seed_rows.txt lists the lines of dlt's own documentation: `seed_d046` has tests of its own,
-# `seed_d057 = F02` is shown by the rows after the sign, `seed_d029 - advice` cannot be observed and does not
-# count.
+# conformance/<dialect>_seed_rows.txt lists the lines of the original's own documentation: `seed_d046` has
+# tests of its own, `seed_d057 = F02` is shown by the rows after the sign, `seed_d029 - advice` cannot be
+# observed and does not count.
 
-SEED_LINES = HERE / "conformance" / "dlt_seed_rows.txt"
+SEED_LINES = {
+    path.name.removesuffix("_seed_rows.txt"): path
+    for path in sorted((HERE / "conformance").glob("*_seed_rows.txt"))
+}
 ROWS = {
     path.name.removesuffix("_rows.txt"): frozenset(path.read_text().split())
     for path in sorted((HERE / "conformance").glob("*_rows.txt"))
-    if path != SEED_LINES
+    if path not in SEED_LINES.values()
 }
 ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]\d\d)(?![A-Za-z0-9])")
-SEED = "dlt seed"
-SEED_ID = re.compile(r"seed_d\d{3}")
+SEED_ID = re.compile(r"seed_([a-z])\d{2,3}")
 outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
 
 
@@ -120,7 +122,13 @@ def rows_of(test: str) -> set[tuple[str, str]]:
     dialect = next((known for known in ROWS if known in path), "dlt")
     found = {match.upper() for match in ROW_ID.findall(name.replace("_", " "))}
     rows = {(dialect, row) for row in found & ROWS.get(dialect, frozenset())}
-    return rows | {(SEED, line) for line in SEED_ID.findall(name)}
+    lines = {(f"{_seed_of(found[1])} seed", found[0]) for found in SEED_ID.finditer(name)}
+    return rows | lines
+
+
+def _seed_of(letter: str) -> str:
+    """The dialect whose seed lines have this letter: the first of its name."""
+    return next(dialect for dialect in SEED_LINES if dialect.startswith(letter))
 
 
 def seed_lines(text: str) -> dict[str, frozenset[str]]:
@@ -152,10 +160,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if any(known == dialect for known, _ in outcomes):
             passing = sum(passes(dialect, row) for row in rows)
             terminalreporter.write_line(f"conformance ({dialect}): {passing} of {len(rows)} rows pass")
-    if any(known == SEED for known, _ in outcomes):
-        lines = seed_lines(SEED_LINES.read_text())
-        passing = sum(
-            all(passes("dlt", row) for row in shown) if shown else passes(SEED, line)
-            for line, shown in lines.items()
-        )
-        terminalreporter.write_line(f"conformance ({SEED}): {passing} of {len(lines)} lines pass")
+    for dialect, path in SEED_LINES.items():
+        seed = f"{dialect} seed"
+        if any(known == seed for known, _ in outcomes):
+            lines = seed_lines(path.read_text())
+            passing = sum(
+                all(passes(dialect, row) for row in shown) if shown else passes(seed, line)
+                for line, shown in lines.items()
+            )
+            terminalreporter.write_line(f"conformance ({seed}): {passing} of {len(lines)} lines pass")

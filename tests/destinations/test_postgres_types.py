@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -70,9 +71,9 @@ ROWS = st.lists(
 
 
 def comparable(column: Column, value: Any) -> Any:
-    """The value as it is compared: numbers bit by bit; what PostgreSQL cannot hold replaced."""
+    """The value as it is compared: numbers bit by bit, but one NaN; what PostgreSQL cannot hold replaced."""
     if column.data_type == "double" and value is not None:
-        return struct.pack(">d", float(value))
+        return "NaN" if math.isnan(value) else struct.pack(">d", float(value))
     if column.data_type == "json" and value is not None:
         return without_nul(json.loads(value, parse_int=Decimal, parse_float=Decimal))
     return without_nul(value)

@@ -5,10 +5,10 @@ A destination says what it can do in a record of abilities; nobody asks for its 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trellis.errors import TrellisError
 from trellis.evolution.dialect import ChainLoad, History, Journal, KeyedLoad, Links, RowKeys, Strategy
@@ -16,6 +16,9 @@ from trellis.flow.arrow_types import Digits
 from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, DataType, Schema, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "NO_COLUMNS",
@@ -191,6 +194,10 @@ class Destination(Protocol):
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         """Rows of a table, for people and tests."""
+        ...
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        """All rows of a table, in the types that it stores. Batches may differ in their columns."""
         ...
 
     def count_by(

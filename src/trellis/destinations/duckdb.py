@@ -31,11 +31,12 @@ from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.destinations.scan import newest_of
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
-from trellis.flow.stage import folder_name
+from trellis.flow.stage import GROUP_ROWS, folder_name
 from trellis.schema.model import Column, DataType, Schema
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 LOCK_WAIT = 60.0
 _LOCK_POLL = 0.1
@@ -126,6 +127,13 @@ class DuckDB:
             found = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
             rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
             return rows
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        with self._open() as db:
+            yield from db.sql(f"SELECT * FROM {_table(db, dataset, table)}").to_arrow_reader(GROUP_ROWS)
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.destinations.base import (
     NO_COLUMNS,
@@ -24,7 +24,7 @@ from trellis.destinations.folder import keep_for_good, make_folder, move_file, p
 from trellis.destinations.intent import Intents, alone
 from trellis.destinations.manifest import LiveTable, Manifest, Manifests
 from trellis.destinations.migration import Migration, has_moved, refuse_other_run
-from trellis.destinations.parquet_files import read_rows
+from trellis.destinations.parquet_files import batches_of, read_rows
 from trellis.destinations.parquet_load import (
     OURS,
     Draft,
@@ -42,6 +42,9 @@ from trellis.evolution.dialect import Journal
 from trellis.flow.arrow_types import Digits
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, DataType, Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LOCK_WAIT = 600.0
 ATTEMPTS = 20
@@ -163,6 +166,14 @@ class Parquet:
             return read_rows([os.path.join(self.path, f.path) for f in live.files], live.columns, limit)
 
         return self._read(dataset, rows)
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        live = self._live(self._place(dataset).manifests.newest(), table)
+        try:
+            for file in live.files:
+                yield from batches_of(os.path.join(self.path, file.path))
+        except FileNotFoundError as bad:
+            raise DestinationError(f"{self.path}: a load took a file away meanwhile ({bad}); read again") from bad
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str

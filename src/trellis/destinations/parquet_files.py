@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,6 +141,12 @@ def read_rows(paths: Sequence[str], columns: Iterable[str], limit: int | None = 
                     return rows[:limit]
                 rows += [{name: row.get(name) for name in order} for row in batch.to_pylist()]
     return rows[:limit]
+
+
+def batches_of(path: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a file, with the types that it has."""
+    with pq.ParquetFile(path) as file:
+        yield from file.iter_batches(batch_size=GROUP_ROWS)
 
 
 def _write(made: pa.Table, target: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
+import pyarrow as pa
+
 from trellis.destinations.base import (
     NO_COLUMNS,
     NO_NATIVE,
@@ -150,6 +152,9 @@ class Postgres:
             if table not in known:
                 raise no_table(self.url, table, known)
             return rows_of(session, dataset, table, limit)
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pylist(self.query(dataset, table))
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str

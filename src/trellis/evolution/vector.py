@@ -65,7 +65,8 @@ class VectorProgram:
 
     `used` are the keys at the top of a record that something is made of; the others are counted, each under
     what `unused` says of it; `taken` gives what else the `each` of the cells counted since it was asked last.
-    `zone` is the time zone of texts without one.
+    `zone` is the time zone of texts without one. `joint` joins the keys of objects to names of columns, so
+    keys that hold it are special.
     """
 
     cells: tuple[Cell, ...]
@@ -74,6 +75,7 @@ class VectorProgram:
     taken: Callable[[], Counter[str]]
     zone: str = "UTC"
     drops: Derived | None = None
+    joint: str | None = None
 
 
 NOWHERE: Final[Mapping[str, Any]] = {}

@@ -68,6 +68,7 @@ class AuthoredConformer:
             try:
                 read = self.vectors.read(lines)
             except NotClean:
+                self.program.taken()  # what was counted so far is counted again
                 if first:
                     self.vectors.learn(lines)
             else:

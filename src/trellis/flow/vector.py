@@ -79,6 +79,8 @@ class Vectors:
         read = read_strictly(b"\n".join(lines) + b"\n", self.schema, "ignore" if self.loose else "infer")
         self.program.taken()
         records = _Records(self, read, lines)
+        if self.program.joint is not None and records.has_key_with(self.program.joint):
+            raise NotClean
         made = Read(TableBatch(self.table.name, read.num_rows), read.num_rows, oddities=records.unused())
         columns = {cell.column: self._column(cell, column, records) for cell, column in self.cells}
         if self.program.drops is not None:
@@ -171,6 +173,12 @@ class _Records:
             self._items = [orjson.loads(line) for line in self.lines]
         return self._items
 
+    def has_key_with(self, joint: str) -> bool:
+        """Whether a key of the records, or of objects in them, holds this text."""
+        if any(joint in path[-1] for path in self.arrays):
+            return True
+        return bool(self.loose) and any(_has_key(item, joint) for item in self.items)
+
     def unused(self) -> Counter[str]:
         """How often there is a value under keys that nothing is made of."""
         found: Counter[str] = Counter()
@@ -213,6 +221,12 @@ def _holds_objects(type_: pa.DataType) -> bool:
     if pa.types.is_list(type_):
         return _holds_objects(type_.value_type)
     return bool(pa.types.is_struct(type_))
+
+
+def _has_key(value: Any, joint: str) -> bool:
+    return isinstance(value, dict) and any(
+        joint in key or _has_key(inner, joint) for key, inner in value.items()
+    )
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:

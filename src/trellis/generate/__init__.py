@@ -6,6 +6,7 @@
 | `events`     | an event as RudderStack's SDKs and its server send it, of six types; about 1.2 kB      |
 | `events-500` | the same with 500 names of track events instead of nine                                |
 | `github`     | an event like GitHub's: deep, a payload per type, many optional keys                   |
+| `rides`      | a ride of thirty columns of all types of Pinot, with lists, nulls and dates             |
 | `wide`       | one flat record of `columns` columns, each absent now and then                         |
 | `flat`       | twelve columns that never drift: for benchmarks                                        |
 | `nasty`      | all that goes wrong in real files; a third of the lines are no JSON objects at all     |
@@ -29,6 +30,7 @@ from trellis.generate.events import events, many_events
 from trellis.generate.flat import flat, wide
 from trellis.generate.github import github
 from trellis.generate.nasty import nasty
+from trellis.generate.rides import rides
 from trellis.generate.shop import shop
 
 Profile = Callable[[int, Random, int], Iterator[bytes]]  # rows, chance, columns
@@ -37,6 +39,7 @@ PROFILES: dict[str, Profile] = {
     "events": events,
     "events-500": many_events,
     "github": github,
+    "rides": rides,
     "wide": wide,
     "flat": flat,
     "nasty": nasty,

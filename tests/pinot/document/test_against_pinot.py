@@ -34,8 +34,6 @@ LITERALS: Final[list[Any]] = [
     True,
     {"a": 1.5},
     [1],
-]
-LITERALS += [
     "2023-11-14",
     "null",
     1e20,
@@ -49,8 +47,13 @@ LITERALS += [
     "0x1p3",
     " 5",
     "+7",
+    '\x01"\\/\u00e9',
+    0.1,
+    123456.789,
+    0.001,
+    9999999.5,
+    5e-324,
 ]
-LITERALS += ['\x01"\\/\u00e9', 0.1, 123456.789, 0.001, 9999999.5, 5e-324]
 TYPES: Final = [
     "INT",
     "LONG",
@@ -106,7 +109,7 @@ def field(dice: random.Random, key: str) -> dict[str, Any]:
     }
     made |= {each: dice.choice(values) for each, values in said.items() if dice.random() < 0.1}
     if key == "dateTimeFieldSpecs":
-        made["format"] = dice.choice(FORMATS + FORMATS_OUT_OF_ORDER)
+        made["format"] = dice.choice([*FORMATS, *FORMATS_OUT_OF_ORDER])
         made["granularity"] = dice.choice(["1:DAYS", "1:DAYS", "DAYS|5", "0:DAYS", None])
         if dice.random() < 0.3:
             made["sampleValue"] = dice.choice([1700000000000, "2023-11-14", 5, "x"])

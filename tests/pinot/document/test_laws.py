@@ -91,7 +91,7 @@ def specs(draw: st.DrawFn, name: str, role: FieldType) -> FieldSpec:
         draw(st.none() | WORDS) if of_time else None,
         None,
         children,
-        draw(st.none() | SAID),
+        draw(st.none() | WORDS),
         tuple(draw(st.lists(WORDS, max_size=2))),
         draw(st.none() | st.integers(0, 9)),
         tuple(draw(st.lists(WORDS, max_size=2))),

@@ -130,8 +130,8 @@ def test_documentation_follows_in_the_extended_profile() -> None:
     schema = read_schema(document, EXTENDED_PROFILE).schema
     assert write_schema(schema, pretty=False) == (
         '{"schemaName":"s","description":"d","tags":["t"],"enableColumnBasedNullHandling":false,'
-        '"dimensionFieldSpecs":[{"name":"a","dataType":"INT","fieldType":"DIMENSION","tags":["x"],"fieldId":3,'
-        '"aliases":["b"],"metadata":{"k":"v"}}]}'
+        '"dimensionFieldSpecs":[{"name":"a","dataType":"INT","fieldType":"DIMENSION","description":" ",'
+        '"tags":["x"],"fieldId":3,"aliases":["b"],"metadata":{"k":"v"}}]}'
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,5 +113,5 @@ def test_what_cannot_be_computed_is_said(text: str, said: str) -> None:
     assert said in str(raised.value)
 
 
-def _of(text: str) -> object:
+def _of(text: str) -> Any:
     return evaluated(compiled(parse(text)), ROW)

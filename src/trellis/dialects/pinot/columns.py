@@ -41,10 +41,17 @@ def vector_of(
 ) -> VectorProgram | None:
     """None where records may become several rows, or rows are made of the rest of a record."""
     config, order = pipeline.table.complex, pipeline.transforms.order
-    if pipeline.conforming is not None or (config is not None and (config.unnest or config.rename)):
+    if pipeline.conforming is not None or any(column.default.refused for column in pipeline.columns):
+        return None
+    if config is not None and (
+        config.unnest or config.rename or not config.delimiter or config.to_json == "ALL"
+    ):
         return None
     paths = {name: pipeline.path_of(name) for name in pipeline.needed}
-    derived = {each.column: _derived(each.column, each.program, each.arguments, paths) for each in order}
+    texts = (lambda value: False) if config is None else config.to_text
+    derived = {
+        each.column: _derived(each.column, each.program, each.arguments, paths, texts) for each in order
+    }
     if any(each.arguments & derived.keys() for each in order):
         return None
     cells = tuple(
@@ -54,6 +61,7 @@ def vector_of(
             nullable,
             out[column.spec.name],
             pipeline.damages,
+            texts,
         )
         for column in pipeline.columns
     )
@@ -61,15 +69,24 @@ def vector_of(
     if pipeline.filter is not None:
         if pipeline.filter.arguments & derived.keys():
             return None
-        drops = _derived("", pipeline.filter.program, pipeline.filter.arguments, paths)
-    return VectorProgram(cells, pipeline.reads, unused, taken, pipeline.zone, drops)
+        drops = _derived("", pipeline.filter.program, pipeline.filter.arguments, paths, texts)
+    joint = config.delimiter if config else None
+    return VectorProgram(cells, pipeline.reads, unused, taken, pipeline.zone, drops, joint)
 
 
-def _derived(column: str, program: Program, arguments: Collection[str], paths: Mapping[str, Path]) -> Derived:
+def _derived(
+    column: str,
+    program: Program,
+    arguments: Collection[str],
+    paths: Mapping[str, Path],
+    texts: Callable[[list[Any]], bool],
+) -> Derived:
     """An expression over the fields of a record; lists and maps, and what cannot be computed, are special."""
     names = sorted(arguments)
 
     def compute(*values: Any) -> Any:
+        if any(value.__class__ is list and texts(value) for value in values):
+            raise Special
         try:
             return program(dict(zip(names, values, strict=True)))
         except FAILURES:
@@ -84,9 +101,10 @@ def _cell(
     nullable: Collection[str],
     out: Callable[[Any], Any],
     damages: Damages,
+    texts: Callable[[list[Any]], bool],
 ) -> Cell:
     spec = column.spec
-    default = None if spec.name in nullable else out(column.cut(column.default)[0])
+    default = None if spec.name in nullable else out(column.default.value)
     within, pattern, check = (
         _times(column.main_time, spec.data_type) if column.main_time else (None, None, None)
     )
@@ -95,7 +113,7 @@ def _cell(
         source,
         _target(spec),
         not spec.single_value,
-        _each(column, out, damages),
+        _each(column, out, damages, texts),
         default,
         None if spec.strategy is ExceedStrategy.NO_ACTION else spec.longest,
         within,
@@ -110,13 +128,20 @@ def _target(spec: FieldSpec) -> Target:
     return _TARGETS.get(spec.data_type, "other")
 
 
-def _each(column: Column, out: Callable[[Any], Any], damages: Damages) -> Callable[[Any], Any]:
-    """What makes one value; texts that come again and are not damaged are converted once."""
+def _each(
+    column: Column, out: Callable[[Any], Any], damages: Damages, texts: Callable[[list[Any]], bool]
+) -> Callable[[Any], Any]:
+    """What makes one value; texts that come again and are not damaged are converted once.
+
+    `texts` says which lists become JSON text before they are converted: those are special.
+    """
     known: dict[str, Any] = {}
 
     def each(value: Any) -> Any:
         if value.__class__ is str and value in known:
             return known[value]
+        if value.__class__ is list and texts(value):
+            raise Special
         before = damages.total
         try:
             made = column.stored(value)

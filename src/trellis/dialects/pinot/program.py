@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
 from typing import Any, Final
 
 from trellis.dialects.pinot.columns import vector_of
-from trellis.dialects.pinot.document.types import PinotType, Value
+from trellis.dialects.pinot.row.emit import MapOut, emitter
 from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.system import Authored, table_name
-from trellis.dialects.pinot.value.java_text import plain_text
 from trellis.errors import SchemaError
 from trellis.evolution.program import Made
 from trellis.evolution.record import Lost, Rejected, Stopped
@@ -40,7 +38,7 @@ class PinotProgram:
             for name, spec in self.pipeline.specs.items()
             if options.view == NULLABLE and not (column_nulls and spec.not_null)
         }
-        self.out = {name: emitted(spec.data_type) for name, spec in self.pipeline.specs.items()}
+        self.out = {name: emitter(spec, options.settings) for name, spec in self.pipeline.specs.items()}
         self.used = self.pipeline.reads
         self.fast: VectorProgram | None = vector_of(
             self.pipeline, self.nullable, self.out, unused, self.taken
@@ -51,13 +49,16 @@ class PinotProgram:
             outcome = self.pipeline.rows(record)
         except RowFault as bad:
             if self.rejects or self.skips:
-                raise Rejected(str(bad), f"column {bad.column}: cannot be stored") from None
+                raise Rejected(str(bad), bad.kind) from None
             raise Stopped(
                 f"{bad}; correct it, or choose what becomes of such values: --option on_error=null or "
                 "on_error=reject"
             ) from None
-        made = Made([self._emitted(row) for row in outcome.rows], dropped=not outcome.rows)
+        made = Made(dropped=not outcome.rows)
+        if outcome.filtered and outcome.rows:
+            made.oddities += ["the filter dropped a row of a record that gave several"] * outcome.filtered
         for row in outcome.rows:
+            made.rows.append(self._emitted(row))
             made.lost += [
                 Lost(self.table, fault.column, fault.column, fault.value, fault.reason)
                 for fault in row.faults
@@ -65,7 +66,8 @@ class PinotProgram:
             ]
             if row.incomplete:
                 made.oddities.append("a value became null, as it could not be stored")
-        made.oddities += [unused(key) for key in record if key not in self.used and record[key] is not None]
+        if self.pipeline.conforming is None:
+            made.oddities += [unused(key) for key, value in record.items() if self._drops(key, value)]
         return made
 
     def taken(self) -> Counter[str]:
@@ -73,9 +75,22 @@ class PinotProgram:
         counts = self.pipeline.damages.take()
         return Counter({f"column {name}: {damage.value}": count for (name, damage), count in counts.items()})
 
+    def _drops(self, key: str, value: Any) -> bool:
+        return key not in self.used and value is not None
+
     def _emitted(self, row: Row) -> dict[str, Any]:
         left_out = self.nullable & row.nulls
-        return {name: self.out[name](value) for name, value in row.values.items() if name not in left_out}
+        made: dict[str, Any] = {}
+        for name, value in row.values.items():
+            out = self.out[name]
+            if name in left_out:
+                continue
+            if isinstance(out, MapOut):
+                made[name], lost = out.fitted(value)
+                row.faults += lost
+            else:
+                made[name] = out(value)
+        return made
 
 
 def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
@@ -85,25 +100,3 @@ def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
 
 def unused(key: str) -> str:
     return f"{key!r} is no column of the schema, so its value was dropped"
-
-
-def emitted(data_type: PinotType) -> Callable[[Value], Any]:
-    """How a stored value is given to the engine: BOOLEAN as one, decimals as text, the others as they are."""
-    one = _EMITTED.get(data_type)
-    if one is None:
-        return _as_it_is
-    return lambda value: [one(each) for each in value] if isinstance(value, list) else one(value)
-
-
-def _as_it_is(value: Value) -> Any:
-    return value
-
-
-def _text(value: Decimal) -> str:
-    return plain_text(value)
-
-
-_EMITTED: Final[Mapping[PinotType, Callable[[Value], Any]]] = {
-    PinotType.BOOLEAN: bool,
-    PinotType.BIG_DECIMAL: _text,
-}

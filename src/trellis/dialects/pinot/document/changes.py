@@ -12,7 +12,7 @@ from trellis.dialects.pinot.document.compare import fits, role_of, stored_as
 from trellis.dialects.pinot.document.defaults import default_json, default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_text import compact
-from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writing import field_document, time_document
 from trellis.dialects.pinot.value.kinds import CannotConvert
 
@@ -131,7 +131,7 @@ def _added(spec: FieldSpec, schema: PinotSchema, transform: str | None) -> Chang
 
 
 def _field_changes(old: FieldSpec, new: FieldSpec) -> Iterator[Change]:
-    before, after = _document(old), _document(new)
+    before, after = field_document(old), field_document(new)
     if not fits(old, new):
         wider = old.single_value == new.single_value and new.data_type in WIDER.get(old.data_type, ())
         said = f"{'widened' if wider else 'changed'} from {role_of(old)} to {role_of(new)}"
@@ -212,13 +212,6 @@ def _schema_changes(old: PinotSchema, new: PinotSchema) -> Iterator[Change]:
                     "values are not rewritten: old rows are read by the new format",
                     Effort.BACKFILL,
                 )
-
-
-def _document(spec: FieldSpec) -> dict[str, Any]:
-    document = field_document(spec)
-    if spec.field_type is FieldType.TIME:
-        document.pop("transformFunction", None)
-    return document
 
 
 def _default(spec: FieldSpec) -> Any:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy import conversion, conversion_fault
 from trellis.dialects.pinot.document.types import FieldType
 
 
@@ -45,16 +44,15 @@ def placed(schema: PinotSchema) -> Iterator[Placed]:
 
 
 def time_spec(schema: PinotSchema) -> FieldSpec:
-    """The legacy time field of a schema that has one, as a field of type TIME with its implicit transform."""
+    """The legacy time field of a schema that has one, as a field of type TIME."""
     assert schema.time is not None
     time = schema.time
-    implicit = None if conversion_fault(time) else conversion(time)
     return FieldSpec(
         time.column.name,
         time.column.data_type,
         FieldType.TIME,
         default=time.default,
-        transform=time.transform or implicit,
+        transform=time.transform,
     )
 
 

@@ -51,12 +51,18 @@ def read_schema(
     >>> found.schema.name, [str(each) for each in found.unknown]
     ('s', ["/metricFieldSpec is ignored: did you mean 'metricFieldSpecs'?"])
     """
-    parsed = parse(document, where)
-    ledger = Ledger()
-    schema = _Reader(profile, ledger).schema(parsed)
+    schema, ledger = examine(document, profile, where)
     if ledger.faults:
         raise SchemaFaults(where, ledger.faults)
     return ReadSchema(schema, tuple(ledger.unknown))
+
+
+def examine(
+    document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
+) -> tuple[PinotSchema, Ledger]:
+    """The schema as far as it can be read, with all that came up. Raises SchemaError where it is not JSON."""
+    ledger = Ledger()
+    return _Reader(profile, ledger).schema(parse(document, where)), ledger
 
 
 def parse(document: str | bytes | Mapping[str, Any], where: str = "schema") -> Mapping[str, Any]:

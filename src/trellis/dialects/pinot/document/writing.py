@@ -57,7 +57,7 @@ def field_document(spec: FieldSpec) -> dict[str, Any]:
         "defaultNullValue": _default(spec.field_type, spec.data_type, spec.default),
         "transformFunction": spec.transform,
         "virtualColumnProvider": spec.virtual_provider,
-        "description": spec.description if spec.description and spec.description.strip() else None,
+        "description": spec.description,
         "tags": list(spec.tags) or None,
         "fieldId": spec.field_id,
         "aliases": list(spec.aliases) or None,

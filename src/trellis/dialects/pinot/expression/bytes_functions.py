@@ -147,7 +147,9 @@ def _decimal_to_bytes(value: Decimal) -> bytes:
     whole = int("".join(map(str, digits))) * (-1 if sign else 1)
     scale = -exponent
     if scale < 0:
-        whole, scale = whole * 10**-scale if scale > -10_000 else 0, 0
+        if scale < -10_000:
+            raise FunctionError(f"an exact number with {-scale} zeros at its end does not fit into bytes")
+        whole, scale = whole * 10**-scale, 0
     if scale > 0xFFFF:
         raise FunctionError(f"an exact number with {scale} decimal places does not fit into bytes")
     size = ((whole if whole >= 0 else ~whole).bit_length() + 8) // 8

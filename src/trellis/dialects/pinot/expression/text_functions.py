@@ -224,7 +224,7 @@ def _repeat(text: str, count: int) -> str:
 @TEXT.function("repeat", as_text, as_text, as_int)
 def _repeat_between(text: str, between: str, count: int) -> str:
     """The text so many times, with another between."""
-    _within((len(text) + len(between)) * count)
+    _within(max(1, len(text) + len(between)) * count)
     return between.join([text] * count)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Union
+from typing import Final, Union
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Script:
 
 
 Expression = Union[Column, Literal, Call, Script]  # noqa: UP007  (the classes stand above)
+
+
+_SPECIAL: Final = ("not", "case", "cast", "extract", "timestampadd", "timestampdiff", "groovy")
+"""Names that have a grammar of their own, unless they are quoted."""
 
 
 def canonical(name: str) -> str:
@@ -87,7 +91,7 @@ def written(expression: Expression) -> str:
     if isinstance(expression, Script):
         return f"Groovy({{{expression.text}}}{''.join(f', {each}' for each in expression.names)})"
     name = expression.name if expression.name.isascii() and expression.name.isidentifier() else ""
-    said = f'"{expression.name}"' if not name or name in ("case", "cast", "extract") else name
+    said = f'"{expression.name}"' if not name or name in _SPECIAL else name
     return f"{said}({','.join(map(written, expression.arguments))})"
 
 

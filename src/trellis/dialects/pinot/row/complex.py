@@ -3,92 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
-from trellis.dialects.pinot.row.marks import RowFault
+from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.table.config import ComplexConfig
 from trellis.dialects.pinot.value.json_write import json_of
+from trellis.dialects.pinot.value.kinds import CannotConvert
 
 Record = Mapping[str, Any]
 
 
 class ComplexTypes:
-    """Applies one `complexTypeConfig`. `needed` are the fields that columns and transforms name.
+    """Applies one `complexTypeConfig`. `needed` are the fields that columns and expressions name.
 
-    >>> ComplexTypes(ComplexConfig(), ()).rows({"id": 1, "geo": {"lat": 1.5, "box": {"n":
-    3}}})[0]["geo.box.n"] 3
+    >>> rows = ComplexTypes(ComplexConfig(), ()).rows({"id": 1, "geo": {"lat": 1.5, "box": {"n": 3}}})
+    >>> rows[0].values["geo.box.n"], rows[0].values["geo.box"]
+    (3, {'n': 3})
     """
 
-    def __init__(self, config: ComplexConfig, needed: Collection[str]) -> None:
+    def __init__(self, config: ComplexConfig, needed: Collection[str], zone: str = "UTC") -> None:
         self.config = config
-        self.needed = frozenset(needed)
+        self.zone = zone
         self._unnested = frozenset(config.unnest)
+        self._kept = {field for field in config.unnest if (self._new_name(field) or field) in needed}
 
-    def rows(self, record: Record) -> list[dict[str, Any]]:
-        """The rows of one record, in order. Raises RowFault where a renamed field has the name of another."""
+    def rows(self, record: Record) -> list[Row]:
+        """The rows of one record, in order. A field that cannot be renamed is a fault of its row.
+
+        Raises RowFault for a list that cannot become JSON text.
+        """
+        kept = {field: record[field] for field in self._kept if field in record}
         made = dict(record)
         self._flatten(made)
         rows = [made]
         for field in self.config.unnest:
             rows = [inner for row in rows for inner in self._unnest(row, field)]
         for row in rows:
+            for field, value in kept.items():
+                row.setdefault(field, value)
             self._lists_to_json(row)
-        return [self._renamed(row) for row in rows] if self.config.rename else rows
+        return [self._renamed(row) for row in rows] if self.config.rename else list(map(Row, rows))
 
     def _flatten(self, row: dict[str, Any]) -> None:
-        """Add the leaves of maps under dotted names; the maps stay."""
-        stack = list(row.items())
+        """Add the leaves of maps under dotted names; the maps stay.
+
+        Where a key that holds the delimiter gives a name that nested keys give too, the nested one counts.
+        """
+        stack = _maps(row)
         while stack:
             name, value = stack.pop()
-            if isinstance(value, Mapping):
-                for key, inner in value.items():
-                    full = f"{name}{self.config.delimiter}{key}"
-                    row[full] = inner
-                    stack.append((full, inner))
+            fresh = {f"{name}{self.config.delimiter}{key}": inner for key, inner in value.items()}
+            row.update(fresh)
+            stack += _maps(fresh)
 
     def _unnest(self, row: dict[str, Any], field: str) -> list[dict[str, Any]]:
         found = row.get(field)
         if not isinstance(found, _LISTS) or not found:
             return [row]
+        others = {name: value for name, value in row.items() if name != field}
         made = []
         for each in found:
-            inner = dict(row)
             if isinstance(each, Mapping):
-                if field not in self.needed:
-                    del inner[field]
-                fresh = {f"{field}{self.config.delimiter}{key}": value for key, value in each.items()}
-                self._flatten(fresh)
-                inner.update(fresh)
+                inner = {f"{field}{self.config.delimiter}{key}": value for key, value in each.items()}
+                self._flatten(inner)
             else:
-                inner[field] = each
-            made.append(inner)
+                inner = {field: each}
+            made.append({**others, **inner})
         return made
 
     def _lists_to_json(self, row: dict[str, Any]) -> None:
         if self.config.to_json == "NONE":
             return
         for name, value in row.items():
-            if not isinstance(value, _LISTS) or name in self._unnested:
-                continue
-            if self.config.to_json == "ALL" or (value and isinstance(value[0], (Mapping, *_LISTS))):
-                row[name] = json_of(value)
+            if isinstance(value, _LISTS) and name not in self._unnested and self.config.to_text(value):
+                try:
+                    row[name] = json_of(value, self.zone)
+                except CannotConvert as bad:
+                    raise RowFault(name, str(bad)) from None
 
-    def _renamed(self, row: dict[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        moved: list[tuple[str, str, Any]] = []
+    def _new_name(self, name: str) -> str | None:
+        """What the first prefix that fits makes of a name; None where none does."""
+        for prefix, to in self.config.rename.items():
+            if name.startswith(prefix):
+                return to + name[len(prefix) :]
+        return None
+
+    def _renamed(self, row: dict[str, Any]) -> Row:
+        made = Row({})
+        moved: list[tuple[str, str]] = []
         for name, value in row.items():
-            prefix = next((each for each in self.config.rename if name.startswith(each)), None)
-            if prefix is None:
-                made[name] = value
+            to = self._new_name(name)
+            if to is None:
+                made.values[name] = value
             else:
-                moved.append((name, self.config.rename[prefix] + name[len(prefix) :], value))
-        for name, to, value in moved:
-            if not to or to in made:
-                raise RowFault(
-                    name, f"Name conflict after attempting to rename field {name} to {to or 'an empty name'}"
-                )
-            made[to] = value
+                moved.append((name, to))
+        for name, to in sorted(moved):
+            if to and made.values.get(to) is None:
+                made.values[to] = row[name]
+                continue
+            conflict = f"Name conflict after attempting to rename field {name} to {to or 'an empty name'}"
+            made.fault(name, row[name], conflict)
         return made
 
 
-_LISTS = (list, tuple)
+def _maps(row: Record) -> list[tuple[str, Record]]:
+    """The maps of a row, those of longer names last: they are taken first, so that others overwrite them."""
+    return sorted((each for each in row.items() if isinstance(each[1], Mapping)), key=_name)
+
+
+def _name(field: tuple[str, Any]) -> str:
+    return field[0]
+
+
+_LISTS: Final = (list, tuple)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from trellis.dialects.pinot.document.defaults import default_of
+from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value
 from trellis.dialects.pinot.moment.format import FormatError, parse_format
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.value.instants import millis_of
+from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.kinds import CannotConvert
 from trellis.errors import SchemaError
 
 FIRST: Final = 31_536_000_000
@@ -26,12 +28,12 @@ class MainTime:
         self.spec = spec
         self.format = parse_format(spec.format)
         self.zone = session_zone
-        self.default = self._default(int(now.timestamp() * 1000))
+        self.default = self._default(millis_of(now))
 
-    def problem(self, value: Any) -> str | None:
-        """Why a value cannot be the time of a row; None where it can."""
+    def problem(self, value: Value) -> str | None:
+        """Why a stored value cannot be the time of a row; None where it can."""
         try:
-            millis = self.format.to_millis(value, self.zone)
+            millis = self.format.to_millis(_said(value, self.spec.data_type), self.zone)
         except FormatError as bad:
             return str(bad)
         if FIRST <= millis <= LAST:
@@ -45,17 +47,23 @@ class MainTime:
         declared = default_of(self.spec)
         if self.problem(declared) is None:
             return declared
-        text = self.format.from_millis(now, self.zone)
-        return text if self.spec.data_type is PinotType.STRING else self._number(now, text)
-
-    def _number(self, now: int, text: str) -> int:
         if self.spec.data_type is PinotType.TIMESTAMP:
             return now
-        least, most = (INT_MIN, INT_MAX) if self.spec.data_type is PinotType.INT else (LONG_MIN, LONG_MAX)
-        if not text.lstrip("-").isdigit() or not least <= int(text) <= most:
+        text = self.format.from_millis(now, self.zone)
+        try:
+            return parse_default(self.spec.data_type, text)
+        except CannotConvert:
             raise SchemaError(
                 f"column {self.spec.name}: the time of now, {text}, in format {self.spec.format} is no "
                 f"{self.spec.data_type.value}, so nothing can stand for null; choose a type that holds it, "
                 "or give a defaultNullValue between 1971 and 2071"
-            )
-        return int(text)
+            ) from None
+
+
+def _said(value: Value, data_type: PinotType) -> str | int:
+    """A value as Java writes it, which is what its format reads."""
+    if isinstance(value, float):
+        return float_text(value) if data_type is PinotType.FLOAT else double_text(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if isinstance(value, (str, int)) else decimal_text(value)

@@ -21,6 +21,7 @@ class RowFault(Exception):
         super().__init__(f"column {column}: {reason}" if column else reason)
         self.column = column
         self.reason = reason
+        self.kind = f"column {column}: cannot be stored" if column else "the filter cannot be computed"
 
 
 @dataclass
@@ -36,3 +37,8 @@ class Row:
     faults: list[Fault] = field(default_factory=list)
     incomplete: bool = False
     sanitized: bool = False
+
+    def fault(self, column: str, value: Any, reason: str) -> None:
+        """Note a value that was not taken; the row is incomplete."""
+        self.faults.append(Fault(column, value, reason))
+        self.incomplete = True

@@ -15,7 +15,7 @@ from trellis.dialects.pinot.expression.evaluate import Filter, TransformError, T
 from trellis.dialects.pinot.row.complex import ComplexTypes
 from trellis.dialects.pinot.row.conforming import Conforming
 from trellis.dialects.pinot.row.main_time import MainTime
-from trellis.dialects.pinot.row.marks import Fault, Row, RowFault
+from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.value.convert import converter
 from trellis.dialects.pinot.value.damage import Damaged, Damages
@@ -27,6 +27,18 @@ from trellis.errors import SchemaError
 
 
 @dataclass(frozen=True)
+class Default:
+    """What stands for null in a column: the value as it is stored, and whether it had to be cut for that.
+
+    `refused` says why it cannot be stored, under the strategy ERROR.
+    """
+
+    value: Value
+    sanitized: bool = False
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
 class Column:
     """What a column does to a value: convert it, set special values right, cut it."""
 
@@ -34,7 +46,7 @@ class Column:
     convert: Callable[[Any], Value | None]
     special: Callable[[Value], Value | None] | None
     sanitise: Callable[[Value], tuple[Value, bool]] | None
-    default: Value
+    default: Default
     main_time: MainTime | None
     """Set where the time of a row has to be one that Pinot takes."""
 
@@ -48,7 +60,7 @@ class Column:
         return made
 
     def cut(self, value: Value) -> tuple[Value, bool]:
-        """The value as long as the column allows, and whether that changed it. Raises TooLong."""
+        """The value as long as the column allows, and whether that changed it. Raises TooLong, Damaged."""
         return (value, False) if self.sanitise is None else self.sanitise(value)
 
 
@@ -83,21 +95,21 @@ class Pipeline:
         self.specs = {spec.name: spec for spec in schema.specs() if not spec.virtual}
         self.transforms = Transforms(schema, table)
         self.filter = Filter(table.filter) if table.filter else None
-        self.main_time = self._main_time(now, settings)
-        self.columns = [self._column(spec, settings) for spec in self.specs.values()]
-        asked = self.filter.arguments if self.filter else frozenset()
-        self.needed = frozenset({*self.specs, *self.transforms.arguments, *asked})
-        self.complex = ComplexTypes(table.complex, self.needed) if table.complex else None
         self.zone = settings.session_zone
-        self.reads = frozenset(self._source(name) for name in self.needed)
-        types = {name: spec.data_type for name, spec in self.specs.items()}
-        self.conforming = Conforming(table.conforming, types) if table.conforming else None
+        self.main_time = self._main_time(now)
+        self.columns = [self._column(spec, settings) for spec in self.specs.values()]
+        self.needed = self._needed()
+        self.reads = frozenset().union(*map(self._sources, self.needed))
+        """Keys at the top of a record that something is made of; all of them where `conforming` is set."""
+        self.complex = ComplexTypes(table.complex, self.needed, self.zone) if table.complex else None
+        self.conforming = Conforming(table.conforming, self.specs, self.zone) if table.conforming else None
 
     def rows(self, record: Mapping[str, Any]) -> Outcome:
         """Raises RowFault for a record that cannot go on."""
         made = Outcome()
-        for values in self.complex.rows(record) if self.complex else [dict(record)]:
-            row = Row(values)
+        for row in self.complex.rows(record) if self.complex else [Row(dict(record))]:
+            if row.faults and not self.goes_on:
+                raise RowFault(row.faults[0].column, row.faults[0].reason)
             self._transform(row)
             if self.filter is not None and self._drops(row):
                 made.filtered += 1
@@ -110,22 +122,35 @@ class Pipeline:
 
     def path_of(self, name: str) -> tuple[str, ...]:
         """Where a field stands in a record: below objects, where these are flattened."""
-        return (name,) if self.table.complex is None else tuple(name.split(self.table.complex.delimiter))
+        delimiter = self.table.complex.delimiter if self.table.complex else ""
+        return tuple(name.split(delimiter)) if delimiter else (name,)
 
-    def _source(self, name: str) -> str:
-        """The key at the top of a record that a field comes from, before it was renamed."""
-        if self.table.complex is not None:
-            for prefix, to in self.table.complex.rename.items():
-                if to and name.startswith(to):
-                    name = prefix + name[len(to) :]
-        return self.path_of(name)[0]
+    def _needed(self) -> frozenset[str]:
+        """The fields that columns and expressions name."""
+        computed = {each.column for each in self.transforms.order}
+        asked = self.filter.arguments if self.filter else frozenset()
+        return frozenset({*self.specs, *computed, *self.transforms.arguments, *asked})
+
+    def _sources(self, name: str) -> set[str]:
+        """The keys at the top of a record that a field may come from, before it was renamed."""
+        if self.table.complex is None:
+            return {name}
+        delimiter, names = self.table.complex.delimiter, [name]
+        for prefix, to in self.table.complex.rename.items():
+            if name.startswith(to):
+                names.append(prefix + name[len(to) :])
+        return {
+            each[:at]
+            for each in names
+            for at in range(1, len(each) + 1)
+            if at == len(each) or each.startswith(delimiter, at)
+        }
 
     def _transform(self, row: Row) -> None:
         for column, problem in self.transforms.apply(row.values, row.nulls):
             if not self.goes_on:
                 raise RowFault(column, problem)
-            row.faults.append(Fault(column, None, problem))
-            row.incomplete = True
+            row.fault(column, None, problem)
 
     def _drops(self, row: Row) -> bool:
         assert self.filter is not None
@@ -144,11 +169,16 @@ class Pipeline:
             name = column.spec.name
             found = row.values.get(name)
             value = None if found is None else self._value(row, column, found)
+            if value is not None:
+                value, changed = self._cut(row, column, value)
+                row.sanitized |= changed
             if value is None:
                 row.nulls.add(name)
-                value = column.default
-            made[name], changed = self._cut(row, column, value)
-            row.sanitized |= changed
+                if column.default.refused:
+                    raise RowFault(name, column.default.refused)
+                value = column.default.value
+                row.sanitized |= column.default.sanitized
+            made[name] = value
         row.values = made
 
     def _value(self, row: Row, column: Column, found: Any) -> Value | None:
@@ -157,18 +187,15 @@ class Pipeline:
         except CannotConvert as bad:
             if not self.goes_on and not isinstance(bad, Damaged):
                 raise RowFault(column.spec.name, str(bad)) from None
-            row.faults.append(Fault(column.spec.name, found, str(bad)))
-            row.incomplete = True
+            row.fault(column.spec.name, found, str(bad))
             return None
 
-    def _cut(self, row: Row, column: Column, value: Value) -> tuple[Value, bool]:
+    def _cut(self, row: Row, column: Column, value: Value) -> tuple[Value | None, bool]:
         try:
             return column.cut(value)
         except Damaged as bad:
-            row.faults.append(Fault(column.spec.name, value, str(bad)))
-            row.incomplete = True
-            row.nulls.add(column.spec.name)
-            return column.default, True
+            row.fault(column.spec.name, value, str(bad))
+            return None, False
         except CannotConvert as bad:
             raise RowFault(column.spec.name, str(bad)) from None
 
@@ -179,11 +206,11 @@ class Pipeline:
             converter(spec, settings, self.damages),
             special(spec),
             sanitiser(spec, settings, self.damages),
-            default_of(spec) if main is None else main.default,
+            _default(spec, default_of(spec) if main is None else main.default),
             main if self.table.row_time_check else None,
         )
 
-    def _main_time(self, now: datetime, settings: Settings) -> MainTime | None:
+    def _main_time(self, now: datetime) -> MainTime | None:
         if self.table.time_column is None:
             return None
         spec = self.specs.get(self.table.time_column)
@@ -191,4 +218,13 @@ class Pipeline:
             raise SchemaError(
                 f"timeColumnName {self.table.time_column}: the schema has no date-time column of that name"
             )
-        return MainTime(spec, now, settings.session_zone)
+        return MainTime(spec, now, self.zone)
+
+
+def _default(spec: FieldSpec, value: Value) -> Default:
+    """A default is cut as any value is; nobody is told, as it is in no record."""
+    cut = sanitiser(spec)
+    try:
+        return Default(value) if cut is None else Default(*cut(value))
+    except CannotConvert as bad:
+        return Default(value, refused=str(bad))

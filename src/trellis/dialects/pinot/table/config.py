@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from trellis.errors import SchemaError, nearest
 
+Kind = Literal["OFFLINE", "REALTIME"]
 CollectionMode = Literal["NONE", "NON_PRIMITIVE", "ALL"]
 MODES: Final = ("NONE", "NON_PRIMITIVE", "ALL")
 SUFFIXES: Final = ("_OFFLINE", "_REALTIME")
@@ -23,15 +24,29 @@ class ComplexConfig:
     to_json: CollectionMode = "NON_PRIMITIVE"
     rename: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
+    def to_text(self, values: Sequence[Any]) -> bool:
+        """Whether a list that is not unnested becomes JSON text.
+
+        >>> [ComplexConfig().to_text(each) for each in ([], [1, {}], [{}], [[1]])]
+        [False, False, True, True]
+        """
+        if self.to_json == "NON_PRIMITIVE":
+            return bool(values) and isinstance(values[0], (Mapping, list, tuple))
+        return self.to_json == "ALL"
+
 
 @dataclass(frozen=True)
 class ConformingConfig:
-    """`schemaConformingTransformerConfig`: where fields go that are no columns (section 5.5)."""
+    """`schemaConformingTransformerConfig`: where fields go that are no columns (section 5.5).
 
-    indexable: str = "json_data"
-    unindexable: str = "json_data_no_idx"
+    A column of the rest that is None is switched off. `dropped` are the paths of fields that go nowhere.
+    """
+
+    indexable: str | None = "json_data"
+    unindexable: str | None = "json_data_no_idx"
     suffix: str = "_noindex"
     paths: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    dropped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -39,7 +54,7 @@ class TableConfig:
     """A table config as far as it concerns rows. `document` is all of it."""
 
     name: str = ""
-    kind: Literal["OFFLINE", "REALTIME"] = "OFFLINE"
+    kind: Kind = "OFFLINE"
     time_column: str | None = None
     null_handling: bool = False
     transforms: tuple[tuple[str, str], ...] = ()
@@ -107,7 +122,7 @@ def _complex(ingestion: _Reader) -> ComplexConfig | None:
     said = ingestion.inner("complexTypeConfig")
     mode = said.word("collectionNotUnnestedToJson", MODES, "NON_PRIMITIVE")
     return ComplexConfig(
-        said.text("delimiter") or ".",
+        "." if (delimiter := said.text("delimiter")) is None else delimiter,
         tuple(sorted(said.texts("fieldsToUnnest"))),
         "NONE" if mode == "NONE" else "ALL" if mode == "ALL" else "NON_PRIMITIVE",
         MappingProxyType(said.mapping("prefixesToRename")),
@@ -119,10 +134,15 @@ def _conforming(ingestion: _Reader) -> ConformingConfig | None:
         return None
     said, usual = ingestion.inner("schemaConformingTransformerConfig"), ConformingConfig()
     return ConformingConfig(
-        said.text("indexableExtrasField") or usual.indexable,
-        said.text("unindexableExtrasField") or usual.unindexable,
+        (said.text("indexableExtrasField") or usual.indexable)
+        if said.flag("enableIndexableExtras", default=True)
+        else None,
+        (said.text("unindexableExtrasField") or usual.unindexable)
+        if said.flag("enableUnindexableExtras", default=True)
+        else None,
         said.text("unindexableFieldSuffix") or usual.suffix,
         MappingProxyType(said.mapping("columnNameToJsonKeyPathMap")),
+        frozenset(said.texts("fieldPathsToDrop")),
     )
 
 

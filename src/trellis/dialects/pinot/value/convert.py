@@ -30,7 +30,7 @@ from trellis.dialects.pinot.value.standardise import standardise
 Converter = Callable[[Any], Value | None]
 
 LONGEST_WHOLE: Final = 33_000
-"""Bits of a whole number, some ten thousand digits. A longer one is refused: it would take minutes to write."""
+"""Bits of a whole number, some ten thousand digits. A longer one is refused: it takes minutes to write."""
 
 
 def converter(spec: FieldSpec, settings: Settings = PARITY, damages: Damages | None = None) -> Converter:

@@ -1,0 +1,157 @@
+"""What stands at the paths of all rows: what a proposal is made of. Pure; a survey of a source fills it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from trellis.dialects.pinot.infer.texts import Bounds, Texts, bounds_of, joined
+from trellis.dialects.pinot.value.instants import micros_of
+
+DISTINCT: Final = 10_000
+"""How many different whole numbers of a path are remembered."""
+EXACT: Final = 2**53
+"""A double holds every whole number up to this one."""
+_DAYS: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+class Scalars:
+    """The values at one path that are neither lists nor objects, but for their number.
+
+    `kinds` counts the values by kind (those of `trellis inspect`), lists and objects too. `bounds` are those of
+    timestamps with a type. `fine`: how many of these have more than milliseconds. `dates`: all whole numbers
+    are dates as 20231114.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] = Counter()
+        self.least: int | None = None
+        self.most: int | None = None
+        self.distinct: set[int] | None = set()
+        self.exact = self.dates = True
+        self.not_finite = 0
+        self.floats: tuple[float, float] | None = None
+        self.texts: Texts | None = None
+        self.bounds: Bounds | None = None
+        self.fine = 0
+        self.empty_lists = 0
+        self.longest_bytes = 0
+
+    def add(self, kind: str, values: Sequence[Any]) -> None:
+        """Take some values of one kind."""
+        self.kinds[kind] += len(values)
+        one = _TAKERS.get(kind)
+        if one is not None:
+            one(self, values)
+
+    def merge(self, other: Scalars) -> None:
+        """Take over what another saw."""
+        self.kinds.update(other.kinds)
+        for value in (other.least, other.most):
+            if value is not None:
+                self._range(value, value)
+        both = self.distinct is not None and other.distinct is not None
+        self.distinct = {*(self.distinct or ()), *(other.distinct or ())} if both else None
+        self.exact &= other.exact
+        self.dates &= other.dates
+        self.not_finite += other.not_finite
+        if self.texts is None or other.texts is None:
+            self.texts = self.texts or other.texts
+        else:
+            self.texts.merge(other.texts)
+        self.bounds = joined(self.bounds, other.bounds)
+        self.fine += other.fine
+        self.empty_lists += other.empty_lists
+
+    def _whole(self, values: Sequence[int]) -> None:
+        least, most = min(values), max(values)
+        self._range(least, most)
+        self.exact = self.exact and -EXACT <= least and most <= EXACT
+        self.dates = self.dates and all(map(is_date, values))
+        if self.distinct is not None:
+            self.distinct.update(values)
+            if len(self.distinct) > DISTINCT:
+                self.distinct = None
+
+    def _beyond(self, values: Sequence[int]) -> None:
+        self.exact = self.dates = False
+
+    def _range(self, least: int, most: int) -> None:
+        self.least = least if self.least is None else min(self.least, least)
+        self.most = most if self.most is None else max(self.most, most)
+
+    def _floats(self, values: Sequence[float]) -> None:
+        finite = [value for value in values if math.isfinite(value)]
+        self.not_finite += len(values) - len(finite)
+        if finite:
+            known = self.floats or (finite[0], finite[0])
+            self.floats = min(known[0], *finite), max(known[1], *finite)
+
+    def _texts(self, values: Sequence[Any]) -> None:
+        if not isinstance(values[0], str):
+            self.kinds["string"] -= len(values)
+            self.kinds["string" if isinstance(values[0], UUID) else "unknown"] += len(values)
+        self.texts = self.texts or Texts()
+        self.texts.add([*map(str, values)])
+
+    def _stamps(self, values: Sequence[datetime]) -> None:
+        micros = [*map(micros_of, values)]
+        self.bounds = joined(self.bounds, bounds_of(each // 1000 for each in micros))
+        self.fine += sum(each % 1000 != 0 for each in micros)
+
+    def _lists(self, values: Sequence[Sequence[Any]]) -> None:
+        self.empty_lists += sum(all(each is None for each in value) for value in values)
+
+    def _bytes(self, values: Sequence[bytes]) -> None:
+        self.longest_bytes = max(self.longest_bytes, *map(len, values))
+
+
+_TAKERS: Final[Mapping[str, Callable[[Scalars, Any], None]]] = {
+    "int": Scalars._whole,
+    "integer beyond 64 bits": Scalars._beyond,
+    "float": Scalars._floats,
+    "string": Scalars._texts,
+    "timestamp": Scalars._stamps,
+    "array": Scalars._lists,
+    "binary": Scalars._bytes,
+}
+
+
+@dataclass
+class Evidence:
+    """One path: its values, the paths of the keys below it, and that of the elements of its lists."""
+
+    values: Scalars = field(default_factory=Scalars)
+    keys: dict[str, Evidence] = field(default_factory=dict)
+    items: Evidence | None = None
+    objects: int = 0
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds that were seen, null aside."""
+        return frozenset(kind for kind, count in self.values.kinds.items() if count and kind != "null")
+
+    @property
+    def filled(self) -> int:
+        """How many values there are, nulls aside."""
+        return sum(self.values.kinds.values()) - self.values.kinds["null"]
+
+
+def is_date(number: int) -> bool:
+    """Whether digits are a date between 1971 and 2070.
+
+    >>> is_date(20231114), is_date(20231314), is_date(5)
+    (True, False, False)
+    """
+    if not 19710101 <= number <= 20701231:
+        return False
+    month, day = number // 100 % 100, number % 100
+    if not (1 <= month <= 12 and 1 <= day <= _DAYS[month]):
+        return False
+    year = number // 10000
+    return (month, day) != (2, 29) or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))

@@ -1,0 +1,79 @@
+"""The schema that Pinot itself infers: from the first JSON object only (section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.infer.roles import Found, Roles
+from trellis.dialects.pinot.table.config import ComplexConfig
+from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
+
+FLAT: Final = ComplexConfig()
+
+
+def first_object(
+    record: Mapping[str, Any], roles: Roles | None = None, complex: ComplexConfig = FLAT, name: str | None = None
+) -> PinotSchema:
+    """The columns of one record. Raises SchemaError where two have one name, or a metric several values.
+
+    >>> [(each.name, each.data_type.value) for each in first_object({"o": {"p": {"q": 1}}, "n": None}).specs()]
+    [('o.p.q', 'INT')]
+    """
+    found = Found(roles or Roles())
+    walk = _Walk(found, complex)
+    for key, value in record.items():
+        walk.take(key, value)
+    return found.schema(name)
+
+
+class _Walk:
+    def __init__(self, found: Found, complex: ComplexConfig) -> None:
+        self.found, self.complex = found, complex
+
+    def take(self, path: str, value: Any) -> None:
+        if value is None:
+            return
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                self.take(f"{path}{self.complex.delimiter}{key}", inner)
+        elif isinstance(value, list | tuple):
+            self._list(path, value)
+        else:
+            self.found.add(path, type_of(value))
+
+    def _list(self, path: str, value: list[Any] | tuple[Any, ...]) -> None:
+        if not value:
+            return
+        first, mode = value[0], self.complex.to_json
+        scalar = not isinstance(first, Mapping | list | tuple)
+        if path in self.complex.unnest:
+            self.take(path, first)
+        elif mode == "ALL" or (mode == "NON_PRIMITIVE" and not scalar):
+            self.found.add(path, PinotType.STRING)
+        elif mode == "NON_PRIMITIVE":
+            self.found.add(path, type_of(first), single=False)
+
+
+def type_of(value: Any) -> PinotType:
+    """The type that Pinot gives to a scalar of JSON; null (in a list) is STRING.
+
+    >>> [type_of(each).value for each in (1, 3000000000, 10**20, 1.5, True, "x", None)]
+    ['INT', 'LONG', 'STRING', 'DOUBLE', 'BOOLEAN', 'STRING', 'STRING']
+    """
+    if isinstance(value, Decimal):
+        return PinotType.DOUBLE
+    return _TYPES.get(kind_of(value), PinotType.STRING)
+
+
+_TYPES: Final[Mapping[SourceKind, PinotType]] = {
+    SourceKind.INT: PinotType.INT,
+    SourceKind.LONG: PinotType.LONG,
+    SourceKind.FLOAT: PinotType.FLOAT,
+    SourceKind.DOUBLE: PinotType.DOUBLE,
+    SourceKind.BOOLEAN: PinotType.BOOLEAN,
+    SourceKind.BYTES: PinotType.BYTES,
+}

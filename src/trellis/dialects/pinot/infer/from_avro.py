@@ -1,0 +1,146 @@
+"""The schema that Pinot infers from an Avro schema; Parquet is seen as Avro too (section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.types import BASE, PinotType, Profile
+from trellis.dialects.pinot.infer.roles import Found, Roles
+from trellis.dialects.pinot.table.config import ComplexConfig
+from trellis.errors import SchemaError
+
+Avro = Any
+"""An Avro schema as JSON: the name of a type, an object with `type`, or a list of the types of a union."""
+
+
+def from_avro(
+    document: Avro,
+    roles: Roles | None = None,
+    complex: ComplexConfig | None = None,
+    name: str | None = None,
+    profile: Profile = BASE,
+) -> PinotSchema:
+    """The columns of an Avro record. Raises SchemaError for what Pinot refuses.
+
+    Logical types are ignored, but for `uuid` in the profile `extended`. Without `complex` a record may only have one field,
+    which stands for it; with it records are flattened, and lists unnested or made JSON text.
+
+    >>> fields = [{"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]}]
+    >>> [each.data_type.value for each in from_avro({"type": "record", "fields": fields}).specs()]
+    ['LONG']
+    """
+    if not isinstance(document, Mapping) or document.get("type") != "record":
+        raise SchemaError("an Avro schema of a table is a record: an object with type record and its fields")
+    walk = _Walk(Found(roles or Roles()), complex, profile)
+    for field in document["fields"]:
+        walk.field(field["name"], field["type"])
+    return walk.found.schema(name)
+
+
+class _Walk:
+    def __init__(self, found: Found, complex: ComplexConfig | None, profile: Profile) -> None:
+        self.found, self.complex, self.profile = found, complex, profile
+        self.named: dict[str, Avro] = {}
+
+    def field(self, path: str, schema: Avro) -> None:
+        if self.complex is not None:
+            self._nested(path, schema, self.complex)
+            return
+        plain = self._plain(path, schema)
+        if kind(plain) == "array":
+            self.found.add(path, self._type(path, self._plain(path, plain["items"])), single=False)
+        else:
+            self.found.add(path, self._type(path, plain))
+
+    def _plain(self, path: str, schema: Avro) -> Avro:
+        """What stands for a union of one type and null, or for a record of one field."""
+        schema = self._known(schema)
+        if isinstance(schema, list):
+            return self._plain(path, self._only(path, schema))
+        if kind(schema) == "record":
+            fields = schema["fields"]
+            if len(fields) != 1:
+                raise SchemaError(
+                    f"field {path}: Not one field in the RECORD schema ({len(fields)} are there); "
+                    "give a complexTypeConfig to have it flattened"
+                )
+            return self._plain(path, fields[0]["type"])
+        return schema
+
+    def _nested(self, path: str, schema: Avro, complex: ComplexConfig) -> None:
+        schema = self._known(schema)
+        if isinstance(schema, list):
+            self._nested(path, self._only(path, schema), complex)
+        elif kind(schema) == "record":
+            for field in schema["fields"]:
+                self._nested(f"{path}{complex.delimiter}{field['name']}", field["type"], complex)
+        elif kind(schema) == "array":
+            self._list(path, self._known(schema["items"]), complex)
+        else:
+            self.found.add(path, self._type(path, schema))
+
+    def _list(self, path: str, items: Avro, complex: ComplexConfig) -> None:
+        scalar = kind(items) in SCALARS
+        if path in complex.unnest:
+            self._nested(path, items, complex)
+        elif complex.to_json == "NON_PRIMITIVE" and scalar:
+            self.found.add(path, self._type(path, items), single=False)
+        elif complex.to_json == "ALL" or (complex.to_json == "NON_PRIMITIVE" and not scalar):
+            self.found.add(path, PinotType.STRING)
+
+    def _only(self, path: str, union: list[Avro]) -> Avro:
+        others = [each for each in union if kind(each) != "null"]
+        if len(others) != 1:
+            what = "More than one" if others else "Cannot find"
+            raise SchemaError(
+                f"field {path}: {what} non-null schema in UNION schema; Pinot takes one type and null"
+            )
+        return others[0]
+
+    def _known(self, schema: Avro) -> Avro:
+        """The schema itself; where it is the name of one that stands above, that one."""
+        if isinstance(schema, Mapping):
+            if isinstance(schema.get("type"), Mapping | list):
+                return self._known(schema["type"])
+            if "name" in schema:
+                self.named[schema["name"]] = schema
+        return self.named.get(schema, schema) if isinstance(schema, str) else schema
+
+    def _type(self, path: str, schema: Avro) -> PinotType:
+        if self.profile.extended and isinstance(schema, Mapping) and schema.get("logicalType") == "uuid":
+            return PinotType.UUID
+        found = TYPES.get(kind(schema))
+        if found is None:
+            raise SchemaError(f"field {path}: Unsupported Avro type: {kind(schema)}")
+        return found
+
+
+def kind(schema: Avro) -> str:
+    """The name of an Avro type.
+
+    >>> kind("int"), kind({"type": "enum", "symbols": []}), kind(["null", "int"])
+    ('int', 'enum', 'union')
+    """
+    if isinstance(schema, list):
+        return "union"
+    return str(schema["type"]) if isinstance(schema, Mapping) else str(schema)
+
+
+TYPES: Final[Mapping[str, PinotType]] = {
+    "int": PinotType.INT,
+    "long": PinotType.LONG,
+    "float": PinotType.FLOAT,
+    "double": PinotType.DOUBLE,
+    "boolean": PinotType.BOOLEAN,
+    "string": PinotType.STRING,
+    "enum": PinotType.STRING,
+    "bytes": PinotType.BYTES,
+    "fixed": PinotType.BYTES,
+    "map": PinotType.JSON,
+    "array": PinotType.JSON,
+    "record": PinotType.JSON,
+    "union": PinotType.JSON,
+}
+SCALARS: Final = frozenset(("int", "long", "float", "double", "boolean", "string", "enum"))

@@ -1,0 +1,123 @@
+"""The ways in which texts write times, and what a column of such texts is in Pinot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.moment.format import parse_format
+from trellis.dialects.pinot.moment.stamp import stamp_millis
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One way. `named`: digits alone are no proof, so the column's name has to say time too.
+
+    `read` gives the instant of a text in milliseconds and raises FormatError. With `sorted` false the texts
+    do not sort as their instants do, which Pinot refuses: such a column is read into another one.
+    """
+
+    said: str
+    matches: Callable[[str], object]
+    read: Callable[[str], int]
+    data_type: PinotType
+    format: str
+    granularity: str
+    named: bool = False
+    sorted: bool = True
+
+
+def _shape(
+    pattern: str, matching: str, granularity: str, named: bool = False, sorted: bool = True
+) -> Shape:
+    text = f"SIMPLE_DATE_FORMAT|{pattern}"
+    read = parse_format(text).to_millis
+    return Shape(
+        pattern, re.compile(matching).fullmatch, read, PinotType.STRING, text, granularity, named, sorted
+    )
+
+
+def _stamp(said: str, matching: str, granularity: str) -> Shape:
+    read = partial(stamp_millis, strict=True)
+    return Shape(said, re.compile(matching).fullmatch, read, PinotType.TIMESTAMP, "TIMESTAMP", granularity)
+
+
+def _epoch(unit: str, digits: int) -> Shape:
+    text = f"EPOCH|{unit}"
+    matching = re.compile(rf"[1-9][0-9]{{{digits - 2},{digits - 1}}}").fullmatch
+    return Shape(
+        _UNITS[unit], matching, parse_format(text).to_millis, PinotType.LONG, text, f"1:{unit}", named=True
+    )
+
+
+_UNITS: Final = {
+    "SECONDS": "seconds since 1970",
+    "MILLISECONDS": "milliseconds since 1970",
+    "MICROSECONDS": "microseconds since 1970",
+    "NANOSECONDS": "nanoseconds since 1970",
+    "DAYS": "days since 1970",
+}
+
+_DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_ISO: Final = Shape(
+    "ISO 8601",
+    re.compile(rf"{_DAY}T[0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]{{1,9}})?)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?").fullmatch,
+    parse_format("SIMPLE_DATE_FORMAT").to_millis,
+    PinotType.STRING,
+    "SIMPLE_DATE_FORMAT",
+    "1:MILLISECONDS",
+)  # fmt: skip
+
+SHAPES: Final = (
+    _stamp("yyyy-MM-dd HH:mm:ss", rf"{_DAY} {_CLOCK}", "1:SECONDS"),
+    _stamp("yyyy-MM-dd HH:mm:ss.SSS", rf"{_DAY} {_CLOCK}(?:\.[0-9]{{1,3}}0*)?", "1:MILLISECONDS"),
+    _stamp("ISO 8601 to the second", rf"{_DAY}[T ]{_CLOCK}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})?", "1:SECONDS"),
+    _stamp(
+        "ISO 8601",
+        rf"{_DAY}[T ][0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]{{1,3}}0{{0,6}})?)?"
+        r"(?:Z|[+-][0-9]{2}:[0-9]{2})?",
+        "1:MILLISECONDS",
+    ),
+    _ISO,
+    _shape("yyyy-MM-dd HH:mm:ss.SSSSSS", rf"{_DAY} {_CLOCK}\.[0-9]{{6}}", "1:MILLISECONDS"),
+    _shape("yyyy-MM-dd", _DAY, "1:DAYS"),
+    _shape("yyyy/MM/dd", r"[0-9]{4}/[0-9]{2}/[0-9]{2}", "1:DAYS"),
+    _shape("yyyy/MM/dd HH:mm:ss", rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}", "1:SECONDS"),
+    _shape("yyyy-MM-dd HH:mm", rf"{_DAY} [0-9]{{2}}:[0-9]{{2}}", "1:MINUTES"),
+    _shape("yyyyMMdd'T'HHmmss'Z'", r"[0-9]{8}T[0-9]{6}Z", "1:SECONDS"),
+    _shape("yyyyMMddHHmmss", r"[12][0-9]{13}", "1:SECONDS", named=True),
+    _shape("yyyyMMddHH", r"[12][0-9]{9}", "1:HOURS", named=True),
+    _shape("yyyyMMdd", r"[12][0-9]{7}", "1:DAYS", named=True),
+    _shape("yyyy-MM", r"[12][0-9]{3}-[0-9]{2}", "1:DAYS", named=True),
+    _epoch("SECONDS", 10),
+    _epoch("MILLISECONDS", 13),
+    _epoch("MICROSECONDS", 16),
+    _epoch("NANOSECONDS", 19),
+    *(
+        _shape(f"{pattern}{clock}", matching + clocks, granularity, sorted=False)
+        for pattern, matching in (
+            ("MM/dd/yyyy", r"[0-9]{2}/[0-9]{2}/[0-9]{4}"),
+            ("dd/MM/yyyy", r"[0-9]{2}/[0-9]{2}/[0-9]{4}"),
+            ("dd.MM.yyyy", r"[0-9]{2}\.[0-9]{2}\.[0-9]{4}"),
+            ("MM-dd-yyyy", r"[0-9]{2}-[0-9]{2}-[0-9]{4}"),
+            ("dd-MM-yyyy", r"[0-9]{2}-[0-9]{2}-[0-9]{4}"),
+        )
+        for clock, clocks, granularity in (
+            ("", "", "1:DAYS"),
+            (" HH:mm", " [0-9]{2}:[0-9]{2}", "1:MINUTES"),
+            (" HH:mm:ss", f" {_CLOCK}", "1:SECONDS"),
+        )
+    ),
+    _shape(
+        "EEE MMM dd HH:mm:ss Z yyyy",
+        rf"[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [0-9]{{2}} {_CLOCK} [+-][0-9]{{4}} [0-9]{{4}}",
+        "1:SECONDS",
+        sorted=False,
+    ),
+)
+"""All ways that are looked for, the one that says most first."""

@@ -1,0 +1,123 @@
+"""What the texts at one path have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from json import JSONDecodeError, loads
+from typing import Any, Final
+
+from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
+from trellis.dialects.pinot.moment.errors import FormatError
+
+Bounds = tuple[int, int]
+"""The earliest and the latest instant, in milliseconds."""
+
+_WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})").fullmatch
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
+_STARTS: Final = frozenset('{["-0123456789tfn')
+
+
+class Texts:
+    """Takes texts; afterwards it tells how long they are and what all of them are.
+
+    `times` are the shapes of times that fit every text, with the bounds. `whole` and `numbers`: all are such
+    numbers. `documents`: all are JSON objects or lists. `like_json`: how many may start with a JSON value.
+    """
+
+    def __init__(self) -> None:
+        self.longest = 0
+        self.nuls = 0
+        self.blank = 0
+        self.like_json = 0
+        self.whole = self.numbers = self.documents = True
+        self.times: dict[Shape, Bounds | None] = dict.fromkeys(SHAPES)
+
+    def add(self, texts: Sequence[str]) -> None:
+        self._measure(texts)
+        self.nuls += sum("\0" in text for text in texts)
+        self.blank += sum(not text for text in texts)
+        self.like_json += sum(text.lstrip()[:1] in _STARTS for text in texts if text)
+        self.whole = self.whole and all(map(_WHOLE, texts))
+        self.numbers = self.numbers and all(map(_NUMBER, texts))
+        self.documents = self.documents and all(map(is_document, texts))
+        for shape in [each for each in self.times if not all(map(each.matches, texts))]:
+            del self.times[shape]
+        for shape, known in [*self.times.items()]:
+            try:
+                found = bounds_of(map(shape.read, texts))
+            except FormatError:
+                del self.times[shape]
+            else:
+                self.times[shape] = joined(known, found)
+
+    def merge(self, other: Texts) -> None:
+        """Take over what another saw."""
+        self.longest = max(self.longest, other.longest)
+        self.nuls += other.nuls
+        self.blank += other.blank
+        self.like_json += other.like_json
+        self.whole &= other.whole
+        self.numbers &= other.numbers
+        self.documents &= other.documents
+        self.times = {
+            shape: joined(known, other.times[shape])
+            for shape, known in self.times.items()
+            if shape in other.times
+        }
+
+    def _measure(self, texts: Sequence[str]) -> None:
+        """The longest in UTF-16 units. Few texts are long enough to be looked at one by one."""
+        if 2 * max(map(len, texts)) > self.longest:
+            longest = max(units(text) for text in texts if 2 * len(text) > self.longest)
+            self.longest = max(self.longest, longest)
+
+
+def units(text: str) -> int:
+    """The length of a text as Pinot counts it.
+
+    >>> units("h\\N{GRINNING FACE}")
+    3
+    """
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def is_document(text: str) -> bool:
+    """Whether a text is a JSON object or list that JSON columns keep: no key twice in one object.
+
+    >>> is_document('{"a": 1}'), is_document("7"), is_document('{"a": 1, "a": 2}')
+    (True, False, False)
+    """
+    if text[:1] not in ("{", "["):
+        return False
+    try:
+        loads(text, object_pairs_hook=_once, parse_constant=_refused)
+    except (JSONDecodeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def bounds_of(millis: Iterable[int]) -> Bounds:
+    found = [*millis]
+    return min(found), max(found)
+
+
+def joined(one: Bounds | None, other: Bounds | None) -> Bounds | None:
+    """
+    >>> joined((1, 2), (2, 5)), joined(None, (3, 3))
+    ((1, 5), (3, 3))
+    """
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def _refused(word: str) -> Any:
+    raise ValueError(word)

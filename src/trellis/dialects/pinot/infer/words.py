@@ -1,0 +1,92 @@
+"""What the name of a column says about it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case.
+
+    >>> words("createdAt"), words("geo.lat"), words("HTTPStatus_code2")
+    (('created', 'at'), ('geo', 'lat'), ('http', 'status', 'code', '2'))
+    """
+    return tuple(each.lower() for each in _WORD.findall(name))
+
+
+IDENTITY: Final = frozenset(
+    "id ids uid uuid guid pk sku key code codes zip zipcode postcode postal phone number no nr ref reference "
+    "version type kind status state category class group level rank order index idx position port shard "
+    "partition offset flag year quarter month week weekday day hour minute lat lon lng latitude longitude x y "
+    "pin isbn ean account hash".split()
+)
+AMOUNT: Final = frozenset(
+    "amount price cost total subtotal sum count counts cnt qty quantity num fare fares tip tips fee fees "
+    "revenue sales discount tax duration elapsed latency delay timeout ms millis seconds secs minutes hours "
+    "days us ns bytes size length len distance dist weight height width depth area volume score rating "
+    "temperature temp humidity pressure avg average mean median min max rate ratio pct percent percentage "
+    "value balance speed velocity clicks views impressions visits hits likes stars comments forks watchers "
+    "additions deletions changes commits errors retries age money salary income profit margin passengers "
+    "items users events points wins losses probability confidence followers following".split()
+)
+UNITS: Final = frozenset("s sec secs seconds ms millis milliseconds us micros ns nanos epoch utc days".split())
+TIME: Final = frozenset(
+    "time ts timestamp datetime date day at on when since until created updated modified changed deleted "
+    "started start ended end begin began finished completed closed opened merged pushed published pickup "
+    "dropoff received sent occurred expires expiry due birthday birthdate dob seen epoch ingested logged "
+    "event month hour paid ordered shipped delivered signup".split()
+)
+FLAGS: Final = frozenset("is has was can should".split())
+_MAIN: Final = (
+    frozenset("ts timestamp time datetime event occurred when logged".split()),
+    frozenset("created started start begin began received pickup ordered opened".split()),
+    frozenset("date day hour".split()),
+    frozenset("at sent paid published pushed ingested seen updated modified changed closed completed".split()),
+)
+_NEVER_MAIN: Final = frozenset("birth birthday birthdate dob expires expiry due until end ended deleted".split())
+
+
+def says_time(name: str) -> bool:
+    """Whether a name is that of an instant.
+
+    >>> says_time("created_at"), says_time("ts_ms"), says_time("time_zone_id"), says_time("fare")
+    (True, True, False, False)
+    """
+    found = words(name)
+    if not found or TIME.isdisjoint(found):
+        return False
+    last = found[-1]
+    return last in TIME or last in UNITS or (last not in IDENTITY and last not in AMOUNT)
+
+
+def main_rank(name: str) -> int | None:
+    """How well a name fits the main time of a row, 0 best; None: not at all.
+
+    >>> main_rank("ts"), main_rank("created_at"), main_rank("due_date"), main_rank("note")
+    (0, 1, None, None)
+    """
+    found = words(name)
+    if not _NEVER_MAIN.isdisjoint(found):
+        return None
+    return next((rank for rank, known in enumerate(_MAIN) if not known.isdisjoint(found)), None)
+
+
+def says_identity(name: str) -> bool:
+    """
+    >>> says_identity("user_id"), says_identity("is_new"), says_identity("fare")
+    (True, True, False)
+    """
+    found = words(name)
+    return bool(found) and (found[-1] in IDENTITY or found[0] in FLAGS)
+
+
+def says_amount(name: str) -> bool:
+    """
+    >>> says_amount("stargazers_count"), says_amount("totalFare"), says_amount("city")
+    (True, True, False)
+    """
+    found = words(name)
+    return bool(found) and (found[-1] in AMOUNT or (len(found) > 1 and found[0] in ("num", "total", "avg", "sum")))

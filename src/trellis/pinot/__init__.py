@@ -1,0 +1,1 @@
+"""A Pinot cluster: its controller, and the delivery of what Trellis loaded."""

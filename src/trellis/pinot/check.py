@@ -1,0 +1,84 @@
+"""All that can be said of a schema document at once: faults, ignored keys, and what is likely to surprise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.in_table import table_faults
+from trellis.dialects.pinot.document.lint import lints_of
+from trellis.dialects.pinot.document.reading import examine, parse
+from trellis.dialects.pinot.document.types import BASE, Profile
+from trellis.dialects.pinot.document.validate import faults_of
+from trellis.pinot.controller import Controller
+from trellis.pinot.refusal import Refused
+
+Level = Literal["fault", "ignored", "mind"]
+Source = Literal["schema", "table config", "controller"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing about a document: with a fault Pinot refuses it. `pointer` is a JSON pointer (RFC 6901)."""
+
+    level: Level
+    source: Source
+    pointer: str
+    column: str | None
+    message: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A schema as far as it can be read, and what was found."""
+
+    schema: PinotSchema
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool:
+        return all(each.level != "fault" for each in self.findings)
+
+
+def check(
+    text: str,
+    where: str,
+    table: Mapping[str, Any] | None = None,
+    profile: Profile = BASE,
+    controller: Controller | None = None,
+) -> Checked:
+    """Look at a schema, alone or with its table config, and have a controller look at it too.
+
+    Raises SchemaError where the text is not JSON, DestinationError where the controller does not answer.
+    """
+    schema, ledger = examine(text, profile, where)
+    found = [Finding("fault", "schema", each.pointer, each.column, each.message) for each in ledger.faults]
+    if not found:
+        found += _validity(schema, profile, table)
+    for unknown in ledger.unknown:
+        said = str(unknown).removeprefix(f"{unknown.pointer} ")
+        found.append(Finding("ignored", "schema", unknown.pointer, None, said))
+    if not ledger.faults:
+        for each in lints_of(schema, profile, table):
+            found.append(Finding("mind", "schema", each.pointer, each.column, each.message))
+    if controller is not None:
+        found += _by(controller, parse(text, where))
+    return Checked(schema, tuple(found))
+
+
+def _validity(schema: PinotSchema, profile: Profile, table: Mapping[str, Any] | None) -> Iterator[Finding]:
+    for each in faults_of(schema, profile):
+        yield Finding("fault", "schema", each.pointer, each.column, each.message)
+    for each in table_faults(schema, profile, table) if table is not None else ():
+        yield Finding("fault", "table config", each.pointer, each.column, each.message)
+
+
+def _by(controller: Controller, document: Mapping[str, Any]) -> Iterator[Finding]:
+    try:
+        controller.validate(document)
+    except Refused as refused:
+        if refused.status != 400:
+            raise
+        yield Finding("fault", "controller", "", None, refused.reason)
