@@ -12,7 +12,7 @@ export JAVA_HOME
 endif
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## make .venv from the lock file, and find or install a Java for Spark
 
@@ -25,6 +25,9 @@ demo: setup  ## load two example files into a new DuckDB file under demo/
 
 test: setup  ## run every test, those without Spark first; ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+test-pinot: setup  ## run the tests that need a real Pinot (fetched by Maven); ARGS='-k name' to choose
+	@$(BIN)/python -m pytest -m pinot tests/pinot $(ARGS)
 
 check: setup  ## lint, format, types (strict) and the rules of who may import whom
 	@$(BIN)/ruff check .
@@ -43,4 +46,4 @@ clean:  ## remove what was made here: .venv, caches, demo/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist spark-warehouse artifacts
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check bench lock clean
+.PHONY: help setup demo test test-pinot check bench lock clean

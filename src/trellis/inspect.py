@@ -118,9 +118,7 @@ def inspect(source: str | Path | Sequence[str | Path] | Iterable[Any], tell: Tel
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        files = input_files([str(each) for each in source])
-        _scan(survey, files, tell)
-        return _inspection(survey, [file.path for file in files])
+        return _inspection(survey, survey_files(survey, source, tell))
     first, chunk = 1, list[Any]()
     for item in source:
         chunk.append(item)
@@ -129,6 +127,13 @@ def inspect(source: str | Path | Sequence[str | Path] | Iterable[Any], tell: Tel
             first, chunk = first + CHUNK, []
     survey.items("records", chunk, first)
     return _inspection(survey, [])
+
+
+def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
+    """Let a survey look at every record of some files; gives the paths of the files."""
+    files = input_files([str(each) for each in sources])
+    _scan(survey, files, tell or _silent)
+    return [file.path for file in files]
 
 
 def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:

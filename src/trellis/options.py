@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from trellis.config import read_text
-from trellis.evolution.dialect import Mode, Request, Strategy
+from trellis.errors import UsageError
+from trellis.evolution.dialect import Dialect, Mode, Request, Strategy
+from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Column, Schema
+
+Given = Schema | str | Path | Mapping[str, Any]
+"""A schema, or its document: as an object, as text, or as the path of a file."""
 
 
 def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
@@ -20,6 +27,32 @@ def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str
 
 def _is_path(said: Any) -> bool:
     return isinstance(said, Path) or (isinstance(said, str) and not said.lstrip().startswith("{"))
+
+
+def given_schema(said: Given, dialect: Dialect) -> Schema:
+    """The schema that a user hands over. Raises UsageError, SchemaError."""
+    if isinstance(said, Schema):
+        return said
+    text, where = _document(said)
+    found = dialect.keep.document(text, where)
+    if found is not None:
+        return found
+    read = from_json if text.lstrip().startswith("{") else from_yaml
+    return read(text, where)
+
+
+def _document(said: str | Path | Mapping[str, Any]) -> tuple[str, str]:
+    """The text of a document, and how messages call it."""
+    if isinstance(said, Mapping):
+        try:
+            return orjson.dumps(dict(said)).decode(), "schema"
+        except orjson.JSONEncodeError as bad:
+            raise UsageError(f"schema: an object that JSON can hold is expected ({bad})") from None
+    if isinstance(said, Path) or (isinstance(said, str) and "{" not in said and "\n" not in said):
+        return read_text(Path(said)), str(said)
+    if not isinstance(said, str):
+        raise UsageError(f"schema: a document, its text or its path is expected, not {type(said).__name__}")
+    return said, "schema"
 
 
 @dataclass(frozen=True)
@@ -33,7 +66,7 @@ class Options:
     merge_keys: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     contract: str | Mapping[str, str] | None = None
-    schema: Schema | None = None
+    schema: Given | None = None
     max_nesting: int | None = None
     load_id: str | None = None
 

@@ -18,7 +18,7 @@ from trellis.dialects import names as dialects
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
 from trellis.folders import SchemaFolders
-from trellis.options import Options, with_files
+from trellis.options import Options, given_schema, with_files
 from trellis.records import records_of
 from trellis.report import Report
 from trellis.resets import drop_job, forgetting, refresh_of, reset_of
@@ -136,6 +136,7 @@ class Pipeline:
     def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
+        `schema` is a schema to take over: a `Schema`, or a document as an object, as text or as a path.
         Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
         is then as it was.
         """
@@ -238,8 +239,8 @@ class Pipeline:
         state = self.state
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
-        given = self._named(options.schema)
-        job = Job((Feed(records, options.request(table)),), schema, given=given, state=changed)
+        given = None if options.schema is None else given_schema(options.schema, self._dialect)
+        job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         return self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
 
     def _named(self, given: Schema | None) -> Schema | None:

@@ -21,6 +21,7 @@ from trellis.cli.generate import generate_records
 from trellis.cli.inspect import inspect_records
 from trellis.cli.load import load_records, plan_load
 from trellis.cli.names import preview_names
+from trellis.cli.pinot import pinot
 from trellis.cli.run import drop_resources, run_source
 from trellis.cli.schema import schemas
 from trellis.errors import TrellisError
@@ -41,7 +42,7 @@ app.command("run")(run_source)
 app.command("drop")(drop_resources)
 app.command("inspect")(inspect_records)
 app.command("names")(preview_names)
-_GROUPS = {"schema": schemas, "discards": discards}
+_GROUPS = {"schema": schemas, "discards": discards, "pinot": pinot}
 for _name, _group in _GROUPS.items():
     app.add_typer(_group, name=_name)
 app.command("generate")(generate_records)

@@ -7,7 +7,7 @@ says the same of many records at once, for those that hold nothing special.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -34,6 +34,11 @@ class RowProgram(Protocol):
 
     table: str
     fast: VectorProgram | None
+
+    @property
+    def kinds(self) -> Mapping[str, Callable[[Any], Any]]:
+        """The classes for types that a source may have and Python has not, by name: `int64`, `float32`."""
+        ...
 
     def __call__(self, record: Mapping[str, Any], /) -> Made:
         """Raises Rejected for a record that is turned away, Stopped where the load cannot go on."""

@@ -47,6 +47,7 @@ class Conformer:
     """
 
     times = 1
+    learns = True
     takes_columns = True
 
     def __init__(self, plan: Plan, fast: bool = True) -> None:

@@ -22,8 +22,9 @@ from trellis.flow.columnar import NotClean
 from trellis.flow.conform import Conformed
 from trellis.flow.lines import BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
-from trellis.flow.tabular import RowBatch, rows_of
-from trellis.flow.text import count_keys, to_json
+from trellis.flow.tabular import RowBatch
+from trellis.flow.text import count_keys, nested_text, to_json
+from trellis.flow.typed_kinds import marked_rows
 from trellis.flow.vector import Vectors
 from trellis.schema.model import Column, Table
 
@@ -36,6 +37,7 @@ class AuthoredConformer:
     """Makes the rows of the records of a task by a program."""
 
     times = 1
+    learns = False
 
     def __init__(self, plan: Plan, program: RowProgram, fast: bool = True) -> None:
         self.plan = plan
@@ -65,6 +67,8 @@ class AuthoredConformer:
         """Conform lines by columns; where that fails the halves of them, and a few one by one."""
         seed = self._seed(split, offset, at)
         if self.vectors is not None:
+            if self.vectors.schema is None:
+                self.vectors.learn(lines)
             try:
                 read = self.vectors.read(lines)
             except NotClean:
@@ -87,7 +91,7 @@ class AuthoredConformer:
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform rows that have types already."""
         made = _Making(self, split.path)
-        for at, item in enumerate(rows_of(rows.batch), rows.first):
+        for at, item in enumerate(marked_rows(rows.batch, self.program.kinds), rows.first):
             made.record(at, item, None)
         self.oddities.update(self.program.taken())
         return made.conformed(self._seed(split, rows.first))
@@ -207,5 +211,5 @@ def _array(table: Table, column: Column, values: Sequence[Any]) -> pa.Array:
     if pa.types.is_nested(wanted):
         return pa.array(values, wanted)
     if column.data_type == "json":
-        values = [to_json(each) if isinstance(each, (list, dict)) else each for each in values]
+        values = list(map(nested_text, values))
     return array_of(table, column, values)

@@ -21,6 +21,8 @@ class AnyConformer(Protocol):
     """Makes batches of what a task reads. `times` is how many times as large as usual its blocks are."""
 
     times: int
+    learns: bool
+    """Whether records may show something that the schema has no place for."""
 
     @property
     def oddities(self) -> Counter[str]:

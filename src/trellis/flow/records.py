@@ -67,8 +67,9 @@ class FileRecords:
         return digest.hexdigest()[:24]
 
     def peek(self, plan: Plan) -> Observations:
-        for split in self.splits:
-            for part in read_parts(conformer_of(plan, fast=False), split):
+        conformer = conformer_of(plan, fast=False)
+        for split in self.splits if conformer.learns else ():
+            for part in read_parts(conformer, split):
                 return part.conform().observed or Observations()
         return Observations()
 
@@ -101,8 +102,9 @@ class ItemRecords:
         return None
 
     def peek(self, plan: Plan) -> Observations:
-        for chunk in self.chunks():
-            return conformer_of(plan).items(chunk, 0, 0, 0, "records").observed or Observations()
+        conformer = conformer_of(plan)
+        for chunk in self.chunks() if conformer.learns else ():
+            return conformer.items(chunk, 0, 0, 0, "records").observed or Observations()
         return Observations()
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:

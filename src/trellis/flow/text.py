@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
 
 import orjson
@@ -32,6 +33,23 @@ def to_json(value: Any) -> str:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:
         return json.dumps(value, default=_plain, ensure_ascii=False)
+
+
+def nested_text(value: Any) -> Any:
+    """A list or map as JSON, in which a number that is not finite is a text; any other value as it is.
+
+    >>> nested_text([1.5, float("-inf")]), nested_text("x")
+    ('[1.5,"-Infinity"]', 'x')
+    """
+    return to_json(_finite(value)) if isinstance(value, (list, dict)) else value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, list):
+        return list(map(_finite, value))
+    return {key: _finite(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def item_text(item: Mapping[str, Any]) -> str:

@@ -37,8 +37,9 @@ class TableRecords:
         return None
 
     def peek(self, plan: Plan) -> Observations:
-        for rows in self._numbered():
-            return conformer_of(plan, fast=False).batch(WHERE, rows).observed or Observations()
+        conformer = conformer_of(plan, fast=False)
+        for rows in self._numbered() if conformer.learns else ():
+            return conformer.batch(WHERE, rows).observed or Observations()
         return Observations()
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:

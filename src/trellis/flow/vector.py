@@ -9,8 +9,9 @@ back: they are halved until only few are left, and these go through the program 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import orjson
@@ -23,6 +24,7 @@ from trellis.flow.arrow_types import arrow_type
 from trellis.flow.batches import TableBatch
 from trellis.flow.by_recipe import seen_in
 from trellis.flow.columnar import NotClean, read_strictly
+from trellis.flow.text import nested_text
 from trellis.flow.vector_casts import fitted, listed
 from trellis.schema.model import Column, Table
 
@@ -51,6 +53,8 @@ class Vectors:
         self.loose: set[str] = set()
         """Keys at the top that are read by Python only, as their values are objects, or of several kinds."""
         self.schema: pa.Schema | None = None
+        self.paths: frozenset[Path] = frozenset()
+        """Where the types of values are known."""
 
     def learn(self, lines: Sequence[bytes]) -> None:
         """See of which types the values are."""
@@ -97,24 +101,26 @@ class Vectors:
     def _schema(self) -> pa.Schema | None:
         names = dict.fromkeys(path[0] for path in self.types if path[0] in self.program.used)
         fields = [pa.field(name, _type_at(self.types, (name,))) for name in names if name not in self.loose]
+        self.paths = frozenset(_paths((), fields))
         return pa.schema(fields) if fields else None
 
     def _column(self, cell: Cell, column: Column, records: _Records) -> pa.Array:
         wanted = arrow_type(column)
+        as_text = column.data_type == "json" and not pa.types.is_nested(wanted)
         try:
             array = None
-            if isinstance(cell.source, tuple) and cell.source[0] not in self.loose:
+            if isinstance(cell.source, tuple) and records.is_read(cell.source) and not as_text:
                 found = records.array(cell.source)
                 if found is None:
                     array = pa.nulls(records.size, wanted)
                 else:
                     array = (listed if cell.many else fitted)(found, cell, wanted, self.program.zone)
             if array is None:
-                array = _by_each(cell, records.values(cell.source), wanted)
+                array = _by_each(cell, records.values(cell.source), wanted, as_text)
         except (pa.ArrowException, Special, ValueError, TypeError, OverflowError):
             raise NotClean from None
         if cell.default is not None and array.null_count:
-            array = _filled(array, cell.default, wanted)
+            array = _filled(array, nested_text(cell.default) if as_text else cell.default, wanted)
         return array
 
 
@@ -127,19 +133,32 @@ class _Records:
         self.program = vectors.program
         self.loose = vectors.loose
         self.arrays: dict[Path, pa.Array] = {}
-        self._items: list[Any] | None = None
         self._lists: dict[Path, list[Any]] = {}
+        self.arrays_of = frozenset(read.schema.names)
         stack: list[tuple[Path, pa.Array]] = [
             ((name,), _one(read.column(name))) for name in read.schema.names
         ]
         while stack:
             path, array = stack.pop()
+            if array.null_count < len(array) and path[0] in self.program.used and path not in vectors.paths:
+                raise NotClean  # its type is one that Arrow guessed
             self.arrays[path] = array
             if pa.types.is_struct(array.type):
                 stack += [
                     ((*path, inner.name), each)
                     for inner, each in zip(array.type, array.flatten(), strict=True)
                 ]
+
+    def is_read(self, path: Path) -> bool:
+        """Whether Arrow has read what is there, or nothing is."""
+        if self.loose and path[0] not in self.arrays_of:
+            return path[0] not in self.keys
+        return True
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys at the top of any record."""
+        return frozenset().union(*self.items)
 
     def array(self, path: Path) -> pa.Array | None:
         return self.arrays.get(path)
@@ -150,7 +169,7 @@ class _Records:
             return self.computed(source)
         if source not in self._lists:
             array = self.arrays.get(source)
-            if source[0] in self.loose or (array is not None and _holds_objects(array.type)):
+            if not self.is_read(source) or (array is not None and _holds_objects(array.type)):
                 self._lists[source] = [at(item, source) for item in self.items]
             else:
                 self._lists[source] = [None] * self.size if array is None else array.to_pylist()
@@ -167,11 +186,13 @@ class _Records:
             raise Special
         return [compute(*row) if mine is None else mine for mine, row in zip(own, rows, strict=True)]
 
-    @property
+    @cached_property
     def items(self) -> list[Any]:
-        if self._items is None:
-            self._items = [orjson.loads(line) for line in self.lines]
-        return self._items
+        """The records as Python has them. Raises NotClean."""
+        try:
+            return [orjson.loads(line) for line in self.lines]
+        except orjson.JSONDecodeError:
+            raise NotClean from None
 
     def has_key_with(self, joint: str) -> bool:
         """Whether a key of the records, or of objects in them, holds this text."""
@@ -198,10 +219,11 @@ class _Records:
         return found
 
 
-def _by_each(cell: Cell, values: Sequence[Any], wanted: pa.DataType) -> pa.Array:
-    """One value at a time."""
+def _by_each(cell: Cell, values: Sequence[Any], wanted: pa.DataType, as_text: bool) -> pa.Array:
+    """One value at a time; `as_text`: lists and maps are stored as JSON."""
     each = cell.each
-    return pa.array([None if value is None else each(value) for value in values], wanted)
+    made = (None if value is None else each(value) for value in values)
+    return pa.array(list(map(nested_text, made)) if as_text else list(made), wanted)
 
 
 def _filled(array: pa.Array, default: Any, wanted: pa.DataType) -> pa.Array:
@@ -215,6 +237,14 @@ def _type_at(types: Mapping[Path, pa.DataType], path: Path) -> pa.DataType:
     if inner:
         return pa.struct([pa.field(name, _type_at(types, (*path, name))) for name in inner])
     return types[path] if path in types else pa.null()
+
+
+def _paths(above: Path, fields: Iterable[pa.Field]) -> Iterator[Path]:
+    for each in fields:
+        path = (*above, each.name)
+        yield path
+        if pa.types.is_struct(each.type):
+            yield from _paths(path, each.type)
 
 
 def _holds_objects(type_: pa.DataType) -> bool:

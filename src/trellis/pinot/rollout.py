@@ -99,8 +99,8 @@ class Rollout:
         if problems and not self.force:
             raise DestinationError(
                 f"{self.controller.url}: schema {self.schema.name} does not fit the one that is there: "
-                f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes; --force replaces it "
-                "all the same"
+                f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes; "
+                "--force replaces it all the same"
             )
         if not self.dry:
             self.controller.update_schema(document, force=self.force and bool(problems))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,16 +12,20 @@ from trellis.dialects.pinot.row.emit import MapOut, emitter
 from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.system import Authored, table_name
+from trellis.dialects.pinot.value.kinds import Float32, Int64
 from trellis.errors import SchemaError
 from trellis.evolution.program import Made
 from trellis.evolution.record import Lost, Rejected, Stopped
 from trellis.evolution.vector import VectorProgram
 
 NULLABLE: Final = "nullable"
+KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": Float32}
 
 
 class PinotProgram:
     """Makes the rows of one table. `view` says whether defaults stand for null."""
+
+    kinds: Final = KINDS
 
     def __init__(self, authored: Authored, now: datetime) -> None:
         if authored.schema is None:

@@ -6,12 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
 from trellis.dialects.pinot.infer.texts import Bounds, Texts, bounds_of, joined
-from trellis.dialects.pinot.value.instants import micros_of
+from trellis.dialects.pinot.moment.civil import DAY
+from trellis.dialects.pinot.value.instants import days_of, micros_of
 
 DISTINCT: Final = 10_000
 """How many different whole numbers of a path are remembered."""
@@ -23,12 +26,13 @@ _DAYS: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 class Scalars:
     """The values at one path that are neither lists nor objects, but for their number.
 
-    `kinds` counts the values by kind (those of `trellis inspect`), lists and objects too. `bounds` are those of
-    timestamps with a type. `fine`: how many of these have more than milliseconds. `dates`: all whole numbers
-    are dates as 20231114.
+    `kinds` counts the values by kind (those of `trellis inspect`), lists and objects too. `bounds` are those
+    of times with a type. `fine`: how many of these have more than milliseconds. `dates`: all whole numbers
+    are dates as 20231114. `shapes` are the ways to write times that are looked for in texts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: Sequence[Shape] = SHAPES) -> None:
+        self._shapes = shapes
         self.kinds: Counter[str] = Counter()
         self.least: int | None = None
         self.most: int | None = None
@@ -60,9 +64,8 @@ class Scalars:
         self.exact &= other.exact
         self.dates &= other.dates
         self.not_finite += other.not_finite
-        if self.texts is None or other.texts is None:
-            self.texts = self.texts or other.texts
-        else:
+        if other.texts is not None:
+            self.texts = self.texts or Texts(self._shapes)
             self.texts.merge(other.texts)
         self.bounds = joined(self.bounds, other.bounds)
         self.fine += other.fine
@@ -71,7 +74,7 @@ class Scalars:
     def _whole(self, values: Sequence[int]) -> None:
         least, most = min(values), max(values)
         self._range(least, most)
-        self.exact = self.exact and -EXACT <= least and most <= EXACT
+        self.exact = self.exact and least >= -EXACT and most <= EXACT
         self.dates = self.dates and all(map(is_date, values))
         if self.distinct is not None:
             self.distinct.update(values)
@@ -96,13 +99,16 @@ class Scalars:
         if not isinstance(values[0], str):
             self.kinds["string"] -= len(values)
             self.kinds["string" if isinstance(values[0], UUID) else "unknown"] += len(values)
-        self.texts = self.texts or Texts()
+        self.texts = self.texts or Texts(self._shapes)
         self.texts.add([*map(str, values)])
 
     def _stamps(self, values: Sequence[datetime]) -> None:
         micros = [*map(micros_of, values)]
         self.bounds = joined(self.bounds, bounds_of(each // 1000 for each in micros))
         self.fine += sum(each % 1000 != 0 for each in micros)
+
+    def _dates(self, values: Sequence[date]) -> None:
+        self.bounds = joined(self.bounds, bounds_of(days_of(each) * DAY for each in values))
 
     def _lists(self, values: Sequence[Sequence[Any]]) -> None:
         self.empty_lists += sum(all(each is None for each in value) for value in values)
@@ -117,6 +123,7 @@ _TAKERS: Final[Mapping[str, Callable[[Scalars, Any], None]]] = {
     "float": Scalars._floats,
     "string": Scalars._texts,
     "timestamp": Scalars._stamps,
+    "date": Scalars._dates,
     "array": Scalars._lists,
     "binary": Scalars._bytes,
 }
@@ -124,12 +131,16 @@ _TAKERS: Final[Mapping[str, Callable[[Scalars, Any], None]]] = {
 
 @dataclass
 class Evidence:
-    """One path: its values, the paths of the keys below it, and that of the elements of its lists."""
+    """One path: its values, the paths of the keys below it, and that of the elements of its lists.
+
+    `declared` is what a source with types says: LONG or FLOAT of numbers, MAP of objects.
+    """
 
     values: Scalars = field(default_factory=Scalars)
     keys: dict[str, Evidence] = field(default_factory=dict)
     items: Evidence | None = None
     objects: int = 0
+    declared: PinotType | None = None
 
     @property
     def kinds(self) -> frozenset[str]:

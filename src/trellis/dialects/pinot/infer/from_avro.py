@@ -24,8 +24,9 @@ def from_avro(
 ) -> PinotSchema:
     """The columns of an Avro record. Raises SchemaError for what Pinot refuses.
 
-    Logical types are ignored, but for `uuid` in the profile `extended`. Without `complex` a record may only have one field,
-    which stands for it; with it records are flattened, and lists unnested or made JSON text.
+    Logical types are ignored, but for `uuid` in the profile `extended`. Without
+    `complex` a record may only have one field, which stands for it; with it records are flattened, and lists
+    unnested or made JSON text.
 
     >>> fields = [{"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]}]
     >>> [each.data_type.value for each in from_avro({"type": "record", "fields": fields}).specs()]

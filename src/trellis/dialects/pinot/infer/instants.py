@@ -7,12 +7,11 @@ from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.holding import Held
-from trellis.dialects.pinot.infer.shapes import Shape
-from trellis.dialects.pinot.infer.texts import Bounds
+from trellis.dialects.pinot.infer.shapes import Shape, asked_shape
+from trellis.dialects.pinot.infer.texts import Bounds, bounds_of
 from trellis.dialects.pinot.infer.words import says_time, words
 from trellis.dialects.pinot.moment.errors import FormatError
 from trellis.dialects.pinot.moment.format import parse_format
-from trellis.dialects.pinot.moment.lexicographic import in_order
 from trellis.dialects.pinot.row.main_time import FIRST, LAST
 from trellis.errors import UsageError
 
@@ -37,7 +36,7 @@ class Instant:
     @property
     def in_range(self) -> bool:
         """Whether Pinot takes all of them as times of segments: 1971 to 2071."""
-        return self.bounds is not None and FIRST <= self.bounds[0] and self.bounds[1] <= LAST
+        return self.bounds is not None and self.bounds[0] >= FIRST and self.bounds[1] <= LAST
 
 
 def instant_of(name: str, held: Held, asked: bool = False) -> Instant | None:
@@ -47,9 +46,7 @@ def instant_of(name: str, held: Held, asked: bool = False) -> Instant | None:
     named = asked or says_time(name)
     kinds = {kind for kind, count in held.values.kinds.items() if count and kind != "null"}
     if kinds == {"timestamp"}:
-        return Instant(
-            PinotType.TIMESTAMP, "TIMESTAMP", "1:MILLISECONDS", "timestamps", held.values.bounds
-        )
+        return Instant(PinotType.TIMESTAMP, "TIMESTAMP", "1:MILLISECONDS", "timestamps", held.values.bounds)
     if kinds == {"date"}:
         return Instant(
             PinotType.STRING, "SIMPLE_DATE_FORMAT|yyyy-MM-dd", "1:DAYS", "dates", held.values.bounds
@@ -77,14 +74,10 @@ def _of_numbers(name: str, held: Held) -> Instant | None:
     for unit in ("SECONDS", "MILLISECONDS", "MICROSECONDS", "NANOSECONDS"):
         read = parse_format(f"EPOCH|{unit}").to_millis
         bounds = read(least), read(most)
-        if FIRST <= bounds[0] and bounds[1] <= LAST:
-            return Instant(
-                PinotType.LONG, f"EPOCH|{unit}", f"1:{unit}", f"{unit.lower()} since 1970", bounds
-            )
-    if FIRST * 10 <= least * _DAY and most * _DAY <= LAST and not {"date", "epoch"}.isdisjoint(words(name)):
-        return Instant(
-            PinotType.INT, "EPOCH|DAYS", "1:DAYS", "days since 1970", (least * _DAY, most * _DAY)
-        )
+        if bounds[0] >= FIRST and bounds[1] <= LAST:
+            return Instant(PinotType.LONG, f"EPOCH|{unit}", f"1:{unit}", f"{unit.lower()} since 1970", bounds)
+    if least * _DAY >= FIRST * 10 and most * _DAY <= LAST and not {"date", "epoch"}.isdisjoint(words(name)):
+        return Instant(PinotType.INT, "EPOCH|DAYS", "1:DAYS", "days since 1970", (least * _DAY, most * _DAY))
     return None
 
 
@@ -95,7 +88,11 @@ def _of_texts(held: Held, named: bool) -> Instant | None:
         for shape, bounds in held.values.texts.times.items()
         if bounds is not None and (named or not shape.named)
     ]
-    fit = [each for each in fit if not each[0].named or (FIRST <= each[1][0] and each[1][1] <= LAST)] if fit else []
+    fit = (
+        [each for each in fit if not each[0].named or (each[1][0] >= FIRST and each[1][1] <= LAST)]
+        if fit
+        else []
+    )
     if not fit:
         return None
     shape, bounds = fit[0]
@@ -124,46 +121,37 @@ def asked_instant(name: str, held: Held, said: str) -> Instant:
 
     Raises UsageError where it is no format, or the column cannot be read by it.
     """
-    text = said if said.startswith(("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")) else f"SIMPLE_DATE_FORMAT|{said}"
-    text = said if said[:1].isdecimal() and ":" in said else text
+    where = f"--time {name}={said}"
     try:
-        form = parse_format(text)
+        shape = asked_shape(said)
     except FormatError as bad:
-        raise UsageError(f"--time {name}={said}: {bad}") from None
-    if not held.single or held.data_type not in _FROM:
-        raise UsageError(f"--time {name}: the column does not hold one text or whole number a row ({held.why})")
-    bounds = _bounds(held, text)
-    if form.kind == "TIMESTAMP":
-        data_type = PinotType.TIMESTAMP
-    elif form.kind == "EPOCH":
-        data_type = PinotType.LONG
-    else:
-        data_type = held.data_type if held.data_type in (PinotType.INT, PinotType.LONG) else PinotType.STRING
-    granularity = _granularity(form.kind, form.unit, form.pattern or "S")
-    if form.pattern is not None and not in_order(form.pattern):
-        return Instant(
-            PinotType.LONG, "EPOCH|MILLISECONDS", granularity, "as asked", bounds, form.pattern
-        )
-    return Instant(data_type, text, granularity, "as asked", bounds)
+        raise UsageError(f"{where}: {bad}") from None
+    kinds = {kind for kind, count in held.values.kinds.items() if count and kind != "null"}
+    if not held.single or len(kinds) != 1 or not kinds <= {"string", "int", "timestamp"}:
+        raise UsageError(f"{where}: a time is one text or one whole number a row, not {held.why}")
+    bounds = _bounds(where, held, shape)
+    if not shape.sorted:
+        form = "EPOCH|MILLISECONDS"
+        return Instant(PinotType.LONG, form, shape.granularity, "as asked", bounds, shape.said)
+    digits = shape.data_type is PinotType.STRING and kinds == {"int"}
+    data_type = held.data_type if digits and held.data_type is not None else shape.data_type
+    return Instant(data_type, shape.format, shape.granularity, "as asked", bounds)
 
 
-def _bounds(held: Held, text: str) -> Bounds | None:
+def _bounds(where: str, held: Held, shape: Shape) -> Bounds | None:
     values = held.values
-    if values.least is not None and values.most is not None:
-        read = parse_format(text).to_millis
-        try:
-            return read(values.least), read(values.most)
-        except FormatError:
-            return None
-    times = values.texts.times if values.texts is not None else {}
-    return next((bounds for shape, bounds in times.items() if shape.format == text), values.bounds)
-
-
-def _granularity(kind: str, unit: str, pattern: str) -> str:
-    if kind == "EPOCH":
-        return f"1:{unit}"
-    steps = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
-    return next((f"1:{name}" for letter, name in steps if letter in pattern), "1:DAYS")
-
-
-_FROM: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.TIMESTAMP)
+    if values.texts is not None:
+        found = next(
+            (each for known, each in values.texts.times.items() if known.format == shape.format), None
+        )
+        if found is None:
+            raise UsageError(
+                f"{where}: some values do not follow this format; `trellis pinot format` tries it"
+            )
+        return found
+    if values.least is None or values.most is None:
+        return values.bounds
+    try:
+        return bounds_of(shape.read(str(each)) for each in (values.least, values.most))
+    except FormatError as bad:
+        raise UsageError(f"{where}: {bad}") from None

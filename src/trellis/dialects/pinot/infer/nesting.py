@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from trellis.dialects.pinot.document.lint import VALUE_TYPES
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.evidence import Evidence, Scalars
 from trellis.dialects.pinot.infer.holding import scalar
-from trellis.dialects.pinot.document.lint import VALUE_TYPES
 from trellis.errors import UsageError, nearest
 
 DELIMITERS: Final = (".", "__", "/", ":", "~", "|")
@@ -25,12 +25,14 @@ _DATA: Final = re.compile(
 
 @dataclass(frozen=True)
 class Leaf:
-    """A path that becomes a column: its name there, what stands there, and how many values make it complete.
+    """A path that becomes a column.
 
+    Its name, its own key, what stands there, and how many values make it complete.
     `map_of` is the type of the values where it is a MAP; `whole` says why objects are kept whole.
     """
 
     name: str
+    key: str
     evidence: Evidence
     rows: int
     map_of: PinotType | None = None
@@ -56,13 +58,15 @@ class Nesting:
         found = [*self._below(self.root, "", self.rows)]
         for field in self.unnest:
             if field not in self.met:
-                raise UsageError(f"--unnest {field}: there is no list of that name{nearest(field, self.lists)}")
+                raise UsageError(
+                    f"--unnest {field}: there is no list of that name{nearest(field, self.lists)}"
+                )
         return found
 
     def _below(self, within: Evidence, prefix: str, rows: int) -> Iterator[Leaf]:
-        stack = [(within, prefix, rows, iter(within.keys.items()))]
+        stack = [(prefix, rows, iter(within.keys.items()))]
         while stack:
-            around, prefix, rows, keys = stack[-1]
+            prefix, rows, keys = stack[-1]
             item = next(keys, None)
             if item is None:
                 stack.pop()
@@ -74,15 +78,15 @@ class Nesting:
                     leaf, inner, rows = self._unnested(name, inner, rows)
                     if leaf is not None:
                         yield leaf
-                    stack.append((inner, name + self.delimiter, rows, iter(inner.keys.items())))
+                    stack.append((name + self.delimiter, rows, iter(inner.keys.items())))
                     continue
             if inner.kinds == {"object"} and (kept := kept_whole(inner)) is None:
                 self.flat = True
-                stack.append((inner, name + self.delimiter, rows, iter(inner.keys.items())))
+                stack.append((name + self.delimiter, rows, iter(inner.keys.items())))
             elif inner.kinds == {"object"}:
-                yield Leaf(name, inner, rows, *(map_type(inner), kept))
+                yield Leaf(name, item[0], inner, rows, map_type(inner), kept)
             else:
-                yield Leaf(name, inner, rows)
+                yield Leaf(name, item[0], inner, rows)
 
     def _unnested(self, name: str, evidence: Evidence, rows: int) -> tuple[Leaf | None, Evidence, int]:
         """The column of the elements that are no objects, and where the keys of the others are."""
@@ -93,7 +97,8 @@ class Nesting:
         complete = evidence.values.kinds["array"] == rows and not evidence.values.empty_lists
         rows = sum(items.values.kinds.values()) if complete else -1
         others = items.kinds - {"object"}
-        return (Leaf(name, items, rows) if others else None), items, rows
+        key = name.rpartition(self.delimiter)[2]
+        return (Leaf(name, key, items, rows) if others else None), items, rows
 
     def _delimiter(self) -> str:
         """One that no key holds: a name has to tell where it stands."""
@@ -113,6 +118,8 @@ class Nesting:
 def kept_whole(evidence: Evidence) -> str | None:
     """Why objects do not become columns; None where they do."""
     keys = evidence.keys
+    if evidence.declared is PinotType.MAP:
+        return "a map in the source"
     if len(keys) > 1 and all(map(_DATA.fullmatch, keys)):
         return f"the keys are data, {len(keys):,} of them"
     held = sum(sum(each.values.kinds.values()) for each in keys.values())
@@ -132,4 +139,6 @@ def map_type(evidence: Evidence) -> PinotType | None:
     if len(kinds) != 1:
         return None
     found = PinotType.STRING if kinds == {"string"} else scalar(values).data_type
+    if found is PinotType.INT:
+        return PinotType.LONG
     return found if found in VALUE_TYPES else None

@@ -10,6 +10,7 @@ from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.moment.format import parse_format
+from trellis.dialects.pinot.moment.lexicographic import in_order
 from trellis.dialects.pinot.moment.stamp import stamp_millis
 
 
@@ -31,9 +32,7 @@ class Shape:
     sorted: bool = True
 
 
-def _shape(
-    pattern: str, matching: str, granularity: str, named: bool = False, sorted: bool = True
-) -> Shape:
+def _shape(pattern: str, matching: str, granularity: str, named: bool = False, sorted: bool = True) -> Shape:
     text = f"SIMPLE_DATE_FORMAT|{pattern}"
     read = parse_format(text).to_millis
     return Shape(
@@ -121,3 +120,28 @@ SHAPES: Final = (
     ),
 )
 """All ways that are looked for, the one that says most first."""
+
+
+def asked_shape(said: str) -> Shape:
+    """The shape of a format that a user gives: one of Pinot, or only a pattern. Raises FormatError.
+
+    >>> asked_shape("dd.MM.yyyy").sorted, asked_shape("EPOCH|SECONDS").data_type.value
+    (False, 'LONG')
+    """
+    pinot = said.startswith(("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")) or _COLONS.match(said) is not None
+    text = said if pinot else f"SIMPLE_DATE_FORMAT|{said}"
+    form = parse_format(text)
+    data_type = _OF_KIND.get(form.kind, PinotType.STRING)
+    steps = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
+    finest = next((unit for letter, unit in steps if letter in (form.pattern or "S")), "DAYS")
+    in_time = form.pattern is None or in_order(form.pattern)
+    granularity = f"1:{form.unit if form.kind == 'EPOCH' else finest}"
+    return Shape(form.pattern or text, _any, form.to_millis, data_type, text, granularity, sorted=in_time)
+
+
+def _any(text: str) -> bool:
+    return True
+
+
+_COLONS: Final = re.compile(r"[0-9]+:[A-Z]+:")
+_OF_KIND: Final = {"EPOCH": PinotType.LONG, "TIMESTAMP": PinotType.TIMESTAMP}

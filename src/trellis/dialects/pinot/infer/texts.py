@@ -15,29 +15,30 @@ Bounds = tuple[int, int]
 
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})").fullmatch
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
-_STARTS: Final = frozenset('{["-0123456789tfn')
+_VALUE: Final = re.compile(r"\s*(?:-?[0-9][0-9.eE+-]*|true|false|null)(?:\s|$)").match
+_OPENS: Final = ('"', "{", "[")
 
 
 class Texts:
     """Takes texts; afterwards it tells how long they are and what all of them are.
 
     `times` are the shapes of times that fit every text, with the bounds. `whole` and `numbers`: all are such
-    numbers. `documents`: all are JSON objects or lists. `like_json`: how many may start with a JSON value.
+    numbers. `documents`: all are JSON objects or lists. `like_json`: how many would be taken for other JSON.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: Sequence[Shape] = SHAPES) -> None:
         self.longest = 0
         self.nuls = 0
         self.blank = 0
         self.like_json = 0
         self.whole = self.numbers = self.documents = True
-        self.times: dict[Shape, Bounds | None] = dict.fromkeys(SHAPES)
+        self.times: dict[Shape, Bounds | None] = dict.fromkeys(shapes)
 
     def add(self, texts: Sequence[str]) -> None:
         self._measure(texts)
         self.nuls += sum("\0" in text for text in texts)
         self.blank += sum(not text for text in texts)
-        self.like_json += sum(text.lstrip()[:1] in _STARTS for text in texts if text)
+        self.like_json += sum(map(like_json, texts))
         self.whole = self.whole and all(map(_WHOLE, texts))
         self.numbers = self.numbers and all(map(_NUMBER, texts))
         self.documents = self.documents and all(map(is_document, texts))
@@ -95,6 +96,15 @@ def is_document(text: str) -> bool:
     except (JSONDecodeError, ValueError, RecursionError):
         return False
     return True
+
+
+def like_json(text: str) -> bool:
+    """Whether a JSON column would take a text, that is no document, for something else than a text.
+
+    >>> like_json("5 apples"), like_json("1.10"), like_json("apples"), like_json('{"a": 1}')
+    (True, True, False, False)
+    """
+    return bool(_VALUE(text)) or (text.lstrip()[:1] in _OPENS and not is_document(text))
 
 
 def bounds_of(millis: Iterable[int]) -> Bounds:

@@ -17,36 +17,48 @@ def words(name: str) -> tuple[str, ...]:
     return tuple(each.lower() for each in _WORD.findall(name))
 
 
-IDENTITY: Final = frozenset(
-    "id ids uid uuid guid pk sku key code codes zip zipcode postcode postal phone number no nr ref reference "
-    "version type kind status state category class group level rank order index idx position port shard "
-    "partition offset flag year quarter month week weekday day hour minute lat lon lng latitude longitude x y "
-    "pin isbn ean account hash".split()
-)
-AMOUNT: Final = frozenset(
-    "amount price cost total subtotal sum count counts cnt qty quantity num fare fares tip tips fee fees "
-    "revenue sales discount tax duration elapsed latency delay timeout ms millis seconds secs minutes hours "
-    "days us ns bytes size length len distance dist weight height width depth area volume score rating "
-    "temperature temp humidity pressure avg average mean median min max rate ratio pct percent percentage "
-    "value balance speed velocity clicks views impressions visits hits likes stars comments forks watchers "
-    "additions deletions changes commits errors retries age money salary income profit margin passengers "
-    "items users events points wins losses probability confidence followers following".split()
-)
-UNITS: Final = frozenset("s sec secs seconds ms millis milliseconds us micros ns nanos epoch utc days".split())
-TIME: Final = frozenset(
-    "time ts timestamp datetime date day at on when since until created updated modified changed deleted "
-    "started start ended end begin began finished completed closed opened merged pushed published pickup "
-    "dropoff received sent occurred expires expiry due birthday birthdate dob seen epoch ingested logged "
-    "event month hour paid ordered shipped delivered signup".split()
-)
-FLAGS: Final = frozenset("is has was can should".split())
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+IDENTITY: Final = _set("""
+    id ids uid uuid guid pk sku key code codes zip zipcode postcode postal phone number no nr ref
+    reference version type kind status state category class group level rank order index idx
+    position port shard partition offset flag year quarter month week weekday day hour minute lat
+    lon lng latitude longitude x y pin isbn ean account hash
+""")
+SEQUENCE: Final = _set("id ids pk sk key number no nr ref reference offset seq sequence")
+AMOUNT: Final = _set("""
+    amount price cost total subtotal sum count counts cnt qty quantity num fare fares tip tips fee
+    fees revenue sales discount tax duration elapsed latency delay timeout ms millis seconds secs
+    minutes hours days us ns bytes size length len distance dist weight height width depth area
+    volume score rating temperature temp humidity pressure avg average mean median min max rate
+    ratio pct percent percentage value balance speed velocity clicks views impressions visits hits
+    likes stars comments forks watchers additions deletions changes commits errors retries age money
+    salary income profit margin passengers items users events points wins losses probability
+    confidence followers following
+""")
+UNITS: Final = _set("""
+    s sec secs seconds ms millis milliseconds us micros ns nanos epoch utc days
+""")
+TIME: Final = _set("""
+    time ts timestamp datetime date day at on when since until created updated modified changed
+    deleted started start ended end begin began finished completed closed opened merged pushed
+    published pickup dropoff received sent occurred expires expiry due birthday birthdate dob seen
+    epoch ingested logged event month hour paid ordered shipped delivered signup
+""")
+FLAGS: Final = _set("is has was can should")
 _MAIN: Final = (
-    frozenset("ts timestamp time datetime event occurred when logged".split()),
-    frozenset("created started start begin began received pickup ordered opened".split()),
-    frozenset("date day hour".split()),
-    frozenset("at sent paid published pushed ingested seen updated modified changed closed completed".split()),
+    _set("ts timestamp time datetime event occurred when logged"),
+    _set("created started start begin began received pickup ordered opened"),
+    _set("date day hour"),
+    _set("""
+    at sent paid published pushed ingested seen updated modified changed closed completed
+"""),
 )
-_NEVER_MAIN: Final = frozenset("birth birthday birthdate dob expires expiry due until end ended deleted".split())
+_NEVER_MAIN: Final = _set("""
+    birth birthday birthdate dob expires expiry due until end ended deleted
+""")
 
 
 def says_time(name: str) -> bool:
@@ -83,10 +95,22 @@ def says_identity(name: str) -> bool:
     return bool(found) and (found[-1] in IDENTITY or found[0] in FLAGS)
 
 
+def says_sequence(name: str) -> bool:
+    """Whether a name is that of numbers that are given out one after the other.
+
+    >>> says_sequence("user_id"), says_sequence("status_code")
+    (True, False)
+    """
+    found = words(name)
+    return bool(found) and found[-1] in SEQUENCE
+
+
 def says_amount(name: str) -> bool:
     """
     >>> says_amount("stargazers_count"), says_amount("totalFare"), says_amount("city")
     (True, True, False)
     """
     found = words(name)
-    return bool(found) and (found[-1] in AMOUNT or (len(found) > 1 and found[0] in ("num", "total", "avg", "sum")))
+    return bool(found) and (
+        found[-1] in AMOUNT or (len(found) > 1 and found[0] in ("num", "total", "avg", "sum"))
+    )

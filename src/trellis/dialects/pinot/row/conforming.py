@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.row.marks import RowFault
+from trellis.dialects.pinot.row.marks import Fault, Row, RowFault
 from trellis.dialects.pinot.table.config import ConformingConfig
 from trellis.dialects.pinot.value.json_write import json_of
 from trellis.dialects.pinot.value.kinds import CannotConvert
@@ -40,14 +40,20 @@ class Conforming:
                     "STRING; add that column, or say enableIndexableExtras or enableUnindexableExtras false"
                 )
 
-    def row(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The columns that the record fills, and the rest of it in the two extra columns. Raises RowFault."""
+    def apply(self, row: Row) -> None:
+        """Leave the columns that the row fills, and the rest of it in the two extra columns. Raises RowFault.
+
+        What the record itself brought for these is overwritten where there is a rest.
+        """
         made: dict[str, Any] = {}
-        indexed, unindexed = self._walk(record, "", made)
+        indexed, unindexed = self._walk(row.values, "", made)
         for column, rest in ((self.config.indexable, indexed), (self.config.unindexable, unindexed)):
-            if column is not None and rest:
-                made[column] = self._given(column, rest)
-        return made
+            if column is None or not rest:
+                continue
+            if column in made:
+                row.faults.append(Fault(column, made[column], "overwritten by fields that are no columns"))
+            made[column] = self._given(column, rest)
+        row.values = made
 
     def _walk(self, within: Mapping[str, Any], path: str, made: dict[str, Any]) -> tuple[Rest, Rest]:
         """What of an object is no column: what may be indexed, and what may not."""

@@ -98,6 +98,7 @@ class Pipeline:
         self.zone = settings.session_zone
         self.main_time = self._main_time(now)
         self.columns = [self._column(spec, settings) for spec in self.specs.values()]
+        self._refuse_renamed()
         self.needed = self._needed()
         self.reads = frozenset().union(*map(self._sources, self.needed))
         """Keys at the top of a record that something is made of; all of them where `conforming` is set."""
@@ -115,7 +116,7 @@ class Pipeline:
                 made.filtered += 1
                 continue
             if self.conforming is not None:
-                row.values = self.conforming.row(row.values)
+                self.conforming.apply(row)
             self._finish(row)
             made.rows.append(row)
         return made
@@ -124,6 +125,14 @@ class Pipeline:
         """Where a field stands in a record: below objects, where these are flattened."""
         delimiter = self.table.complex.delimiter if self.table.complex else ""
         return tuple(name.split(delimiter)) if delimiter else (name,)
+
+    def _refuse_renamed(self) -> None:
+        for prefix in self.table.complex.rename if self.table.complex else ():
+            if name := next((name for name in self.specs if name.startswith(prefix)), None):
+                raise SchemaError(
+                    f"prefixesToRename: column {name} begins with {prefix!r}, which is renamed, so nothing "
+                    "would fill it; give the column its new name"
+                )
 
     def _needed(self) -> frozenset[str]:
         """The fields that columns and expressions name."""

@@ -1,0 +1,162 @@
+"""`trellis pinot infer` and `trellis pinot convert`: schemas for Pinot, with the reason of every column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, Sources, option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from trellis.dialects.pinot.infer.proposal import Proposal
+
+Out = Annotated[
+    str | None,
+    option("--out", metavar="DIR", panel=OUTPUT, help="Write NAME-schema.json and NAME-table.json there."),
+]
+
+
+def infer_schema(
+    sources: Sources,
+    name: Annotated[
+        str | None,
+        option(
+            "--name", metavar="TABLE", panel=WHERE, help="Name of the table, default that of the first file."
+        ),
+    ] = None,
+    dimension: Annotated[
+        list[str] | None,
+        option(
+            "--dimension", metavar="COLUMN", panel=HOW, help="A column that is a dimension; again for more."
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        option("--metric", metavar="COLUMN", panel=HOW, help="A column that is a metric; again for more."),
+    ] = None,
+    time: Annotated[
+        list[str] | None,
+        option(
+            "--time",
+            metavar="COLUMN[=FORMAT]",
+            panel=HOW,
+            help="A column that holds times, in a format such as 'EPOCH|SECONDS' or 'dd.MM.yyyy HH:mm'; "
+            "the first one is the main time.",
+        ),
+    ] = None,
+    unnest: Annotated[
+        list[str] | None,
+        option(
+            "--unnest", metavar="FIELD", panel=HOW, help="A list whose elements become rows; again for more."
+        ),
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Propose a Pinot schema and table config for files: types, roles and times, each with its reason.
+
+    All records are looked at, never a sample, and the types hold every value.
+    """
+    from trellis.cli.console import console, print_json, progress
+    from trellis.dialects.pinot.infer.proposal import Asked
+    from trellis.pinot.infer import infer, write
+
+    asked = Asked(
+        name or "",
+        tuple(dimension or ()),
+        tuple(metric or ()),
+        dict(map(_time, time or ())),
+        tuple(unnest or ()),
+    )
+    with progress() as tell:
+        found = infer(sources, asked, tell)
+    written = write(found, out) if out is not None else ()
+    if json:
+        print_json(found.to_dict())
+    else:
+        show(found, written, console())
+
+
+def convert_schema(
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    table: Annotated[
+        str | None,
+        option("--table", metavar="NAME", panel=HOW, help="Root table, default all of them."),
+    ] = None,
+    out: Out = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
+    from trellis.cli.console import console, print_json
+    from trellis.cli.stored import Store
+    from trellis.dialects import get_dialect
+    from trellis.dialects.pinot.infer.convert import convert
+    from trellis.pinot.infer import write
+
+    store = Store.open(at, dataset, name)
+    found = convert(store.newest, table, get_dialect(store.pipeline.dialect).keep.prefix)
+    written = [write(each, out) if out is not None else () for each in found]
+    if json:
+        print_json({"tables": [each.to_dict() for each in found]})
+        return
+    screen = console()
+    for number, (each, files) in enumerate(zip(found, written, strict=True)):
+        if number:
+            screen.print()
+        show(each, files, screen)
+    if not found:
+        screen.print(f"schema {store.name} has no tables yet")
+
+
+def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
+    """Every column with its reason, what to look at, and where the documents are."""
+    from rich.text import Text
+
+    from trellis.cli.console import counted, cut, grid, indented
+
+    main = proposal.time_column
+    of = f" from {counted(proposal.rows, 'row')}" if proposal.rows else ""
+    title = f"table {proposal.schema.name}{of}, {counted(len(proposal.columns), 'column')}"
+    out.print(title, style="bold", soft_wrap=True)
+    if proposal.columns:
+        formats = any(each.spec.format for each in proposal.columns)
+        heads = ["Column", "Type", "Role", *(["Format"] if formats else []), "Why"]
+        table = grid(*heads, whole=("Column", "Type", "Role", "Format"))
+        for each in proposal.columns:
+            shown = Text(cut(each.spec.name), style="bold" if each.spec.name == main else "")
+            role = each.spec.field_type.value.replace("_", "-").lower()
+            cells: list[Any] = [
+                shown,
+                each.type_said,
+                role,
+                *([each.spec.format or ""] if formats else []),
+                each.why,
+            ]
+            table.add_row(*cells)
+        out.print()
+        out.print(indented(table))
+    if proposal.schema.column_nulls:
+        kept = sum(not each.spec.not_null for each in proposal.columns)
+        said = f"{counted(kept, 'column')} may be null: enableColumnBasedNullHandling is on"
+        out.print(f"\n{said}", soft_wrap=True)
+    if proposal.lints:
+        out.print("\nto look at", style="yellow")
+        notes = grid("", "", whole=())
+        for lint in proposal.lints:
+            notes.add_row(cut(lint.column), lint.said)
+        out.print(indented(notes))
+    if written:
+        out.print(f"\nwrote {' and '.join(map(str, written))}", soft_wrap=True)
+
+
+def _time(said: str) -> tuple[str, str | None]:
+    column, equals, form = said.partition("=")
+    return column, form if equals else None

@@ -1,0 +1,112 @@
+"""What the commands of `trellis pinot` print."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from trellis.cli.console import counted, cut, grid, indented
+from trellis.dialects.pinot.document.changes import Effort
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trellis.dialects.pinot.document.plan import Plan
+    from trellis.dialects.pinot.moment.sample import Sample
+    from trellis.pinot.check import Checked
+
+_STYLES = {"fault": "bold red", "ignored": "yellow", "mind": "cyan"}
+
+
+def show_checked(found: Checked, file: str, out: Console) -> None:
+    """Every finding on its line, and whether Pinot takes the schema."""
+    from rich.text import Text
+
+    if found.findings:
+        table = grid("", "Of", "Where", "Column", "What", whole=("Of",))
+        for each in found.findings:
+            level = Text(each.level, style=_STYLES[each.level])
+            column = Text("" if each.column is None else cut(each.column))
+            table.add_row(level, each.source, Text(each.pointer), column, Text(each.message))
+        out.print(indented(table))
+        out.print()
+    faults = sum(each.level == "fault" for each in found.findings)
+    name = found.schema.name
+    columns = sum(1 for _ in found.schema.specs()) + (found.schema.time is not None)
+    verdict = f"{counted(faults, 'fault')}, Pinot refuses it" if faults else "Pinot takes it"
+    named = f", schema {name} with {counted(columns, 'column')}" if name and not faults else ""
+    out.print(f"{file}: {verdict}{named}", style="bold red" if faults else "bold", soft_wrap=True)
+
+
+def checked_dict(found: Checked) -> dict[str, Any]:
+    return {
+        "schema": found.schema.name,
+        "valid": found.valid,
+        "findings": [asdict(each) for each in found.findings],
+    }
+
+
+def show_sample(found: Sample, format: str, out: Console) -> None:
+    """What a format means, and what it makes of values."""
+    from rich.text import Text
+
+    form = found.format
+    means = [form.kind, f"pattern {form.pattern}" if form.pattern else "", _unit(form), f"zone {form.zone}"]
+    out.print(f"{format}: {', '.join(filter(None, means))}", style="bold", soft_wrap=True)
+    for lint in found.lints:
+        out.print(f"  {lint}", style="yellow", soft_wrap=True)
+    if not found.values:
+        return
+    table = grid("Value", "Millis", "Instant", "Written back", "", right=("Millis",), whole=("Instant",))
+    for each in found.values:
+        if each.error is not None:
+            table.add_row(Text(repr(each.value)), "", "", "", Text(each.error, style="red"))
+        else:
+            notes = Text("; ".join(each.lints), style="yellow")
+            table.add_row(
+                Text(repr(each.value)), str(each.millis), each.instant, Text(repr(each.written)), notes
+            )
+    out.print()
+    out.print(indented(table))
+
+
+def _unit(form: Any) -> str:
+    return f"{form.size} {form.unit}" if form.kind == "EPOCH" else ""
+
+
+def show_plan(found: Plan, controller: str, out: Console) -> None:
+    """The changes, the verdict, and the steps as commands."""
+    from rich.text import Text
+
+    if not found.changes and not found.steps:
+        out.print("the schemas say the same: nothing to do")
+        return
+    table = grid("Change", "What is there already", "Takes")
+    for each in found.changes:
+        style = {"new table": "bold red", "backfill": "yellow"}.get(each.effort.value, "")
+        effort = "" if each.effort is Effort.NONE else each.effort.value
+        table.add_row(Text(str(each)), Text(each.on_reload), Text(effort, style=style))
+    out.print(indented(table))
+    if found.in_place:
+        out.print("\nPinot takes it in place; the steps, in this order", style="bold")
+    else:
+        out.print("\nPinot refuses it over the old schema", style="bold red")
+        for problem in found.problems:
+            out.print(f"  {problem}", style="red", soft_wrap=True)
+        out.print("\nIt takes a new table; the steps, in this order", style="bold")
+    for number, step in enumerate(found.steps, 1):
+        out.print(f"{number:>3}. {step.said}", soft_wrap=True)
+        if (command := step.curl(controller)) is not None:
+            out.print(f"     {command}", style="cyan", soft_wrap=True)
+
+
+def plan_dict(found: Plan, controller: str) -> dict[str, Any]:
+    return {
+        "in_place": found.in_place,
+        "problems": list(found.problems),
+        "changes": [{**asdict(each), "effort": each.effort.value} for each in found.changes],
+        "steps": [
+            {"said": each.said, "method": each.method, "path": each.path, "command": each.curl(controller)}
+            for each in found.steps
+        ],
+    }

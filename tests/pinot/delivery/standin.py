@@ -1,0 +1,130 @@
+"""A controller that says again what a real one of 1.5.1 said (`answers.jsonl`), and remembers what it was asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+ANSWERS = Path(__file__).parent / "answers.jsonl"
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer: status, content type, body; more headers; `silent`: it never comes."""
+
+    status: int
+    body: str = ""
+    type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    silent: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it came."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@cache
+def recorded() -> dict[str, dict[str, Any]]:
+    """The answers of the real controller by label."""
+    lines = ANSWERS.read_text(encoding="utf-8").splitlines()
+    return {each["label"]: each for each in map(json.loads, lines)}
+
+
+def said(label: str) -> Said:
+    """What the real controller said."""
+    found = recorded()[label]
+    return Said(found["status"], found["body"], found["content_type"])
+
+
+HTML = Said(200, "<html><body>Welcome to nginx!</body></html>", "text/html")
+SILENCE = Said(200, silent=True)
+BROKEN = Said(500, '{"code":500,"error":"ZooKeeper is away"}')
+
+
+class Standin:
+    """`on` tells what comes to a request, the last answer again and again."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self.url = ""
+        self._answers: dict[str, list[Said]] = {}
+        self.over = threading.Event()
+
+    def on(self, request: str, *answers: str | Said) -> Standin:
+        """`request`: method and path, with or without the query."""
+        self._answers[request] = [said(each) if isinstance(each, str) else each for each in answers]
+        return self
+
+    def answer(self, asked: Asked) -> Said:
+        self.asked.append(asked)
+        found = self._answers.get(str(asked)) or self._answers.get(str(asked).partition("?")[0])
+        if found is None:
+            return Said(500, json.dumps({"code": 500, "error": f"nobody expected {asked}"}))
+        return found.pop(0) if len(found) > 1 else found[0]
+
+    @property
+    def paths(self) -> list[str]:
+        return [str(each) for each in self.asked]
+
+
+@contextmanager
+def standin() -> Iterator[Standin]:
+    """Listens on loopback until the block is left."""
+    made = Standin()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
+    server.daemon_threads = True
+    made.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _handler(standin: Standin) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None: ...
+
+        def _any(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = self.rfile.read(length).decode()
+            found = standin.answer(Asked(self.command, self.path, dict(self.headers), body))
+            if found.silent:
+                standin.over.wait(30)
+                return
+            self.send_response(found.status)
+            content = found.body.encode()
+            for name, value in {"Content-Type": found.type, **found.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    any_: Callable[[Handler], None] = Handler._any
+    for method in ("GET", "POST", "PUT", "DELETE"):
+        setattr(Handler, f"do_{method}", any_)
+    return Handler

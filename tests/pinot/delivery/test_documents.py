@@ -1,0 +1,249 @@
+"""The job and the table configs (section 12): what Pinot requires, and what the schema says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.table.documents import (
+    Kafka,
+    left_out,
+    offline_table,
+    realtime_table,
+    time_column_of,
+)
+from trellis.dialects.pinot.table.job import JOB_TYPES, IngestionJob
+from trellis.errors import UsageError
+from trellis.schema.yaml_text import read
+
+DAY = {"name": "started", "dataType": "LONG", "format": "EPOCH|SECONDS", "granularity": "1:SECONDS"}
+END = {"name": "ended", "dataType": "LONG", "format": "EPOCH|SECONDS", "granularity": "1:SECONDS"}
+
+
+def schema(*times: dict[str, Any], **more: Any) -> Any:
+    document = {"schemaName": "rides", "dimensionFieldSpecs": [{"name": "s", "dataType": "STRING"}]}
+    return read_schema({**document, "dateTimeFieldSpecs": [*times], **more}).schema
+
+
+# --- Tables ----------------------------------------------------------------------------------------------
+
+
+def test_an_offline_table_has_the_required_keys() -> None:
+    assert offline_table(schema(DAY)) == {
+        "tableName": "rides",
+        "tableType": "OFFLINE",
+        "segmentsConfig": {"timeColumnName": "started", "replication": "1", "segmentPushType": "APPEND"},
+        "tenants": {},
+        "tableIndexConfig": {"loadMode": "MMAP"},
+        "metadata": {},
+    }
+    assert "timeColumnName" not in offline_table(schema())["segmentsConfig"]
+
+
+def test_a_realtime_table_has_its_stream() -> None:
+    made = realtime_table(schema(DAY), Kafka("k:9092", "rides"))
+    assert made == {
+        "tableName": "rides",
+        "tableType": "REALTIME",
+        "segmentsConfig": {"timeColumnName": "started", "replication": "1"},
+        "tenants": {},
+        "tableIndexConfig": {},
+        "metadata": {},
+        "ingestionConfig": {
+            "streamIngestionConfig": {
+                "streamConfigMaps": [
+                    {
+                        "streamType": "kafka",
+                        "stream.kafka.topic.name": "rides",
+                        "stream.kafka.broker.list": "k:9092",
+                        "stream.kafka.decoder.class.name": (
+                            "org.apache.pinot.plugin.stream.kafka.KafkaJSONMessageDecoder"
+                        ),
+                        "stream.kafka.consumer.factory.class.name": (
+                            "org.apache.pinot.plugin.stream.kafka30.KafkaConsumerFactory"
+                        ),
+                    }
+                ]
+            }
+        },
+    }
+    assert faults_of(schema(DAY), table_config=made) == ()
+
+
+def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
+    said = {
+        "tableName": "rides_REALTIME",
+        "tableType": "REALTIME",
+        "segmentsConfig": {"timeColumnName": "ended", "replication": "3", "retentionTimeUnit": "DAYS"},
+        "tenants": {"server": "big"},
+        "tableIndexConfig": {"invertedIndexColumns": ["s"]},
+        "ingestionConfig": {
+            "continueOnError": True,
+            "transformConfigs": [{"columnName": "s", "transformFunction": "upper(z)"}],
+            "filterConfig": {"filterFunction": "z IS NULL"},
+            "complexTypeConfig": {"fieldsToUnnest": ["z"]},
+            "streamIngestionConfig": {"columnMajorSegmentBuilderEnabled": True, "streamConfigMaps": [{}]},
+        },
+    }
+    offline = offline_table(schema(DAY, END), said)
+    assert offline["segmentsConfig"] == {
+        "timeColumnName": "ended", "replication": "3", "retentionTimeUnit": "DAYS", "segmentPushType": "APPEND",
+    }  # fmt: skip
+    assert (offline["tableName"], offline["tenants"]) == ("rides", {"server": "big"})
+    assert offline["tableIndexConfig"] == {"invertedIndexColumns": ["s"], "loadMode": "MMAP"}
+    assert offline["ingestionConfig"] == {
+        "continueOnError": True,
+        "transformConfigs": [{"columnName": "s", "transformFunction": "upper(z)"}],
+    }
+    assert left_out(said) == ("complexTypeConfig", "filterConfig")
+    realtime = realtime_table(schema(DAY, END), Kafka("k", "t"), said)["ingestionConfig"]
+    assert realtime["filterConfig"] == {"filterFunction": "z IS NULL"}
+    assert realtime["streamIngestionConfig"]["columnMajorSegmentBuilderEnabled"] is True
+    assert [
+        each["stream.kafka.topic.name"] for each in realtime["streamIngestionConfig"]["streamConfigMaps"]
+    ] == ["t"]
+    assert "filterConfig" in said["ingestionConfig"]  # type: ignore[operator]
+
+
+def test_real_nulls_switch_null_handling_on_where_the_schema_does_not() -> None:
+    assert offline_table(schema(), real_nulls=True)["tableIndexConfig"]["nullHandlingEnabled"] is True
+    by_column = schema(enableColumnBasedNullHandling=True)
+    assert "nullHandlingEnabled" not in offline_table(by_column, real_nulls=True)["tableIndexConfig"]
+    assert "nullHandlingEnabled" not in offline_table(schema())["tableIndexConfig"]
+
+
+def test_the_time_column() -> None:
+    both = schema(DAY, END)
+    assert time_column_of(both) == "started"
+    assert time_column_of(both, said="ended") == "ended"
+    assert offline_table(both, time_column="ended")["segmentsConfig"]["timeColumnName"] == "ended"
+    granule = {"name": "day", "dataType": "INT", "timeType": "DAYS"}
+    legacy = schema(timeFieldSpec={"incomingGranularitySpec": granule})
+    assert time_column_of(legacy) == "day"
+    with pytest.raises(UsageError) as told:
+        time_column_of(both, said="start")
+    assert str(told.value) == "time column 'start' is no dateTime column of rides: did you mean 'started'?"
+    with pytest.raises(UsageError, match="a REALTIME table needs a time column"):
+        realtime_table(schema(), Kafka("k", "t"))
+
+
+# --- The job ---------------------------------------------------------------------------------------------
+
+
+def test_the_job_is_that_of_the_manual() -> None:
+    made = IngestionJob(
+        "rides", "s3://lake/rides/", controller="http://ctl:9000/", configs={"region": "eu-west-1"}
+    )
+    standalone = "org.apache.pinot.plugin.ingestion.batch.standalone."
+    assert read(made.to_yaml(), "job")[0] == {
+        "executionFrameworkSpec": {
+            "name": "standalone",
+            "segmentGenerationJobRunnerClassName": f"{standalone}SegmentGenerationJobRunner",
+            "segmentTarPushJobRunnerClassName": f"{standalone}SegmentTarPushJobRunner",
+            "segmentUriPushJobRunnerClassName": f"{standalone}SegmentUriPushJobRunner",
+            "segmentMetadataPushJobRunnerClassName": f"{standalone}SegmentMetadataPushJobRunner",
+        },
+        "jobType": "SegmentCreationAndTarPush",
+        "inputDirURI": "s3://lake/rides/",
+        "includeFileNamePattern": "glob:**/*.parquet",
+        "outputDirURI": "s3://lake/rides_segments/",
+        "overwriteOutput": True,
+        "pinotFSSpecs": [
+            {
+                "scheme": "s3",
+                "className": "org.apache.pinot.plugin.filesystem.S3PinotFS",
+                "configs": {"region": "eu-west-1"},
+            }
+        ],
+        "recordReaderSpec": {
+            "dataFormat": "parquet",
+            "className": "org.apache.pinot.plugin.inputformat.parquet.ParquetRecordReader",
+        },
+        "tableSpec": {
+            "tableName": "rides",
+            "schemaURI": "http://ctl:9000/tables/rides/schema",
+            "tableConfigURI": "http://ctl:9000/tables/rides",
+        },
+        "segmentNameGeneratorSpec": {
+            "type": "inputFile",
+            "configs": {
+                "file.path.pattern": ".+/(.+)\\.parquet",
+                "segment.name.template": "rides_\\${filePathPattern:\\1}",
+            },
+        },
+        "pinotClusterSpecs": [{"controllerURI": "http://ctl:9000"}],
+        "pushJobSpec": {"pushAttempts": 2, "pushRetryIntervalMillis": 1000},
+    }
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("/data/rides", "org.apache.pinot.spi.filesystem.LocalPinotFS"),
+        ("gs://lake/rides", "org.apache.pinot.plugin.filesystem.GcsPinotFS"),
+        ("hdfs://name/rides", "org.apache.pinot.plugin.filesystem.HadoopPinotFS"),
+    ],
+)
+def test_the_file_system_follows_the_uri(uri: str, name: str) -> None:
+    document = IngestionJob("rides", uri).document()
+    assert [each["className"] for each in document["pinotFSSpecs"]] == [name]
+
+
+def test_two_file_systems() -> None:
+    made = IngestionJob("rides", "file:///out/data", "s3://lake/segments", configs={"region": "r"}).document()
+    assert made["pinotFSSpecs"] == [
+        {"scheme": "file", "className": "org.apache.pinot.spi.filesystem.LocalPinotFS"},
+        {
+            "scheme": "s3",
+            "className": "org.apache.pinot.plugin.filesystem.S3PinotFS",
+            "configs": {"region": "r"},
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("format", "reader"),
+    [("avro", "avro.AvroRecordReader"), ("json", "json.JSONRecordReader")],
+)
+def test_the_reader_follows_the_format(format: str, reader: str) -> None:
+    made = IngestionJob("rides", "/data", format=format).document()
+    assert made["recordReaderSpec"]["className"] == f"org.apache.pinot.plugin.inputformat.{reader}"
+    assert made["includeFileNamePattern"] == f"glob:**/*.{format}"
+
+
+@pytest.mark.parametrize("kind", JOB_TYPES)
+def test_every_type_of_job_on_spark(kind: str) -> None:
+    made = IngestionJob("rides", "/data", framework="spark", type=kind).document()
+    assert made["jobType"] == kind
+    runners = made["executionFrameworkSpec"]
+    assert runners["segmentGenerationJobRunnerClassName"] == (
+        "org.apache.pinot.plugin.ingestion.batch.spark3.SparkSegmentGenerationJobRunner"
+    )
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (IngestionJob("r", "/d", format="csv"), "there is no format 'csv': it may be one of parquet, avro, json"),
+        (
+            IngestionJob("r", "/d", type="SegmentCreationAndTarpush"),
+            "there is no job type 'SegmentCreationAndTarpush': did you mean 'SegmentCreationAndTarPush'?",
+        ),
+        (
+            IngestionJob("r", "/d", framework="hadoop"),
+            "there is no framework 'hadoop': it may be one of standalone, spark",
+        ),
+        (
+            IngestionJob("r", "s3a://lake/r"),
+            "s3a://lake/r/: Pinot has no file system 's3a': did you mean 's3'?",
+        ),
+        (IngestionJob("r", "s3://lake/r"), "s3: Pinot must know the region; say --fs region=eu-west-1"),
+    ],
+)  # fmt: skip
+def test_what_pinot_has_no_name_for(job: IngestionJob, message: str) -> None:
+    with pytest.raises(UsageError) as told:
+        job.document()
+    assert str(told.value) == message
