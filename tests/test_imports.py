@@ -22,7 +22,7 @@ FLOORS = (
     ("cli",),
     (
         *("pipelines", "attempt", "checks", "records", "report", "inspect", "config", "discards"),
-        *("carry", "drift", "folders", "options", "packages", "pinot", "resets", "sourced"),
+        *("carry", "drift", "folders", "options", "packages", "pinot", "proposed", "resets", "sourced"),
     ),
     ("dialects", "spark", "destinations", "flow", "registry", "sources"),
     ("evolution",),

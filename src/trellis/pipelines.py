@@ -19,6 +19,7 @@ from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
 from trellis.folders import SchemaFolders
 from trellis.options import Options, given_schema, with_files
+from trellis.proposed import NOTE, proposed
 from trellis.records import records_of
 from trellis.report import Report
 from trellis.resets import drop_job, forgetting, refresh_of, reset_of
@@ -225,9 +226,7 @@ class Pipeline:
         table = options.table or records.name
         if self._dialect.route.names_tables:
             if options.table:
-                raise UsageError(
-                    f"the records of dialect {self.dialect} name their tables; leave --table out"
-                )
+                raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
             table = ""
         elif not table:
             raise UsageError("the records come from no file, so the table has no name; give one with table=")
@@ -239,9 +238,15 @@ class Pipeline:
         state = self.state
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
-        given = None if options.schema is None else given_schema(options.schema, self._dialect)
+        given: Schema | None = None
+        notes: tuple[str, ...] = ()
+        if options.schema is not None:
+            given = given_schema(options.schema, self._dialect)
+        elif made := proposed(self._dialect, source, self.look(schema)[0]):
+            given, notes = made, (NOTE.format(self.dialect),)
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
-        return self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
+        done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
+        return replace(done, notes=(*notes, *done.notes)) if notes else done
 
     def _named(self, given: Schema | None) -> Schema | None:
         """A schema document with the naming convention that wins over its own, if there is one."""

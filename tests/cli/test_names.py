@@ -106,7 +106,7 @@ def test_names_that_cannot_be_told(trellis, argv, message):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("--table", "t"), "the records of dialect rudderstack name their tables; leave --table out"),
+        (("--table", "t"), "the dialect rudderstack names the tables itself; leave --table out"),
         (("--key", "id"), "keys: tables of events have theirs from the dialect rudderstack"),
         (("--merge-key", "id"), "merge keys: tables of events have theirs from the dialect rudderstack"),
         (("--mode", "merge", "--strategy", "upsert"), "a merge strategy: tables of events have theirs"),

@@ -179,8 +179,10 @@ def test_what_the_controller_refuses_is_said_in_one_sentence(controller: Control
     with pytest.raises(Refused) as told:
         controller.update_schema(other)
     assert str(told.value) == (
-        f"{controller.url}: cannot update schema fit: it does not fit the schema fit that is there: it may only "
-        "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all the same"
+        f"{controller.url}: cannot update schema fit: it does not fit the schema fit that is there: it "
+        "may only "
+        "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all "
+        "the same"
     )
     with pytest.raises(Refused) as told:
         controller.add_schema(other, override=True)

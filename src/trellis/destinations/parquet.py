@@ -173,7 +173,9 @@ class Parquet:
             for file in live.files:
                 yield from batches_of(os.path.join(self.path, file.path))
         except FileNotFoundError as bad:
-            raise DestinationError(f"{self.path}: a load took a file away meanwhile ({bad}); read again") from bad
+            raise DestinationError(
+                f"{self.path}: a load took a file away meanwhile ({bad}); read again"
+            ) from bad
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str

@@ -18,10 +18,14 @@ from trellis.dialects.pinot.infer.proposal import Asked, Proposal
 from trellis.dialects.pinot.infer.propose import propose
 from trellis.dialects.pinot.infer.shapes import SHAPES, asked_shape
 from trellis.dialects.pinot.moment.errors import FormatError
+from trellis.dialects.pinot.system import JOURNAL, Authored, with_authored
+from trellis.dialects.pinot.table.config import table_config
 from trellis.errors import UsageError
+from trellis.evolution.journal import new_schema
 from trellis.flow.paths import Kind, Node
 from trellis.flow.survey import Survey
 from trellis.inspect import Tell, survey_files
+from trellis.schema.model import Schema
 
 
 class Witness(Survey):
@@ -128,6 +132,13 @@ _BITS: Final = {"int64": PinotType.LONG, "float": PinotType.FLOAT}
 def schema_for(sources: Sequence[str | Path], name: str | None = None) -> str:
     """The schema document that is proposed for some files; `name` is that of the table."""
     return infer(sources, Asked(name or "")).document
+
+
+def authored_for(sources: Sequence[str | Path]) -> Schema:
+    """The proposed schema and table config for some files, as a pipeline takes them."""
+    found = infer(sources, Asked(""))
+    authored = Authored(found.schema, table_config(found.table))
+    return with_authored(new_schema("proposed", JOURNAL), authored)
 
 
 def name_for(sources: Sequence[str | Path], files: Sequence[str]) -> str:

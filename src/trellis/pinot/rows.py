@@ -133,4 +133,14 @@ def _bytes(value: str | None) -> bytes | None:
     return None if value is None else bytes.fromhex(value)
 
 
-_FROM_JSON: Final[Mapping[PinotType, Callable[[Any], Any]]] = {PinotType.BYTES: _bytes, PinotType.UUID: _uuid}
+def _float(value: Any) -> float | None:
+    """A number; infinities are text in JSON."""
+    return None if value is None else float(value)
+
+
+_FROM_JSON: Final[Mapping[PinotType, Callable[[Any], Any]]] = {
+    PinotType.BYTES: _bytes,
+    PinotType.UUID: _uuid,
+    PinotType.FLOAT: _float,
+    PinotType.DOUBLE: _float,
+}

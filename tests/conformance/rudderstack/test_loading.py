@@ -468,7 +468,7 @@ def test_a_spark_job_loads_what_this_process_loads(
 
 
 def test_a_table_cannot_be_named(shop: Shop) -> None:
-    with pytest.raises(UsageError, match="the records of dialect rudderstack name their tables"):
+    with pytest.raises(UsageError, match="the dialect rudderstack names the tables itself"):
         shop.load(track("1"), table="sale")
     with pytest.raises(UsageError, match="keys: tables of events have theirs from the dialect rudderstack"):
         shop.load(track("1"), keys=("id",))

@@ -1,4 +1,4 @@
-"""A controller that says again what a real one of 1.5.1 said (`answers.jsonl`), and remembers what it was asked."""
+"""A controller that says what a real one of 1.5.1 said (`answers.jsonl`), and remembers what it was asked."""
 
 from __future__ import annotations
 

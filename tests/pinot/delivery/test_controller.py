@@ -42,7 +42,8 @@ def test_r02_a_schema_that_is_there_is_409(cluster: Standin, controller: Control
     cluster.on("POST /schemas", "post", "post again override=false")
     controller.add_schema(RIDES)
     assert refusal(controller.add_schema, RIDES) == (
-        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409); it was there already or is in "
+        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409); it was there "
+        "already or is in "
         "use: look at it and run again"
     )
 
@@ -50,7 +51,8 @@ def test_r02_a_schema_that_is_there_is_409(cluster: Standin, controller: Control
 def test_r03_a_name_that_is_not_that_of_the_path_is_400(cluster: Standin, controller: Controller) -> None:
     cluster.on("PUT /schemas/rides", "put other name")
     assert refusal(controller.update_schema, {**RIDES, "schemaName": "other"}, name="rides") == (
-        f"{cluster.url}: cannot update schema rides: Schema name mismatch for uploaded schema, tried to add schema "
+        f"{cluster.url}: cannot update schema rides: Schema name mismatch for uploaded schema, tried to "
+        "add schema "
         "with name other as rides"
     )
 
@@ -111,45 +113,56 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ("put INT to LONG", "it does not fit the schema rides that is there: it may only add columns" + NEW_TABLE),
+        (
+            "put INT to LONG",
+            "it does not fit the schema rides that is there: it may only add columns" + NEW_TABLE,
+        ),
         (
             Said(
                 400,
-                '{"code":400,"error":"Backward incompatible schema rides. Reason: Missing columns (present in old '
+                '{"code":400,"error":"Backward incompatible schema rides. Reason: Missing columns '
+                '(present in old '
                 'schema but not in new): [n]"}',
             ),
-            "it does not fit the schema rides that is there: Missing columns (present in old schema but not in new): "
+            "it does not fit the schema rides that is there: Missing columns (present in old schema but "
+            "not in new): "
             "[n]" + NEW_TABLE,
         ),
         (
             "post override incompatible",
-            "it does not fit the schema rides that is there: Incompatible field specifications: [s (old: DIMENSION "
+            "it does not fit the schema rides that is there: Incompatible field specifications: [s (old: "
+            "DIMENSION "
             "STRING, new: DIMENSION INT)]" + NEW_TABLE,
         ),
         ("put invalid", "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d"),
         ("post unknown type", None),
         ("put unknown", "Failed to find schema nobody (404); check the name, and that it was made"),
-        ("put reload without table", "Failed to find table rides to reload (404); check the name, and that it was made"),
+        (
+            "put reload without table",
+            "Failed to find table rides to reload (404); check the name, and that it was made",
+        ),
         (
             "post wrong content type",
-            "HTTP 415 Unsupported Media Type (415); this controller does not take JSON there: is it a Pinot of 1.0 or "
-            "later?",
+            ("HTTP 415 Unsupported Media Type (415); this controller does not take JSON there: is it a "
+            "Pinot of 1.0 or "
+            "later?"),
         ),
         (BROKEN, "ZooKeeper is away (500); the log of the controller tells more"),
         (
             Said(401, "", "text/plain"),
-            "the controller wants to know who asks (401); give --header 'Authorization: ...', or set "
-            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password",
+            ("the controller wants to know who asks (401); give --header 'Authorization: ...', or set "
+            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
         ),
         (
             Said(403, "no", "text/plain"),
-            "the controller does not let this user do it (403); give --header 'Authorization: ...', or set "
-            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password",
+            ("the controller does not let this user do it (403); give --header 'Authorization: ...', or set "
+            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
         ),
         (
             Said(502, "<html>Bad gateway</html>", "text/html"),
-            "a web page (HTML) came back with status 502, not the JSON of a controller; is the URL that of the "
-            "controller (port 9000) and not of a broker or a proxy?",
+            ("a web page (HTML) came back with status 502, not the JSON of a controller; is the URL that "
+            "of the "
+            "controller (port 9000) and not of a broker or a proxy?"),
         ),
         (
             Said(302, "", headers={"Location": "https://login.example/"}),
@@ -170,7 +183,8 @@ def test_every_refusal_is_a_sentence(
 def test_a_web_page_that_says_200(cluster: Standin, controller: Controller) -> None:
     cluster.on("GET /schemas/rides", HTML)
     assert refusal(controller.schema, "rides") == (
-        f"{cluster.url}: a web page (HTML) came back with status 200, not the JSON of a controller; is the URL that of "
+        f"{cluster.url}: a web page (HTML) came back with status 200, not the JSON of a controller; is "
+        "the URL that of "
         "the controller (port 9000) and not of a broker or a proxy?"
     )
 
@@ -185,7 +199,8 @@ def test_silence_is_an_error_and_only_what_is_safe_is_asked_again(
     assert controller.schema("rides") is not None
     assert cluster.paths == ["GET /schemas/rides"] * 3
     assert refusal(controller.add_schema, RIDES) == (
-        f"{cluster.url}: no answer to POST within 0.3 seconds (--timeout gives it more); it may still do what it was "
+        f"{cluster.url}: no answer to POST within 0.3 seconds (--timeout gives it more); it may still do "
+        "what it was "
         "asked, so look before you ask again"
     )
     assert len(cluster.asked) == 4
@@ -228,7 +243,8 @@ def test_a_certificate_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> Non
     error.verify_message = "self-signed certificate"
     told = Http.of("https://ctl:9000")._unanswered("GET", error)
     assert str(told) == (
-        "https://ctl:9000: its certificate is not trusted (self-signed certificate); name that of its authority in "
+        "https://ctl:9000: its certificate is not trusted (self-signed certificate); name that of its "
+        "authority in "
         "the environment variable SSL_CERT_FILE"
     )
 

@@ -90,7 +90,8 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
     }
     offline = offline_table(schema(DAY, END), said)
     assert offline["segmentsConfig"] == {
-        "timeColumnName": "ended", "replication": "3", "retentionTimeUnit": "DAYS", "segmentPushType": "APPEND",
+        "timeColumnName": "ended", "replication": "3", "retentionTimeUnit": "DAYS",
+        "segmentPushType": "APPEND",
     }  # fmt: skip
     assert (offline["tableName"], offline["tenants"]) == ("rides", {"server": "big"})
     assert offline["tableIndexConfig"] == {"invertedIndexColumns": ["s"], "loadMode": "MMAP"}
@@ -227,7 +228,10 @@ def test_every_type_of_job_on_spark(kind: str) -> None:
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        (IngestionJob("r", "/d", format="csv"), "there is no format 'csv': it may be one of parquet, avro, json"),
+        (
+            IngestionJob("r", "/d", format="csv"),
+            "there is no format 'csv': it may be one of parquet, avro, json",
+        ),
         (
             IngestionJob("r", "/d", type="SegmentCreationAndTarpush"),
             "there is no job type 'SegmentCreationAndTarpush': did you mean 'SegmentCreationAndTarPush'?",

@@ -103,7 +103,7 @@ def test_avro_has_a_schema_in_which_all_may_be_null(tmp_path: Path) -> None:
 
 
 def test_maps_are_told_to_pinots_reader_of_parquet(tmp_path: Path) -> None:
-    """It takes a file without an Avro schema for one without maps, and gives what is inside them otherwise."""
+    """Without an Avro schema in the file it gives how Parquet keeps a map, not the map."""
     rows = rows_of(every_type.schema("s"))
     made = pa.RecordBatch.from_pylist([{"map_long": [("a", 1)]}], rows.schema)
     (file,) = write_files(rows, [made], tmp_path, "parquet")
@@ -155,7 +155,8 @@ def test_a_name_that_avro_does_not_take(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as told:
         write_files(rows_of(document), [], tmp_path, "avro")
     assert str(told.value) == (
-        "column geo.lat: Pinot reads this table as Avro, where a name has only letters, digits and _; use --format "
+        "column geo.lat: Pinot reads this table as Avro, where a name has only letters, digits and _; "
+        "use --format "
         "parquet or json"
     )
     made = pa.RecordBatch.from_pylist([{"geo.lat": 1.5}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
@@ -213,14 +214,14 @@ def alike(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
 @pytest.mark.parametrize("view", ["stored", "nullable"])
 @pytest.mark.parametrize("nested", [False, True], ids=["flat", "flattened"])
 @given(blocks=alike())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_alike_records(view: str, nested: bool, blocks: list[list[dict[str, Any]]]) -> None:
     plan, data = plan_of(view, nested=nested), [lines(each) for each in blocks]
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
 
 
 @given(blocks=st.lists(st.lists(ODD, min_size=1, max_size=6), min_size=1, max_size=4), strict=st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_odd_records(blocks: list[list[dict[str, Any]]], strict: bool) -> None:
     plan, data = plan_of("stored", strict), [lines(each) for each in blocks]
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))

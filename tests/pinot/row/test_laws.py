@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
 from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.program import PinotProgram
 from trellis.dialects.pinot.row.marks import Row, RowFault
@@ -49,7 +51,9 @@ def schemas(draw: st.DrawFn) -> dict[str, Any]:
         time("at", "TIMESTAMP", "TIMESTAMP"),
     ]
     computed = [several("map__KEYS", "STRING"), column("n", "DOUBLE", transformFunction="plus(b, 1)")]
-    return document([*(draw(fields(name)) for name in names), *computed], (), times, [map_column("map", "INT")])
+    return document(
+        [*(draw(fields(name)) for name in names), *computed], (), times, [map_column("map", "INT")]
+    )
 
 
 SCALARS = st.one_of(
@@ -60,7 +64,9 @@ SCALARS = st.one_of(
     st.floats(),
     st.floats(width=32).map(Float32),
     st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**9), max_value=10**9),
-    st.sampled_from([Decimal("1E+3"), "cafe", "7", "2023-11-14", "true", "{}", '{"b":1,"a":[1.50]} x', "1.50"]),
+    st.sampled_from(
+        [Decimal("1E+3"), "cafe", "7", "2023-11-14", "true", "{}", '{"b":1,"a":[1.50]} x', "1.50"]
+    ),
     st.text(max_size=5),
     st.binary(max_size=5),
 )
@@ -103,8 +109,15 @@ def test_running_it_on_its_own_output_changes_nothing(
     again = pipeline(said, _flat(table), goes_on=True)
     for row in rows_of(made, record):
         (second,) = rows_of(again, stored(made, row.values))
-        assert repr(second.values) == repr(row.values)
+        for name, value in row.values.items():
+            same = _meaning if made.specs[name].data_type is PinotType.JSON else repr
+            assert same(second.values[name]) == same(value), name
         assert not second.incomplete
+
+
+def _meaning(text: str) -> Any:
+    """What JSON text means: a second reading writes its decimals anew, `1.0` as `1` (J02)."""
+    return json.loads(text, parse_float=Decimal) if text and text[0] in "[{-0123456789" else text
 
 
 def _flat(table: dict[str, Any]) -> dict[str, Any]:

@@ -52,11 +52,13 @@ class PinotKeep(QuietKeep):
         return with_authored(new_schema(_GIVEN, JOURNAL), Authored(found))
 
     def taken(self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -> Schema:
-        known, new = authored_of(schema), authored_of(given).schema
+        known, brought = authored_of(schema), authored_of(given)
+        new = brought.schema
+        if brought.table.document and not known.table.document:
+            known = replace(known, table=brought.table)
         if new is None:
             raise SchemaError(f"schema {given.name} is none of Pinot; give the document that Pinot has of it")
-        if faults := faults_of(new, known.options.followed, known.table.document or None):
-            raise SchemaFaults(f"schema {new.name}", faults)
+        _refuse_faulty(new, known)
         if known.schema is not None:
             if known.schema.name != new.name:
                 raise SchemaError(
@@ -83,6 +85,8 @@ class PinotKeep(QuietKeep):
         if settings.get(TABLE_CONFIG) is not None:
             table = table_config(_object(settings[TABLE_CONFIG]), f"option {TABLE_CONFIG}")
         made = Authored(known.schema, table, options)
+        if known.schema is not None and made != known:
+            _refuse_faulty(known.schema, made)
         return schema if made == known else with_authored(schema, made)
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
@@ -152,6 +156,12 @@ class PinotKeep(QuietKeep):
         self, schema: Schema, load_id: str, now: datetime, *, fresh: bool, state: State | None
     ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         return load_records(schema, JOURNAL, load_id, now, fresh=fresh)
+
+
+def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:
+    """Raises SchemaFaults for what is wrong with a schema, or with it and the table config."""
+    if faults := faults_of(schema, authored.options.followed, authored.table.document or None):
+        raise SchemaFaults(f"schema {schema.name}", faults)
 
 
 def _commands(old: PinotSchema | None, new: PinotSchema, table: TableConfig) -> list[str]:

@@ -12,6 +12,7 @@ from trellis.dialects.pinot.row.emit import MapOut, emitter
 from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.system import Authored, table_name
+from trellis.dialects.pinot.value.damage import Damage
 from trellis.dialects.pinot.value.kinds import Float32, Int64
 from trellis.errors import SchemaError
 from trellis.evolution.program import Made
@@ -64,7 +65,7 @@ class PinotProgram:
         for row in outcome.rows:
             made.rows.append(self._emitted(row))
             made.lost += [
-                Lost(self.table, fault.column, fault.column, fault.value, fault.reason)
+                Lost(self.table, fault.column, fault.column, fault.value, f"column {fault.column}: {fault.reason}")
                 for fault in row.faults
                 if fault.value is not None
             ]
@@ -77,7 +78,7 @@ class PinotProgram:
     def taken(self) -> Counter[str]:
         """What was damaged since it was asked last, in words."""
         counts = self.pipeline.damages.take()
-        return Counter({f"column {name}: {damage.value}": count for (name, damage), count in counts.items()})
+        return Counter({damaged(name, damage): count for (name, damage), count in counts.items()})
 
     def _drops(self, key: str, value: Any) -> bool:
         return key not in self.used and value is not None
@@ -100,6 +101,10 @@ class PinotProgram:
 def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
     """None where no schema is given yet."""
     return None if authored.schema is None else PinotProgram(authored, now)
+
+
+def damaged(column: str, damage: Damage) -> str:
+    return f"column {column}: {damage.value}, stored as Pinot does it; with strict=true the value is kept"
 
 
 def unused(key: str) -> str:

@@ -13,6 +13,7 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_text import compact
 from trellis.dialects.pinot.document.writing import document_of
 from trellis.dialects.pinot.table.config import name_of, table_config
+from trellis.dialects.pinot.table.documents import offline_table
 
 CONTROLLER: Final = "http://localhost:9000"
 
@@ -108,7 +109,7 @@ def _beside(
     name = new.name if new.name != old.name else _next_name(old.name or "")
     beside = replace(new, name=name)
     yield Step("make the new schema beside the old one", "POST", "/schemas", document_of(beside))
-    for each in tables or ({"tableName": old.name, "tableType": "OFFLINE"},):
+    for each in tables or (offline_table(beside),):
         new_kind = table_config(each).kind
         document = {**each, "tableName": f"{name}_{new_kind}"}
         yield Step(f"make the new {new_kind} table", "POST", "/tables", document)

@@ -167,7 +167,7 @@ def _text_lints(values: Scalars) -> Iterator[str]:
 def _json(evidence: Evidence, why: str) -> Held:
     """Texts beside objects or lists may look like JSON: then they have to be quoted on their way."""
     texts = evidence.values.texts
-    quotes = texts is not None and texts.like_json > 0
+    quotes = texts is not None and texts.like_json
     lints = (f"{why}: all become JSON",) if "mixed" in why else ()
     return Held(PinotType.JSON, why, evidence.values, lints=lints, quotes=quotes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
@@ -28,6 +29,20 @@ class Roles:
         return FieldType.METRIC if column in self.metrics else FieldType.DIMENSION
 
 
+MEASURABLE: Final = frozenset(
+    (
+        PinotType.INT,
+        PinotType.LONG,
+        PinotType.FLOAT,
+        PinotType.DOUBLE,
+        PinotType.BIG_DECIMAL,
+        PinotType.STRING,
+        PinotType.BYTES,
+    )
+)
+"""The types that Pinot lets a metric have while it infers; its validation refuses STRING afterwards."""
+
+
 @dataclass
 class Found:
     """The columns that were found so far, in their order."""
@@ -41,6 +56,8 @@ class Found:
         if not single and role is not FieldType.DIMENSION:
             what = "Metric" if role is FieldType.METRIC else "Time"
             raise SchemaError(f"{what} field: {name} cannot be multi-valued; make it a dimension")
+        if role is FieldType.METRIC and data_type not in MEASURABLE:
+            raise SchemaError(f"Unsupported metric data type: {data_type.value} of column {name}; make it a dimension")
         if name in self.specs:
             raise SchemaError(f"Field spec already exists for column: {name}")
         is_time = role is FieldType.DATE_TIME

@@ -15,30 +15,28 @@ Bounds = tuple[int, int]
 
 _WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})").fullmatch
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
-_VALUE: Final = re.compile(r"\s*(?:-?[0-9][0-9.eE+-]*|true|false|null)(?:\s|$)").match
-_OPENS: Final = ('"', "{", "[")
+_VALUE: Final = re.compile(r"""\s*(?:(?:-?[0-9][0-9.eE+-]*|true|false|null)(?:\s|$)|["{\[])""").match
 
 
 class Texts:
     """Takes texts; afterwards it tells how long they are and what all of them are.
 
     `times` are the shapes of times that fit every text, with the bounds. `whole` and `numbers`: all are such
-    numbers. `documents`: all are JSON objects or lists. `like_json`: how many would be taken for other JSON.
+    numbers. `documents`: all are JSON objects or lists. `like_json`: some would be taken for other JSON.
     """
 
     def __init__(self, shapes: Sequence[Shape] = SHAPES) -> None:
         self.longest = 0
         self.nuls = 0
-        self.blank = 0
-        self.like_json = 0
+        self.like_json = False
         self.whole = self.numbers = self.documents = True
         self.times: dict[Shape, Bounds | None] = dict.fromkeys(shapes)
 
     def add(self, texts: Sequence[str]) -> None:
         self._measure(texts)
-        self.nuls += sum("\0" in text for text in texts)
-        self.blank += sum(not text for text in texts)
-        self.like_json += sum(map(like_json, texts))
+        if "\0" in "".join(texts):
+            self.nuls += sum("\0" in text for text in texts)
+        self.like_json = self.like_json or any(map(like_json, texts))
         self.whole = self.whole and all(map(_WHOLE, texts))
         self.numbers = self.numbers and all(map(_NUMBER, texts))
         self.documents = self.documents and all(map(is_document, texts))
@@ -56,8 +54,7 @@ class Texts:
         """Take over what another saw."""
         self.longest = max(self.longest, other.longest)
         self.nuls += other.nuls
-        self.blank += other.blank
-        self.like_json += other.like_json
+        self.like_json |= other.like_json
         self.whole &= other.whole
         self.numbers &= other.numbers
         self.documents &= other.documents
@@ -69,7 +66,9 @@ class Texts:
 
     def _measure(self, texts: Sequence[str]) -> None:
         """The longest in UTF-16 units. Few texts are long enough to be looked at one by one."""
-        if 2 * max(map(len, texts)) > self.longest:
+        if all(map(str.isascii, texts)):
+            self.longest = max(self.longest, *map(len, texts))
+        elif 2 * max(map(len, texts)) > self.longest:
             longest = max(units(text) for text in texts if 2 * len(text) > self.longest)
             self.longest = max(self.longest, longest)
 
@@ -104,7 +103,7 @@ def like_json(text: str) -> bool:
     >>> like_json("5 apples"), like_json("1.10"), like_json("apples"), like_json('{"a": 1}')
     (True, True, False, False)
     """
-    return bool(_VALUE(text)) or (text.lstrip()[:1] in _OPENS and not is_document(text))
+    return _VALUE(text) is not None and not is_document(text)
 
 
 def bounds_of(millis: Iterable[int]) -> Bounds:

@@ -100,7 +100,8 @@ class Pipeline:
         self.columns = [self._column(spec, settings) for spec in self.specs.values()]
         self._refuse_renamed()
         self.needed = self._needed()
-        self.reads = frozenset().union(*map(self._sources, self.needed))
+        unnested = table.complex.unnest if table.complex else ()
+        self.reads = frozenset().union(*map(self._sources, (*self.needed, *unnested)))
         """Keys at the top of a record that something is made of; all of them where `conforming` is set."""
         self.complex = ComplexTypes(table.complex, self.needed, self.zone) if table.complex else None
         self.conforming = Conforming(table.conforming, self.specs, self.zone) if table.conforming else None

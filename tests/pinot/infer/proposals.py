@@ -1,0 +1,68 @@
+"""Proposals as tests look at them, and the rows that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.infer.proposal import Asked, Proposal
+from trellis.dialects.pinot.row.marks import Row
+from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.value.settings import Settings
+from trellis.pinot.infer import infer_records
+
+NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)
+Records = Sequence[Mapping[str, Any]]
+
+
+def proposed(records: Records, **asked: Any) -> Proposal:
+    """The proposal of some records, which Pinot would take."""
+    found = infer_records(records, Asked(**{"name": "t", **asked}))
+    assert [*map(str, faults_of(found.schema, table_config=found.table))] == []
+    return found
+
+
+def said(proposal: Proposal) -> dict[str, str]:
+    """Each column as `"LONG date-time EPOCH|MILLISECONDS"`."""
+    return {
+        each.spec.name: " ".join(
+            filter(
+                None,
+                (
+                    each.type_said,
+                    each.spec.field_type.value.lower().replace("_", "-"),
+                    each.spec.format,
+                ),
+            )
+        )
+        for each in proposal.columns
+    }
+
+
+def column(values: Sequence[Any], name: str = "c", **asked: Any) -> tuple[str, str]:
+    """What is proposed for one column of these values, and why."""
+    found = proposed([{name: value} for value in values], **asked)
+    return said(found)[name], found.columns[0].why
+
+
+def lints(proposal: Proposal) -> list[tuple[str, str]]:
+    """What there is to look at, but for the missing time."""
+    return [(each.column, each.said) for each in proposal.lints if "time of a row" not in each.said]
+
+
+def rows(records: Records, proposal: Proposal) -> list[Row]:
+    """The rows as Pinot stores them. Nothing may be damaged, refused or cut on the way."""
+    schema = read_schema(proposal.document).schema
+    pipeline = Pipeline(schema, table_config(proposal.table), Settings(strict=True), NOW)
+    made = [row for record in records for row in pipeline.rows(record).rows]
+    kept = {each.spec.name for each in proposal.columns if each.spec.not_null}
+    for row in made:
+        assert not row.faults
+        assert not row.incomplete
+        assert not row.sanitized
+        assert not row.nulls & kept
+    return made
