@@ -37,7 +37,13 @@ COMMANDS = commands()
 
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
-    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay")
+    pinot = ("validate", "format", "plan", "migrate", "deliver", "infer", "convert")
+    groups = (
+        *(f"schema {word}" for word in schema),
+        *(f"pinot {word}" for word in pinot),
+        "discards list",
+        "discards replay",
+    )
     words = ("load", "plan", "run", "drop", "inspect", "generate", "names", *groups)
     assert {*COMMANDS} == {f"trellis {word}" for word in words}
 

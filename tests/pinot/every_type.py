@@ -88,13 +88,14 @@ def _answered(name: str, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [_answered(name, each) for each in value]
-    return _time(value) if name == "at" or name.endswith("_timestamp") else value
+    return moment(value) if name == "at" or name.endswith("_timestamp") else value
 
 
-def _time(millis: int) -> str:
-    moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=millis)
+def moment(millis: int) -> str:
+    """A TIMESTAMP as the broker writes it."""
+    when = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=millis)
     fraction = f"{millis % 1000:03}".rstrip("0") or "0"
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{fraction}"
+    return f"{when:%Y-%m-%d %H:%M:%S}.{fraction}"
 
 
 def lines(rows: list[dict[str, Any]]) -> str:

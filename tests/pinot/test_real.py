@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pinot import every_type
@@ -23,6 +26,7 @@ from trellis.pinot.refusal import Refused
 
 pytestmark = pytest.mark.pinot
 ROWS = 400
+EXAMPLE = Path(__file__).parents[2] / "examples" / "pinot"
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +46,22 @@ class Lake:
     def __init__(self, folder: Path, cluster: Cluster) -> None:
         self.folder, self.cluster = folder, cluster
 
-    def load(self, schema: dict[str, Any], rows: list[dict[str, Any]], view: str = "nullable") -> None:
+    def load(
+        self,
+        schema: dict[str, Any],
+        rows: list[dict[str, Any]],
+        view: str = "nullable",
+        config: str | None = None,
+    ) -> Pipeline:
         document, source = self.folder / "schema.json", self.folder / "rows.jsonl"
         document.write_text(json.dumps(schema), encoding="utf-8")
         source.write_text(every_type.lines(rows), encoding="utf-8")
         settings = {"view": view} if not (self.folder / "lake").exists() else {}
+        settings |= {"table_config": config} if config is not None else {}
         pipeline = Pipeline("lake", f"parquet:{self.folder}/lake", dialect="pinot", settings=settings)
         report = pipeline.load(str(source), schema=document_of(str(document), "pinot"))
         assert (report.rows.loaded, report.rows.rejected) == (len(rows), 0)
+        return pipeline
 
     def deliver(self, *options: str) -> int:
         place = ("--at", f"parquet:{self.folder}/lake", "--out", str(self.folder / "out"))
@@ -140,6 +152,59 @@ def test_the_view_stored_delivers_the_defaults(lake: Lake, cluster: Cluster) -> 
         [-2147483648, "null", 0.0],
         [1, "a", 0.5],
     ]
+
+
+@pytest.mark.parametrize("view", ["nullable", "stored"])
+def test_the_example_comes_back_as_trellis_keeps_it(lake: Lake, cluster: Cluster, view: str) -> None:
+    """Pinot's own pipeline finds nothing to do in rows that went through ours."""
+    name = f"rides_{view}"
+    document = json.loads((EXAMPLE / "rides-schema.json").read_text())
+    config = json.loads((EXAMPLE / "rides-table.json").read_text())
+    records = [*map(json.loads, (EXAMPLE / "rides.jsonl").read_text().splitlines())]
+    kept = lake.load(
+        {**document, "schemaName": name}, records, view, json.dumps({**config, "tableName": name})
+    )
+    assert lake.deliver() == 0
+    cluster.run_job(name, lake.folder / "out" / "ingestion-job.yaml")
+    found = cluster.respond(f"SET enableNullHandling=true; SELECT * FROM {name} ORDER BY ride_id LIMIT 1000")
+    names = found["resultTable"]["dataSchema"]["columnNames"]
+    got = [dict(zip(names, values, strict=True)) for values in found["resultTable"]["rows"]]
+    rows = sorted(kept.destination.query("", name), key=lambda row: row["ride_id"])
+    assert len(rows) == 200
+    short = {each["name"] for each in document["metricFieldSpecs"] if each["dataType"] == "FLOAT"}
+    for row in rows:
+        row.update({name: float(str(np.float32(row[name]))) for name in short if row[name] is not None})
+    for row, answer in zip(rows, got, strict=True):
+        assert answer == {column: written(value) for column, value in row.items() if column in names}
+
+
+def written(value: Any) -> Any:
+    """A value of a dataset as the broker's JSON has it."""
+    if isinstance(value, datetime):
+        return every_type.moment(round(value.timestamp() * 1000))
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return [*map(written, value)] if isinstance(value, list) else value
+
+
+def test_seed_p68_p69_virtual_columns_can_be_asked_for(lake: Lake, cluster: Cluster) -> None:
+    lake.load(small("virtual"), [{"s": "a"}, {"s": "b"}, {"s": "c"}])
+    assert lake.deliver("--rows", "2") == 0
+    cluster.run_job("virtual", lake.folder / "out" / "ingestion-job.yaml")
+    found = cluster.respond("SELECT $segmentName, $docId, $hostName, s FROM virtual ORDER BY s")
+    assert found["resultTable"]["dataSchema"]["columnDataTypes"] == ["STRING", "INT", "STRING", "STRING"]
+    rows = found["resultTable"]["rows"]
+    assert [(segment, at, value) for segment, at, _, value in rows] == [
+        ("virtual_part-00000", 0, "a"),
+        ("virtual_part-00000", 1, "b"),
+        ("virtual_part-00001", 0, "c"),
+    ]
+    assert all(host for _, _, host, _ in rows)
+    assert (
+        "$docId" not in cluster.respond("SELECT * FROM virtual")["resultTable"]["dataSchema"]["columnNames"]
+    )
 
 
 # --- REST ------------------------------------------------------------------------------------------------

@@ -143,11 +143,10 @@ def plan_change(
     from trellis.cli.pinot_show import plan_dict, show_plan
     from trellis.cli.pinot_work import planned
     from trellis.dialects.pinot.document.plan import CONTROLLER
+    from trellis.pinot.http import Http
 
-    found, url = (
-        planned(old, new, table_config or (), rename, profile),
-        (controller or CONTROLLER).rstrip("/"),
-    )
+    url = Http.of(controller or CONTROLLER).url
+    found = planned(old, new, table_config or (), rename, profile)
     if json:
         print_json(plan_dict(found, url))
     else:

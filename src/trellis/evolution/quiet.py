@@ -1,15 +1,40 @@
-"""The decisions about bookkeeping that many dialects do not take: nothing is added, nothing is kept."""
+"""Decisions that many dialects do not take: rows come flat, nothing is added, nothing is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.evolution.dialect import Catalog, Links, RefusedTable, Restored, RowKeys, State
+from trellis.evolution.dialect import Catalog, Links, RefusedTable, Request, Restored, RowKeys, State
 from trellis.schema.given import take
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
+
+
+class FlatShape:
+    """Rows come flat: the dialect has flattened what was nested when it made them."""
+
+    def budget(self, schema: Schema, root: str) -> int:
+        return 0
+
+    def keeps_whole(self, schema: Schema, table: str, column: str, budget: int) -> bool:
+        return True
+
+    def excludes(self, schema: Schema, table: str, path: str) -> bool:
+        return False
+
+
+def asked_of(request: Request) -> str:
+    """What of the hints of a request was said, in words; nothing if none was."""
+    said = {
+        "keys": request.keys,
+        "merge keys": request.merge_keys,
+        "a merge strategy": request.strategy,
+        "columns": request.columns,
+        "max_nesting": request.max_nesting is not None,
+    }
+    return " and ".join(name for name, each in said.items() if each)
 
 
 class QuietKeep:

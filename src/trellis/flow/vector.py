@@ -88,7 +88,11 @@ class Vectors:
         made = Read(TableBatch(self.table.name, read.num_rows), read.num_rows, oddities=records.unused())
         columns = {cell.column: self._column(cell, column, records) for cell, column in self.cells}
         if self.program.drops is not None:
-            dropped = pa.array([value is True for value in records.computed(self.program.drops)], pa.bool_())
+            try:
+                found = records.computed(self.program.drops)
+            except Special:
+                raise NotClean from None
+            dropped = pa.array([each is True for each in found], pa.bool_())
             made.dropped = int(pc.sum(dropped).as_py() or 0)
             if made.dropped:
                 stays = pc.invert(dropped)

@@ -21,6 +21,8 @@ from trellis.flow.vector_json import object_text
 INT: Final = (-(2**31), 2**31 - 1)
 EXACT: Final = 2**53
 EXACT32: Final = 2**24
+_FLOATS: Final = frozenset({"float32", "float64"})
+_COUNTS: Final = frozenset({"int32", "int64", "bool"})
 _LONGEST_DIGITS: Final = r"^[+-]?\d{1,18}$"
 _NUMBER: Final = r"^[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?$"
 _STAMP: Final = r"^[1-9]\d{3}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?$"
@@ -39,6 +41,8 @@ def fitted(array: pa.Array, cell: Cell, wanted: pa.DataType, zone: str) -> pa.Ar
     """The values of a column that holds one value each."""
     if array.null_count == len(array):
         return pa.nulls(len(array), wanted)
+    if pa.types.is_floating(array.type):
+        _refuse_integers(array, cell)
     way = _WAYS.get((_kind(array.type), cell.target))
     if way is None:
         return None
@@ -76,6 +80,20 @@ def listed(array: pa.Array, cell: Cell, wanted: pa.DataType, zone: str) -> pa.Ar
     empty = pa.array(lengths == 0)
     made = pa.ListArray.from_arrays(pa.array(offsets), values, type=wanted)
     return pc.if_else(empty, pa.scalar(None, wanted), made) if pc.any(empty).as_py() else made
+
+
+def _refuse_integers(array: pa.Array, cell: Cell) -> None:
+    """Among floats Arrow reads an integer as one: raises NotClean where that tells another value, or another
+    damage.
+    """
+    whole = pc.equal(array, pc.trunc(array))
+    if cell.target in _FLOATS:
+        limit = EXACT32 if cell.target == "float32" else EXACT
+        whole = pc.and_(whole, pc.greater_equal(pc.abs(array), limit))
+    elif cell.target in _COUNTS:
+        whole = pc.and_(whole, pc.greater_equal(pc.abs(array), EXACT))
+    if pc.any(whole).as_py():
+        raise NotClean
 
 
 def _kind(type_: pa.DataType) -> str:

@@ -10,10 +10,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.message import Message
 from http.client import HTTPException
 from types import MappingProxyType
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from trellis.errors import DestinationError, UsageError
@@ -59,13 +58,15 @@ class Http:
         Raises UsageError where it is no such URL.
         """
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(
-                f"{parts.hostname or url!r} is no controller: write its URL, such as http://localhost:9000"
-            )
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _has_port(parts.netloc):
+            shown = url.rpartition("@")[2]
+            raise UsageError(f"{shown!r} is no controller: write its URL, such as http://localhost:9000")
         made = dict(headers or {})
         if parts.username is not None and "authorization" not in {name.lower() for name in made}:
             made["Authorization"] = basic(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
+        for name, value in made.items():
+            if not (name + value).isascii() or not (name + value).isprintable():
+                raise UsageError(f"header {name!r}: its value may hold printable ASCII characters only")
         place = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
         return Http(urlunsplit(place).rstrip("/"), MappingProxyType(made), timeout, wait)
 
@@ -93,11 +94,10 @@ class Http:
             headers["Content-Type"] = type
         request = urllib.request.Request(self.url + path, body, headers, method=method)
         try:
-            with _opener().open(request, timeout=self.timeout) as found:
-                return _answer(found.status, found.headers, found)
-        except urllib.error.HTTPError as told:
-            with told:
-                return _answer(told.code, told.headers, told)
+            with _OPENER.open(request, timeout=self.timeout) as found:
+                text = found.read().decode("utf-8", "replace")
+                told = found.headers
+                return Answer(found.status, told.get_content_type(), text, told.get("Location"))
         except urllib.error.URLError as bad:
             raise self._unanswered(method, bad.reason) from bad
         except (OSError, HTTPException) as bad:
@@ -135,11 +135,16 @@ class _Passing(DestinationError):
     """No answer, for a reason that may pass."""
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Credentials do not follow to another place."""
+class _AnyStatus(urllib.request.HTTPErrorProcessor):
+    """Whatever the status, it is an answer. No redirect is followed: credentials stay where they belong."""
 
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
+    def http_response(self, request: Any, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
+_OPENER: Final = urllib.request.build_opener(_AnyStatus)
 
 
 def basic(user_and_password: str) -> str:
@@ -151,10 +156,11 @@ def basic(user_and_password: str) -> str:
     return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
 
 
-def _opener() -> urllib.request.OpenerDirector:
-    return urllib.request.build_opener(_NoRedirect)
+def _has_port(netloc: str) -> bool:
+    """Whether the port is a number, or there is none.
 
-
-def _answer(status: int, headers: Message[str, str], body: IO[bytes]) -> Answer:
-    text = body.read().decode("utf-8", "replace")
-    return Answer(status, headers.get_content_type(), text, headers.get("Location"))
+    >>> _has_port("host"), _has_port("host:9000"), _has_port("[::1]:90"), _has_port("host:x")
+    (True, True, True, False)
+    """
+    said = netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
+    return not said or (said.isdecimal() and int(said) < 65536)

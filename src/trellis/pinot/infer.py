@@ -54,7 +54,11 @@ class Witness(Survey):
         while stack:
             node, made = stack.pop()
             made.values = self._values.get(id(node), made.values)
-            made.objects = node.objects
+            made.objects, made.times = node.objects, node.timestamps
+            if len(node.kinds) > 1:
+                made.places = {
+                    kind: f"{seen.first.file}:{seen.first.line}" for kind, seen in node.kinds.items()
+                }
             for key, inner in node.keys.items():
                 made.keys[key] = Evidence()
                 stack.append((inner, made.keys[key]))
@@ -130,8 +134,11 @@ _BITS: Final = {"int64": PinotType.LONG, "float": PinotType.FLOAT}
 
 
 def schema_for(sources: Sequence[str | Path], name: str | None = None) -> str:
-    """The schema document that is proposed for some files; `name` is that of the table."""
-    return infer(sources, Asked(name or "")).document
+    """A schema document for some files that does without a table config: objects are JSON, not columns.
+
+    `name` is that of the table. Where a table config can be given too, `infer` gives both.
+    """
+    return infer(sources, Asked(name or "", alone=True)).document
 
 
 def authored_for(sources: Sequence[str | Path]) -> Schema:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from destinations.postgres_server import Server, database, postgres
 from pinot.delivery.standin import Standin, standin
 from trellis.pinot.controller import Controller
 from trellis.pinot.http import Http
+
+__all__ = ["database", "postgres"]
 
 
 @pytest.fixture
@@ -20,3 +24,12 @@ def cluster() -> Iterator[Standin]:
 @pytest.fixture
 def controller(cluster: Standin) -> Controller:
     return Controller(Http.of(cluster.url, timeout=0.3, wait=lambda _: None))
+
+
+@pytest.fixture(params=["parquet", "duckdb", "postgres"])
+def lake(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a new dataset."""
+    if request.param == "postgres":
+        server: Server = request.getfixturevalue("postgres")
+        return server.url(request.getfixturevalue("database"))
+    return {"duckdb": f"duckdb:{tmp_path}/lake.duckdb", "parquet": f"parquet:{tmp_path}/lake"}[request.param]

@@ -110,17 +110,16 @@ def _handler(standin: Standin) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *_: Any) -> None: ...
 
         def _any(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            body = self.rfile.read(length).decode()
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             found = standin.answer(Asked(self.command, self.path, dict(self.headers), body))
             if found.silent:
                 standin.over.wait(30)
                 return
             self.send_response(found.status)
             content = found.body.encode()
-            for name, value in {"Content-Type": found.type, **found.headers}.items():
+            length = {"Content-Length": str(len(content))}
+            for name, value in {"Content-Type": found.type, **length, **found.headers}.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
 

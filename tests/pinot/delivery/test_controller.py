@@ -268,10 +268,29 @@ def test_headers_do_not_follow_to_another_place(cluster: Standin) -> None:
     assert cluster.paths == ["GET /schemas/rides"]
 
 
-@pytest.mark.parametrize("url", ["localhost:9000", "ftp://host", "http://", "nonsense", ""])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("localhost:9000", "ftp://host", "http://", "nonsense", "", "http://host:port", "http://host:99999"),
+        "me:secret@host:9000",
+    ],
+)
 def test_what_is_no_url(url: str) -> None:
-    with pytest.raises(UsageError, match="is no controller: write its URL"):
+    with pytest.raises(UsageError, match="is no controller: write its URL") as told:
         Http.of(url)
+    assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("value", ["Bearer secret\n", "Bearer secret\r\nX: y", "Bearer s\xe9cret"])
+def test_a_header_that_cannot_be_sent_is_not_shown(value: str) -> None:
+    with pytest.raises(UsageError) as told:
+        Http.of("http://c", {"Authorization": value})
+    assert str(told.value) == "header 'Authorization': its value may hold printable ASCII characters only"
+
+
+def test_an_answer_that_breaks_off(cluster: Standin, controller: Controller) -> None:
+    cluster.on("POST /schemas", Said(500, "half", headers={"Content-Length": "400"}))
+    assert "the connection broke before an answer came" in refusal(controller.add_schema, RIDES)
 
 
 def test_the_recorded_answers_are_those_of_a_real_controller() -> None:

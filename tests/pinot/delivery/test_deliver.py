@@ -54,9 +54,8 @@ def delivered(pipeline: Pipeline, out: Path, **wanted: Any) -> list[dict[str, An
     return [row for each in files for row in pq.read_table(each.path).to_pylist()]
 
 
-@pytest.mark.parametrize("to", ["parquet:{}/lake", "duckdb:{}/lake.duckdb"])
-def test_the_rows_of_a_dataset_with_true_nulls(tmp_path: Path, to: str) -> None:
-    pipeline = loaded(tmp_path, to.format(tmp_path), RIDES, ROWS, view="nullable")
+def test_the_rows_of_a_dataset_with_true_nulls(tmp_path: Path, lake: str) -> None:
+    pipeline = loaded(tmp_path, lake, RIDES, ROWS, view="nullable")
     out = tmp_path / "out"
     assert sorted(delivered(pipeline, out), key=lambda row: -row["started"]) == ROWS
     assert sorted(str(each.relative_to(out)) for each in out.rglob("*") if each.is_file()) == [
@@ -74,11 +73,10 @@ def test_the_rows_of_a_dataset_with_true_nulls(tmp_path: Path, to: str) -> None:
     assert job["outputDirURI"] == f"{(out / 'segments').as_uri()}/"
 
 
-@pytest.mark.parametrize("to", ["parquet:{}/lake", "duckdb:{}/lake.duckdb"])
-def test_every_type_of_a_dataset(tmp_path: Path, to: str) -> None:
+def test_every_type_of_a_dataset(tmp_path: Path, lake: str) -> None:
     """Values as the files have them: bytes, and maps as pairs."""
     rows = every_type.records(60)
-    pipeline = loaded(tmp_path, to.format(tmp_path), every_type.schema("all"), rows, view="nullable")
+    pipeline = loaded(tmp_path, lake, every_type.schema("all"), rows, view="nullable")
     found = sorted(delivered(pipeline, tmp_path / "out"), key=lambda row: row["id"])
     for row, got in zip(rows, found, strict=True):
         for name, value in row.items():

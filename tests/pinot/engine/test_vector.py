@@ -196,6 +196,8 @@ def alike(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
                     st.booleans(),
                     st.integers(-(2**40), 2**40),
                     st.floats(-1e9, 1e9),
+                    NUMBER,
+                    st.lists(NUMBER, max_size=3),
                     TEXT,
                     OBJECT,
                     st.lists(st.integers(0, 9), max_size=3),

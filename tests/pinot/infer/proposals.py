@@ -50,8 +50,12 @@ def column(values: Sequence[Any], name: str = "c", **asked: Any) -> tuple[str, s
 
 
 def lints(proposal: Proposal) -> list[tuple[str, str]]:
-    """What there is to look at, but for the missing time."""
-    return [(each.column, each.said) for each in proposal.lints if "time of a row" not in each.said]
+    """What there is to look at, but for the missing time and where values were first."""
+    return [
+        (each.column, each.said)
+        for each in proposal.lints
+        if "time of a row" not in each.said and ", first at " not in each.said
+    ]
 
 
 def rows(records: Records, proposal: Proposal) -> list[Row]:

@@ -17,8 +17,8 @@ from pinot.infer.proposals import column, lints, proposed, rows, said
     [
         ([1, -7], "INT dimension", "whole numbers -7 to 1; only 2 different ones"),
         ([0, 0], "INT dimension", "always 0; the same in every row"),
-        ([1, 2**30], "LONG dimension", "whole numbers up to 1,073,741,824, near the end of INT; only 2 different ones"),
-        ([2**40], "LONG dimension", "whole numbers up to 1,099,511,627,776; the same in every row"),
+        ([2**30], "LONG dimension", "up to 1,073,741,824, near the end of INT; the same in every row"),
+        ([2**40], "LONG dimension", "up to 1,099,511,627,776; the same in every row"),
         ([1, 10**20], "STRING dimension", "numbers beyond LONG, as text; too long for an amount"),
         ([1.5, 2], "DOUBLE metric", "whole numbers and fractions; a measure"),
         ([1.5, 2**60], "BIG_DECIMAL metric", "fractions and whole numbers beyond 2^53; a measure"),
@@ -36,7 +36,7 @@ from pinot.infer.proposals import column, lints, proposed, rows, said
         ([["a", "b"], ["c"]], "STRING[] dimension", "lists of text"),
         ([[1, 2], [3]], "INT[] dimension", "lists of whole numbers 1 to 3"),
         ([[1.5], 2], "DOUBLE[] dimension", "lists of whole numbers and fractions"),
-        ([[10**20], [1]], "STRING[] dimension", "lists of numbers beyond LONG, as text because a BIG_DECIMAL is one value"),
+        ([[10**20]], "STRING[] dimension", "lists of numbers beyond LONG, as text"),
         ([[1, "x"]], "STRING[] dimension", "lists of text and whole numbers are mixed"),
         ([[{"a": 1}]], "JSON dimension", "lists of objects"),
         ([[[1]], [[2, 3]]], "JSON dimension", "lists of lists"),
@@ -62,6 +62,7 @@ def test_the_type_holds_every_value(values: list[Any], expected: str, why: str):
         ([[1, None], [None, None]], "3 nulls inside lists are left out"),
         ([None, None], "no column: only nulls"),
         ([[], []], "no column: only empty lists"),
+        ([{}, None], "no column: only empty objects"),
         ([1, 10**20], "numbers beyond LONG"),
         ([1.5, math.nan, math.inf], "2 values are NaN or infinite: NaN becomes null"),
         (["a\0b", "c"], "1 text holds a null character: Pinot cuts there"),
@@ -110,4 +111,18 @@ def test_times_of_day_have_no_column():
 
     assert lints(proposed([{"c": time(1), "d": 1}])) == [
         ("c", "no column: times of day, which Pinot has not: make them text")
+    ]
+
+
+def test_where_mixed_values_are_and_what_texts_nearly_are():
+    records = [
+        {"a": 1, "t": "2024-01-01T00:00:00Z", "price": "1.5"},
+        {"a": "x", "t": "soon", "price": "2"},
+        {"a": 3, "t": ""},
+    ]
+    assert [(each.column, each.said) for each in proposed(records).lints[:-1]] == [
+        ("a", "text and whole numbers are mixed: all become text"),
+        ("a", "1 value is text, first at records:2"),
+        ("t", "1 of 3 texts are times: the others keep the column text"),
+        ("price", "every text is a number: --metric price makes it one"),
     ]

@@ -55,13 +55,58 @@ NAMES: Final = (
     "m",
 )
 SCALARS: Final[tuple[Any, ...]] = (
-    None, True, False, 0, 1, 7, -5, Int64(7), Int64(1_700_000_000_123), 3_000_000_000, 10**19, 10**30,
-    0.0, -0.0, 1.5, 7.9, -7.9, 1e20, float("nan"), float("inf"), Float32(7.9), Float32(-0.0), Float32("nan"),
-    Decimal("1.50"), Decimal("1200.00"), Decimal("0.0"), Decimal("1E+3"),
-    "", "x", "abcdef", "ab\0cdef", "7", " 7 ", "7.9", "TRUE ", "null", "cafe", "caf", '{"b":1, "a":1.10}',
-    "[1, 2.50]", "100.0", "2023-11-14", "2023-11-14 22:13:20.123", "1999-02-31 00:00:00", "h\U0001f600llo",
-    b"", b"\x01\x02\x03\x04\x05", b"\xca\xfe", 12_345, 19_675, 1_700_000_000,
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    7,
+    -5,
+    Int64(7),
+    Int64(1_700_000_000_123),
+    3_000_000_000,
+    10**19,
+    10**30,
+    0.0,
+    -0.0,
+    1.5,
+    7.9,
+    -7.9,
+    1e20,
+    float("nan"),
+    float("inf"),
+    Float32(7.9),
+    Float32(-0.0),
+    Float32("nan"),
+    Decimal("1.50"),
+    Decimal("1200.00"),
+    Decimal("0.0"),
+    Decimal("1E+3"),
+    "",
+    "x",
+    "abcdef",
+    "ab\0cdef",
+    "7",
+    " 7 ",
+    "7.9",
+    "TRUE ",
+    "null",
+    "cafe",
+    "caf",
+    '{"b":1, "a":1.10}',
+    "[1, 2.50]",
+    "100.0",
+    "2023-11-14",
+    "2023-11-14 22:13:20.123",
+    "1999-02-31 00:00:00",
+    "h\U0001f600llo",
+    b"",
+    b"\x01\x02\x03\x04\x05",
+    b"\xca\xfe",
+    12_345,
+    19_675,
+    1_700_000_000,
+)
 KINDS: Final = [
     [
         each
@@ -71,18 +116,37 @@ KINDS: Final = [
     for one in (int, float, str, bool, bytes)
 ]
 DEFAULTS: Final[Mapping[str, tuple[Any, ...]]] = {
-    "INT": (5, "-1"), "LONG": (5,), "FLOAT": (1.5,), "DOUBLE": (-0.0, 2.5), "BIG_DECIMAL": ("1.50", 0),
-    "BOOLEAN": (True,), "TIMESTAMP": ("2023-11-14", 5), "STRING": ("", "longer than that"), "JSON": ('{"a": 1}',),
+    "INT": (5, "-1"),
+    "LONG": (5,),
+    "FLOAT": (1.5,),
+    "DOUBLE": (-0.0, 2.5),
+    "BIG_DECIMAL": ("1.50", 0),
+    "BOOLEAN": (True,),
+    "TIMESTAMP": ("2023-11-14", 5),
+    "STRING": ("", "longer than that"),
+    "JSON": ('{"a": 1}',),
     "BYTES": ("cafe", "0102030405060708"),
-}  # fmt: skip
+}
 FORMATS: Final = (
-    ("LONG", "EPOCH|DAYS"), ("INT", "EPOCH|DAYS"), ("LONG", "EPOCH"), ("STRING", "SIMPLE_DATE_FORMAT|yyyy-MM-dd"),
-    ("TIMESTAMP", "TIMESTAMP"), ("STRING", "EPOCH|SECONDS"), ("LONG", "TIMESTAMP"),
-)  # fmt: skip
+    ("LONG", "EPOCH|DAYS"),
+    ("INT", "EPOCH|DAYS"),
+    ("LONG", "EPOCH"),
+    ("STRING", "SIMPLE_DATE_FORMAT|yyyy-MM-dd"),
+    ("TIMESTAMP", "TIMESTAMP"),
+    ("STRING", "EPOCH|SECONDS"),
+    ("LONG", "TIMESTAMP"),
+)
 TRANSFORMS: Final = (
-    "upper(a)", "plus(b, 1)", "concat(a, c, '-')", "jsonFormat(d)", "b", "toEpochDays(b)", "a = 'x'", "lower(e)",
+    "upper(a)",
+    "plus(b, 1)",
+    "concat(a, c, '-')",
+    "jsonFormat(d)",
+    "b",
+    "toEpochDays(b)",
+    "a = 'x'",
+    "lower(a)",
     "jsonPathString(e, '$.k', 'no')",
-)  # fmt: skip
+)
 FILTERS: Final = (
     "a = 'x'",
     "b > 5",
@@ -186,15 +250,17 @@ def record(dice: random.Random) -> dict[str, Any]:
     names = ("a", "b", "c", "d", "e", "geo", "lines", "l", "m", "n", "ts")
     made = {name: value(dice) for name in dice.sample(names, dice.randint(1, 7))}
     if "lines" in made and dice.random() < 0.6:
+        one = dice.choice(KINDS)
         made["lines"] = [
-            {key: value(dice, 2) for key in sorted(dice.sample(("sku", "tags"), dice.randint(1, 2)))}
+            {key: dice.choice(one) for key in sorted(dice.sample(("sku", "tags"), dice.randint(1, 2)))}
             for _ in range(2)
         ]
     for name in "ab":  # 03
-        if isinstance(made.get(name), list | dict) and dice.random() < 0.7:
+        if isinstance(made.get(name), list | dict):
             made[name] = dice.choice(SCALARS)
-    if isinstance(made.get("d"), bytes):  # 06
-        made["d"] = "x"
+    for name in "bd":  # 06
+        if isinstance(made.get(name), bytes):
+            made[name] = "x"
     made["mm"] = dice.choice((None, {}, {"k": "v"}, {"a": "x", "b": "y"}, '{"k": "v"}', "x"))  # 04
     return made
 
@@ -244,15 +310,20 @@ def shown_one(stored: Any, data_type: PinotType) -> Any:
     return {"type": kind, "value": stored.hex() if isinstance(stored, bytes) else str(stored)}
 
 
-def same(ours: Any, theirs: Any) -> bool:
-    """01: JSON text may differ in the order of the keys of maps. 02: a float may be written in more digits."""
+def same(ours: Any, theirs: Any, unnested: bool) -> bool:
+    """01: JSON text may differ in the order of the keys of maps. 02: a float may be written in more digits.
+    16: the values of a map may come in another order in an unnested row.
+    """
     if ours == theirs:
         return True
     if not isinstance(ours, dict) or not isinstance(theirs, dict) or ours.get("type") != theirs.get("type"):
         return False
     if ours["type"] == "LIST":
         lists = ours["value"], theirs["value"]
-        return len(lists[0]) == len(lists[1]) and all(map(same, *lists))
+        if unnested:
+            lists = sorted(lists[0], key=repr), sorted(lists[1], key=repr)
+        pairs = zip(*lists, strict=False)
+        return len(lists[0]) == len(lists[1]) and all(same(*pair, unnested) for pair in pairs)
     if ours["type"] == "FLOAT":
         return Float32(ours["value"]) == Float32(theirs["value"])
     try:
@@ -276,14 +347,14 @@ def differences(made: Pipeline, ours: Outcome, theirs: Mapping[str, Any]) -> lis
         for name, spec in made.specs.items():
             now = made.main_time is not None and made.main_time.spec is spec and name in row.nulls
             mine = shown(row.values[name], spec)
-            if not now and not same(mine, other["values"][name]):
+            unnested = made.table.complex is not None
+            if not now and not same(mine, other["values"][name], unnested):
                 found.append(f"{name}: {mine} not {other['values'][name]}")
         nulls = sorted(row.nulls & made.specs.keys())
         if nulls != sorted(set(other["nulls"]) & made.specs.keys()):
             found.append(f"nulls {nulls} not {other['nulls']}")
-        for mark in ("incomplete", "sanitized"):
-            if getattr(row, mark) != other[mark]:
-                found.append(f"{mark} {getattr(row, mark)}")
+        marks = ("incomplete", "sanitized")
+        found += [f"{each} {other[each]}" for each in marks if getattr(row, each) != other[each]]
     return found
 
 
@@ -296,8 +367,10 @@ def test_rows_are_those_of_pinot(pinot: Oracle, seed: int, complex_type: bool) -
         table = table_of(dice, main_time, complex_type)
         try:
             made = pipeline(said, table)
-        except SchemaError as bad:  # 07
-            assert "prefixesToRename" in str(bad)
+        except SchemaError as bad:
+            if "prefixesToRename" not in str(bad):  # 07
+                with pytest.raises(Refused):
+                    pinot.ask("rows", schema=said, table=table, rows=[], typed=True)
             continue
         for _ in range(12):
             given = record(dice)

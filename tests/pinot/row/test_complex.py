@@ -194,7 +194,7 @@ def test_text_of_a_list_that_json_has_no_form_for_is_a_fault() -> None:
     for _ in range(3000):
         deep = [deep]
     made = pipeline(document([column("a", "STRING")]), flattened())
-    with pytest.raises(RowFault, match="column a: .*nested"):
+    with pytest.raises(RowFault, match=r"column a: .*nested"):
         made.rows({"a": deep})
 
 

@@ -16,6 +16,7 @@ import pytest
 import trellis
 from pinot.row.rows import column, config, document, map_column, several, time
 from trellis.dialects import get_dialect
+from trellis.dialects.pinot.value.kinds import Float32
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.pipelines import Pipeline
 
@@ -163,7 +164,7 @@ def test_every_type_in_parquet(tmp_path: Path, from_file: bool) -> None:
         "BYTESs": "list<element: binary>",
         "metric": "double",
         "day": "string",
-        "map": "map<string, int64>",
+        "map": "map<string, int64 ('map')>",
     }
 
 
@@ -184,11 +185,12 @@ def test_infinities_in_lists_are_texts_where_lists_are_json(tmp_path: Path) -> N
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON as one value, whatever blanks a destination writes into it."""
-    return {
+    """JSON as one value, whatever blanks are in it; a float of 32 bits, however it is read."""
+    made = {
         name: json.loads(value) if name in TEXTS and isinstance(value, str) else value
         for name, value in row.items()
     }
+    return {**made, "FLOAT": made["FLOAT"] and Float32(made["FLOAT"])}
 
 
 # --- several loads
@@ -219,7 +221,7 @@ def test_a_schema_may_have_a_new_column(place: str) -> None:
     pipe.load([{"n": 1}], schema=SMALL)
     wider = {**SMALL, "dimensionFieldSpecs": [*SMALL["dimensionFieldSpecs"], column("new", "LONG")]}
     report = pipe.load([{"n": 2, "new": 5}], schema=wider)
-    assert [each.describe() for each in report.changes] == ["t.new is new (bigint)"]
+    assert [each.describe() for each in report.changes] == ["t.new is new: bigint"]
     assert sorted(rows(pipe), key=lambda row: row["n"]) == [
         {"n": 1, "s": "null", "new": None},
         {"n": 2, "s": "null", "new": 5},
@@ -231,8 +233,7 @@ def test_a_schema_may_have_a_new_column(place: str) -> None:
     [
         (
             document([column("n", "LONG"), column("s", "STRING")], primaryKeyColumns=["n"]),
-            r"Backward incompatible schema t\. Reason: Incompatible field specifications: "
-            r"\[n \(old: DIMENSION INT, new: DIMENSION LONG\)\]",
+            r"Backward incompatible schema t\. Reason: .*: \[n \(old: DIMENSION INT, new: DIMENSION LONG\)\]",
         ),
         (document([column("n", "INT")], primaryKeyColumns=["n"]), r"Missing columns .*: \[s\]"),
         ({**SMALL, "schemaName": "other"}, "the dataset holds table t, the schema given is that of other"),
@@ -309,7 +310,8 @@ def test_a_schema_that_is_none_is_told(
 
 
 def test_a_schema_of_the_other_dialects_is_given_so_too(tmp_path: Path) -> None:
-    text = "name: shop\nversion: 1\nengine_version: 11\ntables:\n  items:\n    columns:\n      id: {data_type: text}\n"
+    tables = "tables:\n  items:\n    columns:\n      id: {data_type: text}\n"
+    text = f"name: shop\nversion: 1\nengine_version: 11\n{tables}"
     pipe = trellis.pipeline("shop", f"parquet:{tmp_path}/lake")
     pipe.load([{"id": 7}], table="items", schema=text)
     assert pipe.schema.tables["items"].columns["id"].data_type == "text"
@@ -341,7 +343,7 @@ def test_the_balance_counts_records(tmp_path: Path) -> None:
         "continueOnError": True,
     }
     pipe = lake(tmp_path, table_config=config(**said), on_error="reject")
-    source = [{"n": 1, "r": [1, 2, 3]}, {"n": 6, "r": [1, 2]}, {"n": "x"}, {"n": "7.5"}, 5]
+    source = [{"n": 1, "r": [1, 2, 3]}, {"n": 6, "r": [1, 2]}, {"n": "x"}, {"n": "1.5"}, 5]
     report = pipe.load(source, schema=SMALL)
     counts = report.rows
     assert (counts.read, counts.loaded, counts.rejected, counts.dropped) == (5, 1, 3, 1)

@@ -29,7 +29,7 @@ from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect import ChainLoad, Journal, KeyedLoad, Load, Mode, Request, State
 from trellis.evolution.journal import load_records, new_schema
-from trellis.evolution.quiet import QuietKeep
+from trellis.evolution.quiet import QuietKeep, asked_of
 from trellis.schema.model import Schema, Table
 from trellis.schema.naming import Naming
 
@@ -90,18 +90,9 @@ class PinotKeep(QuietKeep):
         return schema if made == known else with_authored(schema, made)
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
-        asked = {
-            "keys": request.keys,
-            "merge keys": request.merge_keys,
-            "a merge strategy": request.strategy,
-            "columns": request.columns,
-            "a contract": request.contract,
-            "max_nesting": request.max_nesting is not None,
-        }
-        if refused := [name for name, said in asked.items() if said]:
-            raise UsageError(
-                f"{' and '.join(refused)}: a table of Pinot has its own from its schema; leave it out"
-            )
+        asked = asked_of(request) or (request.contract and "a contract")
+        if asked:
+            raise UsageError(f"{asked}: a table of Pinot has its own from its schema; leave it out")
         authored = authored_of(schema)
         if authored.schema is None:
             raise UsageError(

@@ -65,7 +65,13 @@ class PinotProgram:
         for row in outcome.rows:
             made.rows.append(self._emitted(row))
             made.lost += [
-                Lost(self.table, fault.column, fault.column, fault.value, f"column {fault.column}: {fault.reason}")
+                Lost(
+                    self.table,
+                    fault.column,
+                    fault.column,
+                    fault.value,
+                    f"column {fault.column}: {fault.reason}",
+                )
                 for fault in row.faults
                 if fault.value is not None
             ]

@@ -36,7 +36,7 @@ from trellis.evolution.dialect import (
     State,
 )
 from trellis.evolution.journal import load_records, new_schema
-from trellis.evolution.quiet import QuietKeep
+from trellis.evolution.quiet import QuietKeep, asked_of
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 from trellis.schema.system import is_system
@@ -73,17 +73,9 @@ class RudderKeep(QuietKeep):
         return adopted(schema, catalog, self.saw_data(self.new_table(schema, "", None)))
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
-        asked = {
-            "keys": request.keys,
-            "merge keys": request.merge_keys,
-            "a merge strategy": request.strategy,
-            "columns": request.columns,
-            "max_nesting": request.max_nesting is not None,
-        }
-        if refused := [name for name, said in asked.items() if said]:
+        if asked := asked_of(request):
             raise UsageError(
-                f"{' and '.join(refused)}: tables of events have theirs from the dialect rudderstack; "
-                "leave it out"
+                f"{asked}: tables of events have theirs from the dialect rudderstack; leave it out"
             )
         if request.contract is None:
             return schema

@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.holding import Held, held
+from trellis.dialects.pinot.infer.holding import NUMBERS, SAID, Held, counted, held
 from trellis.dialects.pinot.infer.instants import Instant, asked_instant, instant_of
 from trellis.dialects.pinot.infer.naming import Names, quoted
 from trellis.dialects.pinot.infer.nesting import Leaf
 from trellis.dialects.pinot.infer.parts import part_of
 from trellis.dialects.pinot.infer.proposal import Asked, Lint, Proposed
+from trellis.dialects.pinot.infer.words import says_amount
 from trellis.errors import UsageError
 
 
@@ -34,7 +35,7 @@ class Columns:
             self.lints.append(Lint('""', "a key without a name cannot be a column"))
             return
         found = _kept(leaf)
-        self.lints += [Lint(leaf.name, said) for said in found.lints]
+        self.lints += [Lint(leaf.name, said) for said in (*found.lints, *_notes(leaf, found))]
         if found.data_type is None:
             self.lints.append(Lint(leaf.name, f"no column: {found.why}"))
             self._refuse_empty(leaf.name, found)
@@ -74,7 +75,7 @@ class Columns:
         if instant is not None and instant.read_by is not None:
             other = self.names.take(f"{name}_millis")
             self.times[other] = instant
-            why = f"{instant.read_by} in {leaf.name} does not sort by time"
+            why = f"{leaf.name} by {instant.read_by}, which does not sort"
             pattern = instant.read_by.replace("'", "''")
             reads = f"fromDateTime({quoted(leaf.name)}, '{pattern}')"
             yield Proposed(_time_spec(other, instant, complete), why, reads)
@@ -120,6 +121,22 @@ def _kept(leaf: Leaf) -> Held:
     if leaf.map_of is not None:
         return replace(found, data_type=PinotType.MAP, why=leaf.whole, lints=())
     return replace(found, why=f"objects: {leaf.whole}", lints=())
+
+
+def _notes(leaf: Leaf, found: Held) -> Iterator[str]:
+    """Where mixed values are, and what texts nearly are."""
+    evidence = leaf.evidence
+    if not evidence.kinds <= NUMBERS and len(evidence.kinds) > 1 and evidence.places:
+        rarest = min(sorted(evidence.kinds), key=lambda kind: evidence.values.kinds[kind])
+        count = counted(evidence.values.kinds[rarest], "value is", "values are")
+        yield f"{count} {SAID.get(rarest, rarest)}, first at {evidence.places[rarest]}"
+    texts, count_of_texts = found.values.texts, evidence.values.kinds["string"]
+    if found.data_type is not PinotType.STRING or texts is None or evidence.kinds != {"string"}:
+        return
+    if 0 < evidence.times < count_of_texts:
+        yield f"{evidence.times:,} of {count_of_texts:,} texts are times: the others keep the column text"
+    if texts.numbers and says_amount(leaf.key):
+        yield f"every text is a number: --metric {leaf.name} makes it one"
 
 
 def _complete(leaf: Leaf, found: Held) -> bool:

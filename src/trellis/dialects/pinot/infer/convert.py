@@ -115,7 +115,7 @@ class _Columns:
             return None
         at = min(ranked)[2]
         best = self.columns[at]
-        self.columns[at] = replace(best, why=f"{best.why}; the main time, by its name")
+        self.columns[at] = replace(best, why=f"{best.why}; main time by its name")
         if not best.spec.not_null:
             said = "the main time may be null: the time of the load stands for it"
             self.lints.append(Lint(best.spec.name, said))

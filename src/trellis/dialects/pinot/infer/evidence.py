@@ -133,7 +133,8 @@ _TAKERS: Final[Mapping[str, Callable[[Scalars, Any], None]]] = {
 class Evidence:
     """One path: its values, the paths of the keys below it, and that of the elements of its lists.
 
-    `declared` is what a source with types says: LONG or FLOAT of numbers, MAP of objects.
+    `declared` is what a source with types says: LONG or FLOAT of numbers, MAP of objects. `times` counts the
+    texts that are ISO times, `places` says where each kind stood first.
     """
 
     values: Scalars = field(default_factory=Scalars)
@@ -141,6 +142,8 @@ class Evidence:
     items: Evidence | None = None
     objects: int = 0
     declared: PinotType | None = None
+    times: int = 0
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -37,6 +37,8 @@ def held(evidence: Evidence) -> Held:
     if not kinds:
         return Held(None, "only nulls", evidence.values)
     if "array" not in kinds:
+        if kinds == {"object"} and not evidence.keys:
+            return Held(None, "only empty objects", evidence.values)
         if "object" in kinds:
             return _json(evidence, "objects" if kinds == {"object"} else f"{_listed(kinds)} are mixed")
         return scalar(evidence.values, evidence.declared)
@@ -61,7 +63,7 @@ def _several(evidence: Evidence, items: Evidence) -> Held:
     if why.startswith("lists of always"):
         why = f"lists, {one.why}"
     if data_type is PinotType.BIG_DECIMAL:
-        data_type, why = PinotType.STRING, f"{why}, as text because a BIG_DECIMAL is one value"
+        data_type, why = PinotType.STRING, f"{why}, as text"
     if data_type is PinotType.JSON:
         data_type = PinotType.STRING
     lints = list(one.lints)
@@ -146,8 +148,8 @@ def _whole(values: Scalars) -> Held:
         if least >= -ROOM and most <= ROOM:
             why = f"always {least:,}" if least == most else f"whole numbers {least:,} to {most:,}"
             return Held(PinotType.INT, why, values)
-        return Held(PinotType.LONG, f"whole numbers up to {max(most, -least):,}, near the end of INT", values)
-    return Held(PinotType.LONG, f"whole numbers up to {max(most, -least):,}", values)
+        return Held(PinotType.LONG, f"up to {max(most, -least):,}, near the end of INT", values)
+    return Held(PinotType.LONG, f"up to {max(most, -least):,}", values)
 
 
 def _text(values: Scalars) -> Held:
@@ -192,11 +194,11 @@ def _listed(kinds: frozenset[str]) -> str:
     >>> _listed(frozenset({"int", "string", "array"}))
     'lists, text and whole numbers'
     """
-    said = sorted(_SAID.get(kind, kind) for kind in kinds)
+    said = sorted(SAID.get(kind, kind) for kind in kinds)
     return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
 
 
-_SAID: Final = {
+SAID: Final = {
     "bool": "booleans",
     "int": "whole numbers",
     "integer beyond 64 bits": "numbers beyond LONG",

@@ -23,7 +23,7 @@ def main_time(columns: Columns, asked: Asked, delimiter: str) -> str | None:
         )
         if name is not None:
             _warn(columns, name, present[name].spec.not_null)
-            _say(columns, name, "the main time as asked")
+            _say(columns, name, "main time as asked")
         return name
     ranked = [
         (rank + 2 * name.count(delimiter), at, name)
@@ -35,7 +35,7 @@ def main_time(columns: Columns, asked: Asked, delimiter: str) -> str | None:
     if not ranked:
         return None
     best = min(ranked)[2]
-    _say(columns, best, "the main time: always there, 1971 to 2071")
+    _say(columns, best, "main time, always there")
     return best
 
 

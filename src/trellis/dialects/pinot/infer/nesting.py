@@ -41,11 +41,15 @@ class Leaf:
 
 @dataclass
 class Nesting:
-    """The walk over all paths. `unnest` are the lists whose elements become rows."""
+    """The walk over all paths. `unnest` are the lists whose elements become rows.
+
+    Without `flatten` objects stay whole.
+    """
 
     root: Evidence
     rows: int
     unnest: tuple[str, ...] = ()
+    flatten: bool = True
 
     def __post_init__(self) -> None:
         self.flat = False
@@ -80,11 +84,15 @@ class Nesting:
                         yield leaf
                     stack.append((name + self.delimiter, rows, iter(inner.keys.items())))
                     continue
-            if inner.kinds == {"object"} and (kept := kept_whole(inner)) is None:
+            kept = kept_whole(inner)
+            if inner.kinds == {"object"} and not inner.keys:
+                yield Leaf(name, item[0], inner, rows)
+            elif inner.kinds == {"object"} and kept is None and self.flatten:
                 self.flat = True
                 stack.append((name + self.delimiter, rows, iter(inner.keys.items())))
             elif inner.kinds == {"object"}:
-                yield Leaf(name, item[0], inner, rows, map_type(inner), kept)
+                one = map_type(inner) if kept is not None else None
+                yield Leaf(name, item[0], inner, rows, one, kept or "no table config flattens them")
             else:
                 yield Leaf(name, item[0], inner, rows)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.infer.holding import Held
-from trellis.dialects.pinot.infer.words import says_amount, says_identity, says_sequence
+from trellis.dialects.pinot.infer.words import says_amount, says_identity, says_sequence, says_time
 from trellis.errors import UsageError
 
 FEW: Final = 20
@@ -31,11 +31,13 @@ def part_of(path: str, key: str, found: Held, asked: FieldType | None = None) ->
     if role is FieldType.DIMENSION and found.data_type is PinotType.BIG_DECIMAL:
         return PinotType.STRING, role, f"{found.why}, as text; {why}"
     if role is FieldType.DIMENSION and found.data_type is PinotType.INT and says_sequence(key):
-        return PinotType.LONG, role, f"{found.why}; an identifier, and LONG leaves room"
+        return PinotType.LONG, role, f"{found.why}; an identifier, room to grow"
     return found.data_type, role, f"{found.why}; {why}"
 
 
 def _role(key: str, found: Held) -> tuple[FieldType, str]:
+    if found.data_type is PinotType.DOUBLE and says_time(key):
+        return FieldType.DIMENSION, "named like a time"
     if says_identity(key):
         return FieldType.DIMENSION, "named like a label"
     if says_amount(key):

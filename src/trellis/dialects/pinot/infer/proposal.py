@@ -13,13 +13,17 @@ from trellis.dialects.pinot.document.writing import write_schema
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user decides. `times` are columns with a format, or None; the first is the main time."""
+    """What the user decides. `times` are columns with a format, or None; the first is the main time.
+
+    `alone`: the schema has to do without a table config, so objects are not flattened.
+    """
 
     name: str = "records"
     dimensions: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     times: Mapping[str, str | None] = field(default_factory=dict)
     unnest: tuple[str, ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def propose(root: Evidence, rows: int, asked: Asked | None = None) -> Proposal:
     [('INT', 'whole numbers 1 to 2; only 2 different ones')]
     """
     asked = asked or Asked()
-    nesting = Nesting(root, rows, asked.unnest)
+    nesting = Nesting(root, rows, asked.unnest, flatten=not asked.alone)
     leaves = nesting.leaves()
     _refuse_unknown(asked, [each.name for each in leaves])
     columns = Columns(asked)
@@ -45,6 +45,8 @@ def propose(root: Evidence, rows: int, asked: Asked | None = None) -> Proposal:
         columns.add(leaf)
     main = main_time(columns, asked, nesting.delimiter)
     made = columns.made if columns.nulls else [_without_not_null(each) for each in columns.made]
+    if asked.alone:
+        made = [replace(each, spec=replace(each.spec, transform=each.reads)) for each in made]
     name = table_name(asked.name)
     lints = [*columns.lints]
     if main is None and made:

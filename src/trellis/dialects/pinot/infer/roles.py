@@ -57,7 +57,9 @@ class Found:
             what = "Metric" if role is FieldType.METRIC else "Time"
             raise SchemaError(f"{what} field: {name} cannot be multi-valued; make it a dimension")
         if role is FieldType.METRIC and data_type not in MEASURABLE:
-            raise SchemaError(f"Unsupported metric data type: {data_type.value} of column {name}; make it a dimension")
+            raise SchemaError(
+                f"Unsupported metric data type: {data_type.value} of column {name}; make it a dimension"
+            )
         if name in self.specs:
             raise SchemaError(f"Field spec already exists for column: {name}")
         is_time = role is FieldType.DATE_TIME
