@@ -158,6 +158,7 @@ def _show_steps(controller: Controller, steps: tuple[Done, ...]) -> None:
     out, styles = console(), {"done": "green", "failed": "bold red", "not yet": "yellow"}
     out.print(f"\nIn the cluster of {controller.url}", style="bold", soft_wrap=True)
     table = grid("", "", "", whole=("",))
+    table.columns[2].no_wrap = False
     for each in steps:
         table.add_row(each.step, Text(each.outcome, style=styles.get(each.outcome, "")), Text(each.note))
     out.print(indented(table))

@@ -24,6 +24,7 @@ from trellis.flow.arrow_types import arrow_type
 from trellis.flow.batches import TableBatch
 from trellis.flow.by_recipe import seen_in
 from trellis.flow.columnar import NotClean, read_strictly
+from trellis.flow.lines import BadLine, parse
 from trellis.flow.text import nested_text
 from trellis.flow.vector_casts import fitted, listed
 from trellis.schema.model import Column, Table
@@ -173,7 +174,7 @@ class _Records:
             return self.computed(source)
         if source not in self._lists:
             array = self.arrays.get(source)
-            if not self.is_read(source) or (array is not None and _holds_objects(array.type)):
+            if not self.is_read(source) or (array is not None and _is_vague(array.type)):
                 self._lists[source] = [at(item, source) for item in self.items]
             else:
                 self._lists[source] = [None] * self.size if array is None else array.to_pylist()
@@ -194,8 +195,8 @@ class _Records:
     def items(self) -> list[Any]:
         """The records as Python has them. Raises NotClean."""
         try:
-            return [orjson.loads(line) for line in self.lines]
-        except orjson.JSONDecodeError:
+            return [parse(line) for line in self.lines]
+        except BadLine:
             raise NotClean from None
 
     def has_key_with(self, joint: str) -> bool:
@@ -251,10 +252,11 @@ def _paths(above: Path, fields: Iterable[pa.Field]) -> Iterator[Path]:
             yield from _paths(path, each.type)
 
 
-def _holds_objects(type_: pa.DataType) -> bool:
+def _is_vague(type_: pa.DataType) -> bool:
+    """Whether the lines say more: which keys an object has, which of the numbers are integers."""
     if pa.types.is_list(type_):
-        return _holds_objects(type_.value_type)
-    return bool(pa.types.is_struct(type_))
+        return _is_vague(type_.value_type)
+    return bool(pa.types.is_struct(type_) or pa.types.is_floating(type_))
 
 
 def _has_key(value: Any, joint: str) -> bool:

@@ -21,8 +21,6 @@ from trellis.flow.vector_json import object_text
 INT: Final = (-(2**31), 2**31 - 1)
 EXACT: Final = 2**53
 EXACT32: Final = 2**24
-_FLOATS: Final = frozenset({"float32", "float64"})
-_COUNTS: Final = frozenset({"int32", "int64", "bool"})
 _LONGEST_DIGITS: Final = r"^[+-]?\d{1,18}$"
 _NUMBER: Final = r"^[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?$"
 _STAMP: Final = r"^[1-9]\d{3}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?$"
@@ -41,8 +39,6 @@ def fitted(array: pa.Array, cell: Cell, wanted: pa.DataType, zone: str) -> pa.Ar
     """The values of a column that holds one value each."""
     if array.null_count == len(array):
         return pa.nulls(len(array), wanted)
-    if pa.types.is_floating(array.type):
-        _refuse_integers(array, cell)
     way = _WAYS.get((_kind(array.type), cell.target))
     if way is None:
         return None
@@ -82,17 +78,10 @@ def listed(array: pa.Array, cell: Cell, wanted: pa.DataType, zone: str) -> pa.Ar
     return pc.if_else(empty, pa.scalar(None, wanted), made) if pc.any(empty).as_py() else made
 
 
-def _refuse_integers(array: pa.Array, cell: Cell) -> None:
-    """Among floats Arrow reads an integer as one: raises NotClean where that tells another value, or another
-    damage.
-    """
-    whole = pc.equal(array, pc.trunc(array))
-    if cell.target in _FLOATS:
-        limit = EXACT32 if cell.target == "float32" else EXACT
-        whole = pc.and_(whole, pc.greater_equal(pc.abs(array), limit))
-    elif cell.target in _COUNTS:
-        whole = pc.and_(whole, pc.greater_equal(pc.abs(array), EXACT))
-    if pc.any(whole).as_py():
+def _refuse_integers(array: pa.Array, limit: int) -> None:
+    """Raises NotClean for a number that may have been an integer which no float is."""
+    long = pc.and_(pc.equal(array, pc.trunc(array)), pc.greater_equal(pc.abs(array), limit))
+    if pc.any(long).as_py():
         raise NotClean
 
 
@@ -171,6 +160,7 @@ def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """A negative zero becomes zero; JSON has no number that is not finite, but digits that overflow."""
     if pc.all(pc.is_finite(array)).as_py() is False:
         raise NotClean
+    _refuse_integers(array, EXACT32 if cell.target == "float32" else EXACT)
     made = pc.add(array, 0.0)
     if cell.target != "float32":
         return made

@@ -21,6 +21,7 @@ from trellis.dialects.pinot.document.writing import write_schema
 from trellis.dialects.pinot.system import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.documents import (
     Kafka,
+    WantedTable,
     left_out,
     offline_table,
     realtime_table,
@@ -68,12 +69,9 @@ class Delivery:
     schema: PinotSchema
     offline: Mapping[str, Any]
     realtime: Mapping[str, Any] | None
+    tables: tuple[WantedTable, ...]
     job: IngestionJob
     notes: tuple[str, ...]
-
-    @property
-    def tables(self) -> tuple[Mapping[str, Any], ...]:
-        return (self.offline,) if self.realtime is None else (self.offline, self.realtime)
 
 
 def delivery_of(authored: Authored, out: Path, wanted: Wanted) -> Delivery:
@@ -87,8 +85,9 @@ def delivery_of(authored: Authored, out: Path, wanted: Wanted) -> Delivery:
     realtime = (
         realtime_table(schema, wanted.kafka, said, main, real_nulls) if wanted.kafka is not None else None
     )
+    both = (offline,) if realtime is None else (offline, realtime)
     faults: dict[Fault, None] = {}
-    for table in filter(None, (offline, realtime)):
+    for table in both:
         faults.update(dict.fromkeys(faults_of(schema, authored.options.followed, table)))
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
@@ -108,7 +107,8 @@ def delivery_of(authored: Authored, out: Path, wanted: Wanted) -> Delivery:
         configs=wanted.configs,
     )
     job.document()
-    return Delivery(schema, offline, realtime, job, tuple(_notes(authored, schema, wanted)))
+    tables = tuple(WantedTable.of(each, said, main) for each in both)
+    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, wanted)))
 
 
 def write(

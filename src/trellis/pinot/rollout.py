@@ -13,6 +13,7 @@ from trellis.dialects.pinot.document.compare import compatible, same
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writing import document_of
 from trellis.dialects.pinot.table.config import Kind, table_config
+from trellis.dialects.pinot.table.documents import WantedTable
 from trellis.errors import DestinationError, TrellisError
 from trellis.pinot.controller import Controller
 
@@ -48,7 +49,7 @@ class Rollout:
 
     controller: Controller
     schema: PinotSchema
-    tables: Sequence[Mapping[str, Any]]
+    tables: Sequence[WantedTable]
     force: bool = False
     dry: bool = False
     wait: float = 60.0
@@ -75,11 +76,11 @@ class Rollout:
         yield f"check schema {name}", self._check
         old = self.controller.schema(name)
         yield f"{'add' if old is None else 'update'} schema {name}", partial(self._put_schema, old)
-        for config in self.tables:
-            kind = table_config(config).kind
+        for wanted in self.tables:
+            kind = table_config(wanted.config).kind
             there = self.controller.table(name, kind)
             verb = "add" if there is None else "update"
-            yield f"{verb} table {name}_{kind}", partial(self._put_table, config, there)
+            yield f"{verb} table {name}_{kind}", partial(self._put_table, wanted, there)
             if there is not None and self._needs_reload(old):
                 yield f"reload table {name}_{kind}", partial(self._reload, kind)
 
@@ -106,17 +107,17 @@ class Rollout:
             self.controller.update_schema(document, force=self.force and bool(problems))
         return self._done, "; ".join(map(str, changes(old, self.schema)))
 
-    def _put_table(self, config: Mapping[str, Any], there: Mapping[str, Any] | None) -> tuple[Outcome, str]:
+    def _put_table(self, wanted: WantedTable, there: Mapping[str, Any] | None) -> tuple[Outcome, str]:
         if there is None:
             if not self.dry:
-                self.controller.add_table(config)
+                self.controller.add_table(wanted.config)
             return self._done, ""
-        wanted = over(config, there)
-        if wanted == there:
+        changed = differences(wanted.said, there)
+        if not changed:
             return "nothing to do", "it is there as it is"
         if not self.dry:
-            self.controller.update_table(wanted)
-        return self._done, f"changed: {', '.join(differences(config, there))}"
+            self.controller.update_table(over(wanted.said, there))
+        return self._done, f"changed: {', '.join(changed)}"
 
     def _needs_reload(self, old: PinotSchema | None) -> bool:
         if old is None or same(old, self.schema):
@@ -161,8 +162,6 @@ def over(config: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
     made = dict(there)
     for key, value in config.items():
         before = there.get(key)
-        if key == "tableName" and before is not None:
-            continue
         if isinstance(value, Mapping):
             made[key] = over(value, before if isinstance(before, Mapping) else {})
         elif str(before) != str(value):
@@ -181,6 +180,6 @@ def differences(config: Mapping[str, Any], there: Mapping[str, Any], place: str 
         before, path = there.get(key), f"{place}{key}"
         if isinstance(value, Mapping):
             found += differences(value, before if isinstance(before, Mapping) else {}, f"{path}.")
-        elif str(before) != str(value) and path != "tableName":
+        elif str(before) != str(value):
             found.append(path)
     return found

@@ -23,7 +23,7 @@ def cluster() -> Iterator[Standin]:
 
 @pytest.fixture
 def controller(cluster: Standin) -> Controller:
-    return Controller(Http.of(cluster.url, timeout=0.3, wait=lambda _: None))
+    return Controller(Http.of(cluster.url, wait=lambda _: None))
 
 
 @pytest.fixture(params=["parquet", "duckdb", "postgres"])

@@ -138,3 +138,8 @@ def test_the_user_gives_the_format(said_format: str, expected: str):
 def test_what_a_user_cannot_ask(times: dict[str, str | None], message: str):
     with pytest.raises(UsageError, match=message):
         proposed([{"s": "soon", "l": ["2023", "2024"]}], times=times)
+
+
+def test_a_format_that_is_asked_for_concerns_its_own_column_only():
+    found = proposed([{"from": "2023", "code": "2024"}], times={"from": "yyyy"})
+    assert said(found) == {"from": "STRING date-time SIMPLE_DATE_FORMAT|yyyy", "code": "STRING dimension"}

@@ -236,12 +236,14 @@ KEYS: Final = ("sku", "tags", "lat", "box", "n", "m")
 
 
 def value(dice: random.Random, depth: int = 0) -> Any:
-    """A scalar, or a list or map of scalars of one kind (05), or of lists and maps."""
+    """A scalar, a list or map of scalars of one kind (05), or of one other value that is not null (15)."""
     luck = dice.random()
     if depth > 2 or luck < 0.7:
         return dice.choice(SCALARS)
     inner = (
-        [value(dice, depth + 1)] if luck < 0.75 else dice.choices(dice.choice(KINDS), k=dice.randint(0, 3))
+        [value(dice, depth + 1) or "x"]
+        if luck < 0.75
+        else dice.choices(dice.choice(KINDS), k=dice.randint(0, 3))
     )
     return inner if luck < 0.85 else dict(zip(sorted(dice.sample(KEYS, len(inner))), inner, strict=True))
 
@@ -383,3 +385,35 @@ def test_rows_are_those_of_pinot(pinot: Oracle, seed: int, complex_type: bool) -
                 continue
             assert ours is not None, (said, table, given)
             assert differences(made, ours, theirs) == [], (said, table, given)
+
+
+# --- log-like rows
+
+LOGS: Final = ("a", "b", "c", "d_noindex", "e.f")
+EXTRAS: Final = [column("json_data", "JSON"), column("json_data_no_idx", "STRING")]
+
+
+def log(dice: random.Random, path: str = "") -> dict[str, Any]:
+    """12: no object where a column is."""
+    made: dict[str, Any] = {}
+    for key in sorted(dice.sample(LOGS, dice.randint(0, 4))):
+        full = f"{path}{key}"
+        if dice.random() < 0.4 and full not in ("a", "b.c", "c.e.f") and full.count(".") < 4:
+            made[key] = log(dice, f"{full}.")
+        else:
+            made[key] = dice.choice((None, 1, "x", True, [1, "y"], [], 1.5))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_log_like_rows_are_those_of_pinot(pinot: Oracle, seed: int) -> None:
+    dice = random.Random(seed)
+    said = document([column("a", "STRING"), column("b.c", "STRING"), several("k", "STRING"), *EXTRAS])
+    table = config(schemaConformingTransformerConfig={"columnNameToJsonKeyPathMap": {"k": "c.e.f"}})
+    made = pipeline(said, table)
+    for _ in range(150):
+        given = log(dice)
+        ours, asked = answers(made, given), [{name: typed(each) for name, each in given.items()}]
+        theirs = pinot.ask("rows", schema=said, table=table, rows=asked, typed=True)
+        assert ours is not None, given
+        assert differences(made, ours, theirs) == [], given

@@ -16,7 +16,7 @@ from trellis.dialects.pinot.infer.texts import Bounds, Texts, bounds_of, joined
 from trellis.dialects.pinot.moment.civil import DAY
 from trellis.dialects.pinot.value.instants import days_of, micros_of
 
-DISTINCT: Final = 10_000
+DISTINCT: Final = 1_000
 """How many different whole numbers of a path are remembered."""
 EXACT: Final = 2**53
 """A double holds every whole number up to this one."""
@@ -67,7 +67,8 @@ class Scalars:
         if other.texts is not None:
             self.texts = self.texts or Texts(self._shapes)
             self.texts.merge(other.texts)
-        self.bounds = joined(self.bounds, other.bounds)
+        if other.bounds is not None:
+            self.bounds = joined(self.bounds, other.bounds)
         self.fine += other.fine
         self.empty_lists += other.empty_lists
 

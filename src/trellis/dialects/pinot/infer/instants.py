@@ -7,7 +7,7 @@ from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.holding import Held
-from trellis.dialects.pinot.infer.shapes import Shape, asked_shape
+from trellis.dialects.pinot.infer.shapes import SHAPES, Shape, asked_shape
 from trellis.dialects.pinot.infer.texts import Bounds, bounds_of
 from trellis.dialects.pinot.infer.words import says_time, words
 from trellis.dialects.pinot.moment.errors import FormatError
@@ -86,13 +86,8 @@ def _of_texts(held: Held, named: bool) -> Instant | None:
     fit = [
         (shape, bounds)
         for shape, bounds in held.values.texts.times.items()
-        if bounds is not None and (named or not shape.named)
+        if shape in SHAPES and (not shape.named or (named and bounds[0] >= FIRST and bounds[1] <= LAST))
     ]
-    fit = (
-        [each for each in fit if not each[0].named or (each[1][0] >= FIRST and each[1][1] <= LAST)]
-        if fit
-        else []
-    )
     if not fit:
         return None
     shape, bounds = fit[0]

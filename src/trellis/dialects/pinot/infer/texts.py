@@ -30,7 +30,8 @@ class Texts:
         self.nuls = 0
         self.like_json = False
         self.whole = self.numbers = self.documents = True
-        self.times: dict[Shape, Bounds | None] = dict.fromkeys(shapes)
+        self.times: dict[Shape, Bounds] = {}
+        self._shapes: Sequence[Shape] | None = shapes
 
     def add(self, texts: Sequence[str]) -> None:
         self._measure(texts)
@@ -40,18 +41,18 @@ class Texts:
         self.whole = self.whole and all(map(_WHOLE, texts))
         self.numbers = self.numbers and all(map(_NUMBER, texts))
         self.documents = self.documents and all(map(is_document, texts))
-        for shape in [each for each in self.times if not all(map(each.matches, texts))]:
-            del self.times[shape]
-        for shape, known in [*self.times.items()]:
-            try:
-                found = bounds_of(map(shape.read, texts))
-            except FormatError:
-                del self.times[shape]
-            else:
-                self.times[shape] = joined(known, found)
+        fit = self.times if self._shapes is None else self._shapes
+        self._shapes = None
+        self.times = {
+            shape: joined(self.times.get(shape), bounds)
+            for shape in fit
+            if all(map(shape.matches, texts)) and (bounds := _read(shape, texts)) is not None
+        }
 
     def merge(self, other: Texts) -> None:
         """Take over what another saw."""
+        if self._shapes is not None:
+            self.times, self._shapes = dict(other.times), None
         self.longest = max(self.longest, other.longest)
         self.nuls += other.nuls
         self.like_json |= other.like_json
@@ -111,13 +112,21 @@ def bounds_of(millis: Iterable[int]) -> Bounds:
     return min(found), max(found)
 
 
-def joined(one: Bounds | None, other: Bounds | None) -> Bounds | None:
+def _read(shape: Shape, texts: Sequence[str]) -> Bounds | None:
+    """The bounds of texts of a shape; None where one of them is no time."""
+    try:
+        return bounds_of(map(shape.read, texts))
+    except FormatError:
+        return None
+
+
+def joined(one: Bounds | None, other: Bounds) -> Bounds:
     """
     >>> joined((1, 2), (2, 5)), joined(None, (3, 3))
     ((1, 5), (3, 3))
     """
-    if one is None or other is None:
-        return one or other
+    if one is None:
+        return other
     return min(one[0], other[0]), max(one[1], other[1])
 
 

@@ -37,6 +37,49 @@ class Kafka:
         }
 
 
+@dataclass(frozen=True)
+class WantedTable:
+    """A table config. `said` is what of it the user said: the rest changes no table that is there."""
+
+    config: Mapping[str, Any]
+    said: Mapping[str, Any]
+
+    @staticmethod
+    def of(
+        config: Mapping[str, Any], authored: Mapping[str, Any] | None = None, time_column: str | None = None
+    ) -> WantedTable:
+        """Told from the config that was `authored`, and the time column that was asked for.
+
+        >>> config = {"tableType": "OFFLINE", "segmentsConfig": {"replication": "1", "timeColumnName": "t"}}
+        >>> WantedTable.of(config, {"segmentsConfig": {"replication": "1"}}).said
+        {'segmentsConfig': {'replication': '1'}}
+        """
+        asked: dict[str, Any] = {} if time_column is None else {"segmentsConfig": {"timeColumnName": ""}}
+        for part, key in (
+            ("tableIndexConfig", "nullHandlingEnabled"),
+            ("ingestionConfig", "streamIngestionConfig"),
+        ):
+            if key in config.get(part, {}):
+                asked[part] = {key: ""}
+        both = _both(authored or {}, asked)
+        return WantedTable(config, _within(config, both))
+
+
+def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    return {**one, **{key: {**(one.get(key) or {}), **value} for key, value in other.items()}}
+
+
+def _within(config: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a config whose keys are said."""
+    return {
+        key: _within(value, said[key])
+        if isinstance(value, Mapping) and isinstance(said[key], Mapping)
+        else value
+        for key, value in config.items()
+        if key in said and key not in ("tableName", "tableType")
+    }
+
+
 def offline_table(
     schema: PinotSchema,
     authored: Mapping[str, Any] | None = None,
