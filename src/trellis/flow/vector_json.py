@@ -14,7 +14,7 @@ _ESCAPED: Final = r'["\\\\\x00-\x1f]'
 
 
 def object_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
-    """The texts with sorted keys; None where a key may be missing, or a value has several ways to be written."""
+    """The texts with sorted keys; None where a key may be missing, or a value has several forms."""
     if not array.null_count:
         return _objects(array)
     made = _objects(array.drop_null())
