@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from trellis.dialects.pinot.moment.sample import Sample
     from trellis.pinot.check import Checked
 
+COMMAND = 400
+"""So much is shown of a command: most of it is a schema."""
 _STYLES = {"fault": "bold red", "ignored": "yellow", "mind": "cyan"}
 
 
@@ -51,7 +53,8 @@ def show_sample(found: Sample, format: str, out: Console) -> None:
     from rich.text import Text
 
     form = found.format
-    means = [form.kind, f"pattern {form.pattern}" if form.pattern else "", _unit(form), f"zone {form.zone}"]
+    zone = f"zone {form.zone}" if form.kind == "SIMPLE_DATE_FORMAT" else ""
+    means = [form.kind, f"pattern {form.pattern}" if form.pattern else "", _unit(form), zone]
     out.print(f"{format}: {', '.join(filter(None, means))}", style="bold", soft_wrap=True)
     for lint in found.lints:
         out.print(f"  {lint}", style="yellow", soft_wrap=True)
@@ -71,7 +74,9 @@ def show_sample(found: Sample, format: str, out: Console) -> None:
 
 
 def _unit(form: Any) -> str:
-    return f"{form.size} {form.unit}" if form.kind == "EPOCH" else ""
+    if form.kind != "EPOCH":
+        return ""
+    return f"{form.size} {form.unit}" if form.size != 1 else str(form.unit)
 
 
 def show_plan(found: Plan, controller: str, out: Console) -> None:
@@ -94,10 +99,14 @@ def show_plan(found: Plan, controller: str, out: Console) -> None:
         for problem in found.problems:
             out.print(f"  {problem}", style="red", soft_wrap=True)
         out.print("\nIt takes a new table; the steps, in this order", style="bold")
-    for number, step in enumerate(found.steps, 1):
+    commands = [step.curl(controller) or "" for step in found.steps]
+    for number, (step, command) in enumerate(zip(found.steps, commands, strict=True), 1):
         out.print(f"{number:>3}. {step.said}", soft_wrap=True)
-        if (command := step.curl(controller)) is not None:
-            out.print(f"     {command}", style="cyan", soft_wrap=True)
+        if command:
+            shown = command if len(command) <= COMMAND else f"{command[:COMMAND]}..."
+            out.print(f"     {shown}", style="cyan", soft_wrap=True)
+    if any(len(command) > COMMAND for command in commands):
+        out.print("\nlong commands are cut; --json prints them whole", style="dim")
 
 
 def plan_dict(found: Plan, controller: str) -> dict[str, Any]:

@@ -35,8 +35,10 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _statements(report, out)
     _left_out("value", "discarded", report.kept_in, report.discards, report, out)
     _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
+    if report.notes:
+        out.print()
     for note in report.notes:
-        out.print(f"\n{note}", style="yellow")
+        out.print(note, style="yellow")
     _balance(report, out)
 
 

@@ -29,12 +29,45 @@ class Special(Exception):
 
 
 @dataclass(frozen=True)
+class ReadTime:
+    """Texts of a Joda pattern in UTC -> milliseconds since 1970."""
+
+    pattern: str
+
+
+@dataclass(frozen=True)
+class WriteTime:
+    """Milliseconds since 1970 -> texts of a Joda pattern in UTC."""
+
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Times:
+    by: int
+
+
+@dataclass(frozen=True)
+class Divide:
+    """Whole division toward 0."""
+
+    by: int
+
+
+Step = ReadTime | WriteTime | Times | Divide
+
+
+@dataclass(frozen=True)
 class Derived:
-    """Values that are computed from others where a record has none under `own`."""
+    """Values that are computed from others where a record has none under `own`.
+
+    `steps` say the same of the one argument there is, for whole columns; empty where they cannot.
+    """
 
     own: Path
     arguments: tuple[Path, ...]
     compute: Callable[..., Any]
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from trellis.flow.columnar import NotClean, read_strictly
 from trellis.flow.lines import BadLine, parse
 from trellis.flow.text import nested_text
 from trellis.flow.vector_casts import fitted, listed
+from trellis.flow.vector_chain import chained
 from trellis.schema.model import Column, Table
 
 SAMPLE: Final = 256
@@ -120,6 +121,8 @@ class Vectors:
                     array = pa.nulls(records.size, wanted)
                 else:
                     array = (listed if cell.many else fitted)(found, cell, wanted, self.program.zone)
+            elif isinstance(cell.source, Derived) and not as_text:
+                array = self._chained(cell, cell.source, wanted, records)
             if array is None:
                 array = _by_each(cell, records.values(cell.source), wanted, as_text)
         except (pa.ArrowException, Special, ValueError, TypeError, OverflowError):
@@ -127,6 +130,19 @@ class Vectors:
         if cell.default is not None and array.null_count:
             array = _filled(array, nested_text(cell.default) if as_text else cell.default, wanted)
         return array
+
+    def _chained(
+        self, cell: Cell, source: Derived, wanted: pa.DataType, records: _Records
+    ) -> pa.Array | None:
+        """The column by the steps of its expression; None where they do not suffice."""
+        if not source.steps or not all(map(records.is_read, (source.own, *source.arguments))):
+            return None
+        own, array = records.array(source.own), records.array(source.arguments[0])
+        if array is None or (own is not None and own.null_count < len(own)):
+            return None
+        found = chained(array, source.steps)
+        way = listed if cell.many else fitted
+        return None if found is None else way(found, cell, wanted, self.program.zone)
 
 
 class _Records:

@@ -7,7 +7,6 @@ Arrow error), or None where it has no shortcut and `each` is to be asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 
 from trellis.evolution.vector import Cell, Target
 from trellis.flow.columnar import NotClean
+from trellis.flow.vector_chain import times_of
 from trellis.flow.vector_json import object_text
 
 INT: Final = (-(2**31), 2**31 - 1)
@@ -99,7 +99,10 @@ def _kind(type_: pa.DataType) -> str:
 
 def _check(made: pa.Array, cell: Cell) -> None:
     if cell.within is not None and cell.pattern is not None:
-        _inside(_times(made, cell.pattern), cell.within)
+        times = times_of(made, cell.pattern)
+        if times is None:
+            raise NotClean
+        _inside(times, cell.within)
     elif cell.within is not None:
         _inside(made.cast(pa.int64()), cell.within)
     elif cell.check is not None and not all(map(cell.check, pc.unique(made).drop_null().to_pylist())):
@@ -277,61 +280,3 @@ _WAYS: Final[Mapping[tuple[str, Target], _Way]] = {
     ("int", "json"): _whole_to_text,
     ("bool", "json"): _flag_to_text,
 }
-
-
-# ---- times in texts
-
-
-def _times(array: pa.Array, pattern: str) -> pa.Array:
-    """The milliseconds that texts of a common pattern mean in UTC. Raises NotClean."""
-    found = common(pattern)
-    if found is None:
-        raise NotClean
-    shape, layout = found
-    _only(array, shape)
-    return pc.strptime(array, layout, "ms").cast(pa.int64())
-
-
-_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
-    "yyyy": (r"[1-9]\d{3}", "%Y"),
-    "MM": (r"\d\d", "%m"),
-    "dd": (r"\d\d", "%d"),
-    "HH": (r"(?:[01]\d|2[0-3])", "%H"),
-    "mm": (r"[0-5]\d", "%M"),
-    "ss": (r"[0-5]\d", "%S"),
-}
-_BETWEEN: Final[Mapping[str, str]] = {
-    "-": "-",
-    "/": "/",
-    ":": ":",
-    " ": " ",
-    ".": r"\.",
-    "'T'": "T",
-    "'Z'": "Z",
-}
-
-
-@lru_cache(maxsize=64)
-def common(pattern: str) -> tuple[str, str] | None:
-    """A pattern of two-digit fields after a year of four: the shape of its texts, and how they are read.
-
-    >>> common("yyyy-MM-dd")
-    ('^[1-9]\\\\d{3}-\\\\d\\\\d-\\\\d\\\\d$', '%Y-%m-%d')
-    >>> common("MM-dd") is common("yyyy-M-d") is None
-    True
-    """
-    shape, layout, rest, seen = "", "", pattern, set[str]()
-    while rest:
-        for known in _FIELDS:
-            if rest.startswith(known) and known not in seen:
-                seen.add(known)
-                shape, layout = shape + _FIELDS[known][0], layout + _FIELDS[known][1]
-                rest = rest[len(known) :]
-                break
-        else:
-            part = next((each for each in _BETWEEN if rest.startswith(each)), None)
-            if part is None:
-                return None
-            shape, layout = shape + _BETWEEN[part], layout + part.strip("'")
-            rest = rest[len(part) :]
-    return (f"^{shape}$", layout) if {"yyyy", "MM", "dd"} <= seen else None

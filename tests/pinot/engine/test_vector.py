@@ -40,6 +40,9 @@ SCHEMA = {
         ),
         dimension("o.a.b", "INT"),
         dimension("d_days", "LONG"),
+        dimension("d_bucket", "INT"),
+        dimension("d_text", "STRING"),
+        dimension("d_many", "LONG", singleValueField=False),
     ],
     "dateTimeFieldSpecs": [
         {
@@ -67,7 +70,13 @@ TABLE = {
         "rowTimeValueCheck": True,
         "continueOnError": True,
         "transformConfigs": [
-            {"columnName": "d_days", "transformFunction": "fromDateTime(day, 'yyyy-MM-dd')"}
+            {"columnName": column, "transformFunction": function}
+            for column, function in {
+                "d_days": "toEpochDays(fromDateTime(day, 'yyyy-MM-dd'))",
+                "d_bucket": "toEpochMinutesBucket(fromEpochSeconds(s_INT), 15)",
+                "d_text": "toDateTime(s_LONG, 'yyyy-MM-dd HH:mm')",
+                "d_many": "round(s_DOUBLE, 7)",
+            }.items()
         ],
     },
 }
@@ -129,7 +138,9 @@ def lines(records: Sequence[Any]) -> bytes:
     )
 
 
-DAY = st.sampled_from(["2023-11-14", "1969-01-01", "2023-1-4", "x", "2071-01-01", "2071-01-02", "20231114"])
+DAY = st.sampled_from(
+    ["2023-11-14", "1969-01-01", "2023-1-4", "x", "2071-01-01", "2071-01-02", "20231114", "2023-02-30"]
+)
 TEXT = st.one_of(
     st.sampled_from(
         [
@@ -181,6 +192,7 @@ KEYS = [
     "o",
     "day",
     "d_days",
+    "d_text",
     "unknown",
 ]
 ODD = st.fixed_dictionaries({}, optional={key: DAY if key == "day" else ANY for key in KEYS})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
@@ -50,7 +51,10 @@ def vector_of(
     paths = {name: pipeline.path_of(name) for name in pipeline.needed}
     texts = (lambda value: False) if config is None else config.to_text
     derived = {
-        each.column: _derived(each.column, each.program, each.arguments, paths, texts) for each in order
+        each.column: replace(
+            _derived(each.column, each.program, each.arguments, paths, texts), steps=each.steps
+        )
+        for each in order
     }
     if any(each.arguments & derived.keys() for each in order):
         return None

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy import conversion
+from trellis.dialects.pinot.expression.chain import chain_of
 from trellis.dialects.pinot.expression.grammar import ExpressionError, arguments, parse
 from trellis.dialects.pinot.expression.map_columns import KEYS, VALUES, keys_of, values_of
 from trellis.dialects.pinot.expression.program import Program, compiled
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
+from trellis.evolution.vector import Step
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Transform:
     column: str
     program: Program
     arguments: frozenset[str]
+    steps: tuple[Step, ...] = ()
+    """What it does to its one argument, for whole columns, where that can be said."""
 
 
 def ordered(schema: PinotSchema, table: TableConfig) -> tuple[Transform, ...]:
@@ -55,7 +59,7 @@ def _declared(schema: PinotSchema) -> dict[str, str | None]:
 def _written(column: str, text: str) -> Transform:
     try:
         expression = parse(text)
-        return Transform(column, compiled(expression), arguments(expression))
+        return Transform(column, compiled(expression), arguments(expression), chain_of(expression))
     except ExpressionError as wrong:
         raise SchemaError(f"transform function of column {column}: {wrong}") from None
 
