@@ -147,7 +147,7 @@ def test_the_values_of_a_map_are_of_one_type() -> None:
     made = program(document(maps=[map_column("m", "LONG")]))({"m": {"a": 1, "b": "7", "c": None, "d": 1.5}})
     assert made.rows == [{"m": {"a": 1, "b": 7, "c": None}}]
     assert [(each.column, each.value) for each in made.lost] == [("m", {"d": 1.5})]
-    assert made.lost[0].reason.startswith("column m: in the map under 'd', whose values are stored as LONG: ")
+    assert made.lost[0].reason.startswith("cannot be stored in column m: in the map under 'd', whose values are stored as LONG: ")
 
 
 def test_a_map_of_texts_takes_numbers() -> None:

@@ -70,7 +70,7 @@ class PinotProgram:
                     fault.column,
                     fault.column,
                     fault.value,
-                    f"column {fault.column}: {fault.reason}",
+                    f"cannot be stored in column {fault.column}: {fault.reason}",
                 )
                 for fault in row.faults
                 if fault.value is not None
