@@ -93,7 +93,7 @@ def test_strict_discards_what_would_be_damaged(on_error: str) -> None:
     made = program(strict=True, on_error=on_error)({"n": 3_000_000_000, "s": "x"})
     assert made.rows == [{"n": -(2**31), "s": "x", "m": [float("-inf")]}]
     assert [(each.column, each.value, each.reason) for each in made.lost] == [
-        ("n", 3_000_000_000, "column n: 3000000000 is beyond the range of INT")
+        ("n", 3_000_000_000, "cannot be stored in column n: 3000000000 is beyond the range of INT")
     ]
 
 
@@ -147,7 +147,8 @@ def test_the_values_of_a_map_are_of_one_type() -> None:
     made = program(document(maps=[map_column("m", "LONG")]))({"m": {"a": 1, "b": "7", "c": None, "d": 1.5}})
     assert made.rows == [{"m": {"a": 1, "b": 7, "c": None}}]
     assert [(each.column, each.value) for each in made.lost] == [("m", {"d": 1.5})]
-    assert made.lost[0].reason.startswith("cannot be stored in column m: in the map under 'd', whose values are stored as LONG: ")
+    where = "cannot be stored in column m: in the map under 'd', whose values are stored as LONG: "
+    assert made.lost[0].reason.startswith(where)
 
 
 def test_a_map_of_texts_takes_numbers() -> None:
