@@ -100,7 +100,7 @@ def test_strict_discards_what_would_be_damaged(on_error: str) -> None:
 def test_damage_is_counted_where_it_is_not_refused() -> None:
     made = program()
     assert made({"n": 3_000_000_000, "s": "x" * 513}).lost == []
-    what = ", stored as Pinot does it; with strict=true the value is kept"
+    what = ", stored as Pinot does it; with strict=true it becomes null and is discarded"
     assert dict(made.taken()) == {f"column n: overflow{what}": 1, f"column s: too long{what}": 1}
     assert dict(made.taken()) == {}
 
@@ -159,3 +159,31 @@ def test_a_map_of_texts_takes_numbers() -> None:
 def test_a_map_without_children_is_json_text() -> None:
     made = program(document(maps=[column("m", "MAP")]))({"m": {"b": [1.5, "x"], "a": None}})
     assert made.rows == [{"m": '{"a":null,"b":[1.5,"x"]}'}]
+
+
+# --- a main time that a segment cannot have
+
+
+@pytest.mark.parametrize(
+    ("segment_check", "untimely"), [(None, 2), (True, 2), (False, 0)], ids=["unset", "on", "off"]
+)
+def test_untimely_rows_are_counted(segment_check: bool | None, untimely: int) -> None:
+    """They are stored as Pinot stores them, and the segment that they come to is refused."""
+    table: dict[str, Any] = {"tableName": "t", "segmentsConfig": {"timeColumnName": "day"}}
+    if segment_check is not None:
+        table["ingestionConfig"] = {"segmentTimeValueCheck": segment_check}
+    schema = {
+        "schemaName": "t",
+        "dateTimeFieldSpecs": [
+            {
+                "name": "day",
+                "dataType": "STRING",
+                "format": "SIMPLE_DATE_FORMAT|yyyy-MM-dd",
+                "granularity": "1:DAYS",
+            }
+        ],
+    }
+    made = PinotProgram(Authored(read_schema(schema).schema, table_config(table)), NOW)
+    told = [each for day in ("2024-01-05", "24-01-05", "never", None) for each in made({"day": day}).oddities]
+    assert len(told) == untimely
+    assert all(each.startswith("the main time day is no time from 1971 to 2071") for each in told)

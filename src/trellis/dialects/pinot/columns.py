@@ -109,9 +109,8 @@ def _cell(
 ) -> Cell:
     spec = column.spec
     default = None if spec.name in nullable else out(column.default.value)
-    within, pattern, check = (
-        _times(column.main_time, spec.data_type) if column.main_time else (None, None, None)
-    )
+    main = column.main_time or column.watched
+    within, pattern, check = _times(main, spec.data_type) if main else (None, None, None)
     return Cell(
         spec.name,
         source,

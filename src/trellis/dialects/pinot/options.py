@@ -75,7 +75,7 @@ def _word(*words: str) -> Any:
 def _zone(name: str, value: Any) -> str:
     try:
         return ZoneInfo(str(value)).key
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         raise UsageError(
             f"option {name}: {value!r} is no time zone; write one such as UTC or Europe/Zurich"
         ) from None

@@ -45,6 +45,10 @@ class PinotProgram:
         }
         self.out = {name: emitter(spec, options.settings) for name, spec in self.pipeline.specs.items()}
         self.used = self.pipeline.reads
+        self.untimely = (
+            f"the main time {authored.table.time_column} is no time from 1971 to 2071, so Pinot would refuse "
+            "its segment; rowTimeValueCheck in the table config refuses the value instead"
+        )
         self.fast: VectorProgram | None = vector_of(
             self.pipeline, self.nullable, self.out, unused, self.taken
         )
@@ -75,6 +79,8 @@ class PinotProgram:
                 for fault in row.faults
                 if fault.value is not None
             ]
+            if row.untimely:
+                made.oddities.append(self.untimely)
             if row.incomplete:
                 made.oddities.append("a value became null, as it could not be stored")
         if self.pipeline.conforming is None:
@@ -110,7 +116,8 @@ def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
 
 
 def damaged(column: str, damage: Damage) -> str:
-    return f"column {column}: {damage.value}, stored as Pinot does it; with strict=true the value is kept"
+    done = "stored as Pinot does it; with strict=true it becomes null and is discarded"
+    return f"column {column}: {damage.value}, {done}"
 
 
 def unused(key: str) -> str:

@@ -29,7 +29,8 @@ class Row:
     """Values by column, and what happened to them.
 
     `nulls` are the columns that had no value. `faults` holds what became null because it could not be
-    converted; the row is `incomplete` then. `sanitized`: a value was cut or replaced.
+    converted; the row is `incomplete` then. `sanitized`: a value was cut or replaced. `untimely`: its main
+    time is one for which Pinot refuses a segment.
     """
 
     values: dict[str, Any]
@@ -37,6 +38,7 @@ class Row:
     faults: list[Fault] = field(default_factory=list)
     incomplete: bool = False
     sanitized: bool = False
+    untimely: bool = False
 
     def fault(self, column: str, value: Any, reason: str) -> None:
         """Note a value that was not taken; the row is incomplete."""

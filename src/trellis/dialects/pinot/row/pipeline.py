@@ -49,6 +49,8 @@ class Column:
     default: Default
     main_time: MainTime | None
     """Set where the time of a row has to be one that Pinot takes."""
+    watched: MainTime | None = None
+    """Set where the time of a row is stored as it is, and Pinot may refuse the segment that it comes to."""
 
     def stored(self, value: Any) -> Value | None:
         """One value as it is stored, before defaults and cuts. Raises CannotConvert."""
@@ -182,6 +184,8 @@ class Pipeline:
             if value is not None:
                 value, changed = self._cut(row, column, value)
                 row.sanitized |= changed
+                if column.watched is not None and column.watched.problem(value) is not None:
+                    row.untimely = True
             if value is None:
                 row.nulls.add(name)
                 if column.default.refused:
@@ -218,6 +222,7 @@ class Pipeline:
             sanitiser(spec, settings, self.damages),
             _default(spec, default_of(spec) if main is None else main.default),
             main if self.table.row_time_check else None,
+            main if self.table.segment_time_check and not self.table.row_time_check else None,
         )
 
     def _main_time(self, now: datetime) -> MainTime | None:
