@@ -189,6 +189,8 @@ def _shaped(value: Any, wanted: pa.DataType) -> Any:
 
 
 def _coerced(value: Any, wanted: pa.DataType) -> Any:
+    if pa.types.is_uint64(wanted) and value.__class__ is int and 0 <= value < 1 << 64:
+        return value
     data_type = _type(wanted).data_type
     naive = data_type == "timestamp" and wanted.tz is None
     made = coerce(value, data_type, timezone=False if naive else None)

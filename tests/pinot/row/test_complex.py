@@ -191,7 +191,7 @@ def test_a_record_is_not_changed() -> None:
 
 def test_text_of_a_list_that_json_has_no_form_for_is_a_fault() -> None:
     deep: Any = 1
-    for _ in range(3000):
+    for _ in range(20_000):
         deep = [deep]
     made = pipeline(document([column("a", "STRING")]), flattened())
     with pytest.raises(RowFault, match=r"column a: .*nested"):
