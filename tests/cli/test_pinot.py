@@ -105,6 +105,49 @@ def test_validate_what_does_not_load(trellis, written):
     ]
 
 
+def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, written):
+    ingestion = {
+        "transformConfigs": [{"columnName": "s", "transformFunction": "lowr(x)"}],
+        "continueOnErorr": True,
+    }
+    written(rides=RIDES, table={"tableName": "rides", "ingestionConfig": ingestion})
+    ran = trellis("pinot", "validate", "rides.json", "--table-config", "table.json", "--json")
+    assert ran.code == 2
+    transform = "/ingestionConfig/transformConfigs/0/transformFunction"
+    assert [(each["level"], each["pointer"], each["message"]) for each in ran.json["findings"]] == [
+        (
+            "fault",
+            transform,
+            (
+                "Invalid transform function 'lowr(x)' for column 's': there is no function lowr: did you "
+                "mean 'lower'?"
+            ),
+        ),
+        ("ignored", "/ingestionConfig/continueOnErorr", "is ignored: did you mean 'continueOnError'?"),
+    ]
+    refused = trellis("pinot", "validate", "rides.json", "--table-config", "rides.json")
+    assert refused.err == (
+        "error: rides.json: this is a schema, not a table config: give the document that has tableName"
+    )
+    refused = trellis("pinot", "validate", "table.json")
+    assert refused.err == (
+        "error: table.json: this is a table config, not a schema: give the document that has schemaName"
+    )
+
+
+@pytest.mark.parametrize("command", ["lint", "show"])
+def test_a_schema_of_pinot_is_none_of_trellis(trellis, written, command):
+    written(rides=RIDES)
+    ran = trellis("schema", command, "rides.json")
+    assert (ran.code != 0, ran.err) == (
+        True,
+        (
+            "error: rides.json: this is a schema of Pinot, not of Trellis: "
+            "`trellis pinot validate rides.json` checks it"
+        ),
+    )
+
+
 def test_validate_by_a_controller(trellis, written, cluster):
     written(bad=BAD)
     cluster.on("POST /schemas/validate", "validate bad metric")
@@ -190,19 +233,24 @@ def test_format_tells_what_it_makes_of_values(trellis):
         "",
         "  Value                  Millis  Instant               Written back",
         "  '2023-11-14'    1699900200000  2023-11-13T18:30:00Z  '2023-11-14'",
-        (
-            "  '23-11-14'    -61414005208000  0023-11-13T18:06:32Z  '0023-11-14'  '23-11-14' is written back "
-            "as '0023-11-14'"
-        ),
-        (
-            "  'x'                                                                Cannot read 'x' by the "
-            "pattern 'yyyy-MM-dd':"
-        ),
-        (
-            "                                                                     expected yyyy, found 'x' "
-            "at position 1"
-        ),
-    ]  # fmt: skip
+        "  '23-11-14'    -61414005208000  0023-11-13T18:06:32Z  '0023-11-14'",
+        "  'x'",
+        "",
+        "  '23-11-14'  it is written back as '0023-11-14'",
+        "  '23-11-14'  a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits",
+        "  'x'         Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found 'x' at position 1",
+    ]
+
+
+def test_format_puts_what_is_too_wide_for_a_table_below_each_other(trellis, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    form, value = "SIMPLE_DATE_FORMAT|yyyy-MM-dd'T'HH:mm:ss.SSSZ", "2024-01-05T10:00:00.123+0000"
+    assert trellis("pinot", "format", form, value).out.splitlines()[2:] == [
+        f"  '{value}'",
+        "    Millis        1704448800123",
+        "    Instant       2024-01-05T10:00:00.123Z",
+        f"    Written back  '{value}'",
+    ]
 
 
 def test_format_minds_the_zone(trellis):
@@ -394,7 +442,8 @@ def test_deliver_into_a_cluster(trellis, lake, cluster):
 
 def test_deliver_nothing_yet(trellis, lake, cluster, folder):
     cluster.on("POST /schemas/validate", "validate ok").on("GET /schemas/rides", "get")
-    cluster.on("GET /tables/rides", "table get")
+    cluster.on("GET /tables/rides", "table get").on("GET /segments/rides_OFFLINE/needReload", "needReload")
+    cluster.on("GET /segments/rides", Said(200, '[{"OFFLINE":[]}]'))
     ran = trellis("pinot", "deliver", *lake, "--dry-run", "--controller", cluster.url)
     assert ran.code == 0
     assert ran.out.splitlines() == [
@@ -408,6 +457,21 @@ def test_deliver_nothing_yet(trellis, lake, cluster, folder):
         "  update table rides_OFFLINE  would          changed: tableIndexConfig.nullHandlingEnabled",
     ]
     assert not (folder / "out").exists()
+
+
+def test_deliver_times_that_pinot_refuses(trellis, lake, lines):
+    lines("b.jsonl", '{"s":"b","t":5}')
+    assert trellis("load", "b.jsonl", "--to", "parquet:lake", "--dialect", "pinot").code == 0
+    warning = (
+        "1 row has a main time in t for which Pinot will refuse the segment, such as: '5' is not between "
+        "1971-01-01 and 2071-01-01 UTC (it reads as 5000 milliseconds in format EPOCH|SECONDS). Correct the "
+        "values and load into a new dataset; a table config with timeColumnName t, rowTimeValueCheck and "
+        "continueOnError makes null of them instead, one with segmentTimeValueCheck false lets them in"
+    )
+    ran = trellis("pinot", "deliver", *lake)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[-3] == f"warning: {warning}"
+    assert trellis("pinot", "deliver", *lake, "--json").json["warnings"] == [warning]
 
 
 def test_deliver_as_json(trellis, lake):
@@ -426,6 +490,7 @@ def test_deliver_as_json(trellis, lake):
             {"path": "out/data/part-00001.avro", "rows": 1},
         ],
         "notes": ["the rows hold true nulls, so the tables have nullHandlingEnabled"],
+        "warnings": [],
         "steps": [],
     }  # fmt: skip
 
@@ -460,6 +525,7 @@ def test_deliver_what_is_not_of_pinot(trellis, lines):
     trellis("load", "a.jsonl", "--to", "parquet:other")
     ran = trellis("pinot", "deliver", "--at", "parquet:other", "--out", "out")
     assert ran.err == (
-        "error: the dataset holds no Pinot schema; load into it with --dialect pinot --schema FILE"
+        "error: parquet:other holds no Pinot schema; load into another dataset with --dialect pinot --schema "
+        "FILE; `trellis pinot convert --at parquet:other` proposes a schema for what is in this one"
     )
     assert ran.code == 2

@@ -14,8 +14,8 @@ from trellis.dialects.pinot.table.documents import Kafka
 from trellis.dialects.pinot.table.job import CONTROLLER
 from trellis.errors import UsageError
 from trellis.pinot.controller import Controller
-from trellis.pinot.deliver import JOB, Delivery, Wanted, delivery_of, refuse_other, write
-from trellis.pinot.files import ROWS, DataFile
+from trellis.pinot.deliver import JOB, Delivery, Wanted, Written, delivery_of, refuse_other, write
+from trellis.pinot.files import ROWS
 from trellis.pinot.http import Http
 from trellis.pinot.rollout import Done, Rollout, Stopped
 
@@ -65,13 +65,13 @@ def run(
     refuse_other(order.out)
     store = Store.open(*place)
     authored, pipeline = authored_of(store.newest), store.pipeline
-    delivery = delivery_of(authored, order.out, order.wanted)
+    delivery = delivery_of(authored, order.out, order.wanted, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)
     rows = pipeline.destination.row_counts(pipeline.dataset).get(name, 0)
-    files: list[DataFile] = []
+    written = Written()
     if not dry_run:
         with progress() as tell:
-            files = write(
+            written = write(
                 delivery,
                 pipeline.destination,
                 pipeline.dataset,
@@ -79,8 +79,8 @@ def run(
                 order.wanted,
                 lambda done: tell("writing", done, rows),
             )
-        rows = sum(each.rows for each in files)
-    report = Report(order, delivery, pipeline.where, rows, files, dry_run)
+        rows = written.rows
+    report = Report(order, delivery, pipeline.where, rows, written, dry_run)
     if not json:
         report.show()
     steps: tuple[Done, ...] = ()
@@ -106,12 +106,12 @@ class Report:
     delivery: Delivery
     where: str
     rows: int
-    files: list[DataFile]
+    written: Written
     dry_run: bool
 
     def show(self) -> None:
         out, name = console(), table_name(self.delivery.schema)
-        files = counted(len(self.files), "file")
+        files = counted(len(self.written.files), "file")
         said = f"{counted(self.rows, 'row')} of {name} from {self.where}"
         if self.dry_run:
             out.print(
@@ -127,6 +127,8 @@ class Report:
             out.print(indented(table))
         for note in self.delivery.notes:
             out.print(f"\n{note}", style="yellow", soft_wrap=True)
+        for warning in self.written.warnings:
+            out.print(f"\nwarning: {warning}", style="bold yellow", soft_wrap=True)
         if not self.dry_run:
             job = self.order.out / JOB
             out.print(
@@ -144,8 +146,9 @@ class Report:
             "out": str(self.order.out),
             "dry_run": self.dry_run,
             "rows": self.rows,
-            "files": [{"path": str(each.path), "rows": each.rows} for each in self.files],
+            "files": [{"path": str(each.path), "rows": each.rows} for each in self.written.files],
             "notes": list(self.delivery.notes),
+            "warnings": list(self.written.warnings),
             "steps": [
                 {"step": each.step, "outcome": each.outcome, "note": each.note or None} for each in steps
             ],

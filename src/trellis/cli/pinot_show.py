@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.document.plan import Plan
-    from trellis.dialects.pinot.moment.sample import Sample
+    from trellis.dialects.pinot.moment.sample import Sample, Tried
     from trellis.pinot.check import Checked
 
 COMMAND = 400
@@ -60,17 +60,34 @@ def show_sample(found: Sample, format: str, out: Console) -> None:
         out.print(f"  {lint}", style="yellow", soft_wrap=True)
     if not found.values:
         return
-    table = grid("Value", "Millis", "Instant", "Written back", "", right=("Millis",), whole=("Instant",))
-    for each in found.values:
-        if each.error is not None:
-            table.add_row(Text(repr(each.value)), "", "", "", Text(each.error, style="red"))
-        else:
-            notes = Text("; ".join(each.lints), style="yellow")
-            table.add_row(
-                Text(repr(each.value)), str(each.millis), each.instant, Text(repr(each.written)), notes
-            )
     out.print()
-    out.print(indented(table))
+    rows = [_cells(each) for each in found.values]
+    headings = ("Value", "Millis", "Instant", "Written back")
+    if sum(max(map(len, column)) + 2 for column in zip(headings, *rows, strict=True)) <= out.width:
+        table = grid(*headings, right=("Millis",), whole=headings)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        out.print(indented(table))
+    else:
+        for row in rows:
+            out.print(f"  {row[0]}", soft_wrap=True)
+            for heading, cell in zip(headings[1:], row[1:], strict=True):
+                if cell:
+                    out.print(f"    {heading:<12}  {cell}", soft_wrap=True)
+    notes = grid("", "")
+    for each in found.values:
+        style = "yellow" if each.error is None else "red"
+        for said in each.lints if each.error is None else (each.error,):
+            notes.add_row(Text(cut(repr(each.value), 30)), Text(said, style=style))
+    if notes.row_count:
+        out.print()
+        out.print(indented(notes))
+
+
+def _cells(tried: Tried) -> tuple[str, str, str, str]:
+    if tried.error is not None:
+        return repr(tried.value), "", "", ""
+    return repr(tried.value), str(tried.millis), tried.instant or "", repr(tried.written)
 
 
 def _unit(form: Any) -> str:

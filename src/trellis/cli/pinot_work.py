@@ -14,6 +14,7 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy import migrated
 from trellis.dialects.pinot.document.plan import Plan, plan
 from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
 from trellis.dialects.pinot.document.writing import write_schema
 from trellis.dialects.pinot.moment.errors import FormatError
@@ -95,6 +96,10 @@ def table_document(file: str) -> Mapping[str, Any]:
         raise SchemaError(f"{file}, line {bad.lineno}, column {bad.colno}: not JSON: {bad.msg}") from None
     if not isinstance(found, dict):
         raise SchemaError(f"{file}: a table config is a JSON object, not {str(found)[:60]}")
+    if is_schema(found):
+        raise SchemaError(
+            f"{file}: this is a schema, not a table config: give the document that has tableName"
+        )
     return found
 
 

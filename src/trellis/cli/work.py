@@ -11,6 +11,7 @@ from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell
+from trellis.cli.foreign import foreign
 from trellis.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
 from trellis.destinations.preference import naming_in
 from trellis.dialects import get_dialect
@@ -147,6 +148,8 @@ def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) ->
     try:
         return from_json(text, path, find)
     except DocumentError as bad:
+        if said := foreign(text, path):
+            raise SchemaError(f"{path}: this is {said}") from None
         try:
             from_yaml(text, path, find)  # JSON is YAML, and its reader knows the lines
         except DocumentError as located:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.in_table import table_faults
 from trellis.dialects.pinot.document.lint import lints_of
+from trellis.dialects.pinot.document.node import Unknown
 from trellis.dialects.pinot.document.reading import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.verdict import config_faults, schema_faults
+from trellis.dialects.pinot.table.keys import misspelt
 from trellis.pinot.controller import Controller
 from trellis.pinot.refusal import Refused
 
@@ -54,12 +56,11 @@ def check(
     Raises SchemaError where the text is not JSON, DestinationError where the controller does not answer.
     """
     schema, ledger = examine(text, profile, where)
-    found = [Finding("fault", "schema", each.pointer, each.column, each.message) for each in ledger.faults]
-    if not found:
-        found += _validity(schema, profile, table)
-    for unknown in ledger.unknown:
-        said = str(unknown).removeprefix(f"{unknown.pointer} ")
-        found.append(Finding("ignored", "schema", unknown.pointer, None, said))
+    found = [*_faults("schema", schema_faults(schema, ledger, profile))]
+    if table is not None:
+        found += _faults("table config", config_faults(schema, ledger, profile, table))
+    found += _ignored("schema", ledger.unknown)
+    found += _ignored("table config", misspelt(table or {}))
     if not ledger.faults:
         for each in lints_of(schema, profile, table):
             found.append(Finding("mind", "schema", each.pointer, each.column, each.message))
@@ -68,11 +69,15 @@ def check(
     return Checked(schema, tuple(found))
 
 
-def _validity(schema: PinotSchema, profile: Profile, table: Mapping[str, Any] | None) -> Iterator[Finding]:
-    for each in faults_of(schema, profile):
-        yield Finding("fault", "schema", each.pointer, each.column, each.message)
-    for each in table_faults(schema, profile, table) if table is not None else ():
-        yield Finding("fault", "table config", each.pointer, each.column, each.message)
+def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:
+    for each in faults:
+        yield Finding("fault", source, each.pointer, each.column, each.message)
+
+
+def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:
+    for each in unknown:
+        said = str(each).removeprefix(f"{each.pointer} ")
+        yield Finding("ignored", source, each.pointer, None, said)
 
 
 def _by(controller: Controller, document: Mapping[str, Any]) -> Iterator[Finding]:

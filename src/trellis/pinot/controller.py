@@ -137,6 +137,27 @@ class Controller:
                 answer.status, "", f"{self.url}: cannot {asked}: it told no job: {answer.body[:200]}"
             ) from None
 
+    def needs_reload(self, name: str, kind: Kind) -> bool | None:
+        """Whether segments of a table lack what its schema or config says; None where no server told."""
+        found = self._get(
+            f"/segments/{_part(f'{name}_{kind}')}/needReload?verbose=true",
+            f"ask whether table {name}_{kind} needs a reload",
+        )
+        if found is None or found.get("needReload"):
+            return None if found is None else True
+        return None if found.get("serverToSegmentsCheckReloadList") == {} else False
+
+    def has_segments(self, name: str, kind: Kind) -> bool:
+        """Whether a table has segments."""
+        answer = self.http.ask("GET", f"/segments/{_part(name)}?type={kind}")
+        asked = f"list the segments of {name}_{kind}"
+        if not answer.ok:
+            raise refused(self.url, asked, answer)
+        found = json_of(self.url, answer)
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise Refused(answer.status, "", f"{self.url}: cannot {asked}: it answered {answer.body[:100]!r}")
+        return any(each.get(kind) for each in found)
+
     def progress(self, job: str) -> Progress:
         """How far a reload is."""
         asked = f"get the state of reload {job}"

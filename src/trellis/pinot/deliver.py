@@ -19,6 +19,7 @@ from trellis.dialects.pinot.document.legacy import migrated
 from trellis.dialects.pinot.document.validate import faults_of
 from trellis.dialects.pinot.document.writing import write_schema
 from trellis.dialects.pinot.system import Authored, columns_of, table_name
+from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.documents import (
     Kafka,
     WantedTable,
@@ -31,6 +32,7 @@ from trellis.dialects.pinot.table.job import CONTROLLER, FORMATS, IngestionJob, 
 from trellis.errors import UsageError, nearest
 from trellis.pinot.files import ROWS, DataFile, write_files
 from trellis.pinot.rows import FileRows
+from trellis.pinot.times import TimeCheck
 
 JOB: Final = "ingestion-job.yaml"
 SCHEMA: Final = "schema.json"
@@ -63,8 +65,20 @@ class Wanted:
 
 
 @dataclass(frozen=True)
+class Written:
+    """The data files of a delivery, and what Pinot will not take of them."""
+
+    files: tuple[DataFile, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return sum(each.rows for each in self.files)
+
+
+@dataclass(frozen=True)
 class Delivery:
-    """The documents for a cluster, and what to mind about them."""
+    """The documents for a cluster, and what to mind about them. `zone`: of timestamps without one."""
 
     schema: PinotSchema
     offline: Mapping[str, Any]
@@ -72,12 +86,16 @@ class Delivery:
     tables: tuple[WantedTable, ...]
     job: IngestionJob
     notes: tuple[str, ...]
+    zone: str = "UTC"
 
 
-def delivery_of(authored: Authored, out: Path, wanted: Wanted) -> Delivery:
-    """The documents of a delivery. Raises UsageError, SchemaFaults."""
+def delivery_of(authored: Authored, out: Path, wanted: Wanted, where: str = "DEST") -> Delivery:
+    """The documents of a delivery of what is at `where`. Raises UsageError, SchemaFaults."""
     if authored.schema is None:
-        raise UsageError("the dataset holds no Pinot schema; load into it with --dialect pinot --schema FILE")
+        raise UsageError(
+            f"{where} holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
+            f"`trellis pinot convert --at {where}` proposes a schema for what is in this one"
+        )
     schema = migrated(authored.schema)
     real_nulls = authored.options.view == "nullable"
     said, main = authored.table.document or None, wanted.time_column
@@ -107,8 +125,9 @@ def delivery_of(authored: Authored, out: Path, wanted: Wanted) -> Delivery:
         configs=wanted.configs,
     )
     job.document()
+    zone = authored.options.zone
     tables = tuple(WantedTable.of(each, said, main) for each in both)
-    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, wanted)))
+    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, wanted)), zone)
 
 
 def write(
@@ -118,22 +137,29 @@ def write(
     out: Path,
     wanted: Wanted,
     tell: Callable[[int], None] = lambda _: None,
-) -> list[DataFile]:
-    """Write the folder, all of it or nothing; one of an earlier delivery is replaced.
+) -> Written:
+    """Write the folder, all of it or nothing; one of an earlier delivery is replaced. Main times for which
+    Pinot refuses a segment are written, and told in `warnings`.
 
     Raises UsageError where `out` holds other things, DestinationError from the rows.
     """
     rows = FileRows.of(columns_of(delivery.schema))
+    times = TimeCheck.of(delivery.schema, table_config(delivery.offline), delivery.zone)
+    look = times.look if isinstance(times, TimeCheck) else lambda _: None
     with _whole(out) as folder:
         (folder / DATA).mkdir()
         found = destination.batches(dataset, table_name(delivery.schema))
-        files = write_files(rows, found, folder / DATA, wanted.format, wanted.rows, tell)
+        files = write_files(rows, found, folder / DATA, wanted.format, wanted.rows, tell, look)
         (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
         _document(folder / OFFLINE, delivery.offline)
         if delivery.realtime is not None:
             _document(folder / REALTIME, delivery.realtime)
         (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
-    return [DataFile(out / DATA / each.path.name, each.rows) for each in files]
+    warning = times.warning if isinstance(times, TimeCheck) else times
+    return Written(
+        tuple(DataFile(out / DATA / each.path.name, each.rows) for each in files),
+        () if warning is None else (warning,),
+    )
 
 
 def refuse_other(out: Path) -> None:

@@ -52,9 +52,10 @@ def write_files(
     format: str,
     most: int = ROWS,
     tell: Callable[[int], None] = lambda _: None,
+    look: Callable[[pa.RecordBatch], None] = lambda _: None,
 ) -> list[DataFile]:
     """Write all rows into `part-00000.FORMAT` and so on, of at most so many rows each; `tell` is told
-    how many there are by now.
+    how many there are by now, `look` sees every batch that is written.
 
     Raises UsageError for a column that the format has no name for; DestinationError from the batches.
     """
@@ -67,6 +68,7 @@ def write_files(
         with make(path) as file:
             for batch in parts:
                 file.write(batch)
+                look(batch)
                 count += batch.num_rows
                 tell(sum(each.rows for each in made) + count)
         made.append(DataFile(path, count))

@@ -16,6 +16,7 @@ from trellis.dialects.pinot.table.config import Kind, table_config
 from trellis.dialects.pinot.table.documents import WantedTable
 from trellis.errors import DestinationError, TrellisError
 from trellis.pinot.controller import Controller
+from trellis.pinot.refusal import Refused
 
 Outcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
 POLL: Final = 0.5
@@ -81,8 +82,12 @@ class Rollout:
             there = self.controller.table(name, kind)
             verb = "add" if there is None else "update"
             yield f"{verb} table {name}_{kind}", partial(self._put_table, wanted, there)
-            if there is not None and self._needs_reload(old):
+            if there is None:
+                continue
+            if self._changes_segments(old):
                 yield f"reload table {name}_{kind}", partial(self._reload, kind)
+            elif (due := self._due(kind)) is not None:
+                yield f"reload table {name}_{kind}", due
 
     def _check(self) -> tuple[Outcome, str]:
         ignored = self.controller.validate(document_of(self.schema))
@@ -119,10 +124,26 @@ class Rollout:
             self.controller.update_table(over(wanted.said, there))
         return self._done, f"changed: {', '.join(changed)}"
 
-    def _needs_reload(self, old: PinotSchema | None) -> bool:
+    def _changes_segments(self, old: PinotSchema | None) -> bool:
         if old is None or same(old, self.schema):
             return False
         return any(each.effort is not Effort.NONE for each in changes(old, self.schema))
+
+    def _due(self, kind: Kind) -> Callable[[], tuple[Outcome, str]] | None:
+        """The reload that an earlier run did not come to, as the servers tell; None where there is none."""
+        name = self.schema.name or ""
+        try:
+            needed = self.controller.needs_reload(name, kind)
+            if needed is None and not self.controller.has_segments(name, kind):
+                return None
+            why = "no server told whether its segments need it"
+        except Refused as bad:
+            needed, why = None, str(bad)
+        if needed is not None:
+            return partial(self._reload, kind) if needed else None
+        path = f"{self.controller.url}/segments/{name}/reload?type={kind}"
+        said = f"{why}; if an earlier run stopped before it: curl -sSf -X POST '{path}'"
+        return lambda: ("left out", said)
 
     def _reload(self, kind: Kind) -> tuple[Outcome, str]:
         if self.dry:
@@ -144,7 +165,8 @@ class Rollout:
                 f"{self.controller.url}: {progress.failed} of {progress.total} segments could not be "
                 f"reloaded (job {ordered.job}); the log of the servers tells why"
             )
-        silent = f", {progress.silent} servers do not answer" if progress.silent else ""
+        who = "server does" if progress.silent == 1 else "servers do"
+        silent = f", {progress.silent} {who} not answer" if progress.silent else ""
         tells = f"{self.controller.url}/segments/segmentReloadStatus/{ordered.job} tells when"
         return "not yet", f"{progress.done} of {progress.total} segments{silent}; {tells}"
 

@@ -50,8 +50,8 @@ def loaded(
 def delivered(pipeline: Pipeline, out: Path, **wanted: Any) -> list[dict[str, Any]]:
     asked = Wanted(**wanted)
     delivery = delivery_of(authored_of(pipeline.schema), out, asked)
-    files = write(delivery, pipeline.destination, pipeline.dataset, out, asked)
-    return [row for each in files for row in pq.read_table(each.path).to_pylist()]
+    written = write(delivery, pipeline.destination, pipeline.dataset, out, asked)
+    return [row for each in written.files for row in pq.read_table(each.path).to_pylist()]
 
 
 def test_the_rows_of_a_dataset_with_true_nulls(tmp_path: Path, lake: str) -> None:
@@ -183,7 +183,8 @@ def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as told:
         delivery_of(Authored(), tmp_path / "out", Wanted())
     assert str(told.value) == (
-        "the dataset holds no Pinot schema; load into it with --dialect pinot --schema FILE"
+        "DEST holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
+        "`trellis pinot convert --at DEST` proposes a schema for what is in this one"
     )
 
 

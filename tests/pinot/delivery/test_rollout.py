@@ -43,7 +43,16 @@ def filled(cluster: Standin) -> Standin:
     cluster.on("POST /schemas/validate", "validate ok").on("GET /schemas/rides", "get")
     cluster.on("GET /tables/rides", "table get").on("PUT /schemas/rides", "put add column")
     cluster.on("POST /segments/rides/reload", "reload").on("PUT /tables/rides_OFFLINE", "table")
+    cluster.on("GET /segments/rides_OFFLINE/needReload", need_reload(False)).on(
+        "GET /segments/rides", "segments"
+    )
     return cluster
+
+
+def need_reload(needed: bool) -> Said:
+    """What a server says of its segments, as of 1.5.1 with verbose=true."""
+    told = {"Server_1": {"needReload": needed, "instanceId": "Server_1"}}
+    return Said(200, json.dumps({"needReload": needed, "serverToSegmentsCheckReloadList": told}))
 
 
 def empty(cluster: Standin) -> Standin:
@@ -99,6 +108,48 @@ def test_a_new_column_is_put_and_reloaded(cluster: Standin, controller: Controll
     ]
 
 
+def test_a_reload_that_an_earlier_run_did_not_come_to(cluster: Standin, controller: Controller) -> None:
+    """It stopped between PUT and reload: the schema is there, and a server tells what segments lack."""
+    filled(cluster).on("GET /segments/rides_OFFLINE/needReload", need_reload(True))
+    cluster.on(f"GET /segments/segmentReloadStatus/{JOB}", RELOADED)
+    assert outcomes(rollout(controller).run())[1:] == [
+        ("update schema rides", "nothing to do", "it is there as it is"),
+        ("update table rides_OFFLINE", "nothing to do", "it is there as it is"),
+        ("reload table rides_OFFLINE", "done", "1 of 1 segments"),
+    ]
+    assert cluster.paths[3:5] == [
+        "GET /segments/rides_OFFLINE/needReload?verbose=true",
+        "POST /segments/rides/reload?type=OFFLINE",
+    ]
+    cluster.asked.clear()
+    assert outcomes(rollout(controller, dry=True).run())[-1] == ("reload table rides_OFFLINE", "would", "")
+    assert "POST /segments/rides/reload?type=OFFLINE" not in cluster.paths
+
+
+def test_whether_a_reload_is_due_is_not_known(cluster: Standin, controller: Controller) -> None:
+    filled(cluster).on("GET /segments/rides_OFFLINE/needReload", "needReload")
+    url = f"{cluster.url}/segments/rides/reload?type=OFFLINE"
+    by_hand = f"if an earlier run stopped before it: curl -sSf -X POST '{url}'"
+    assert outcomes(rollout(controller).run())[3:] == [
+        (
+            "reload table rides_OFFLINE",
+            "left out",
+            f"no server told whether its segments need it; {by_hand}",
+        )
+    ]
+    cluster.on("GET /segments/rides_OFFLINE/needReload", BROKEN)
+    (last,) = outcomes(rollout(controller).run())[3:]
+    assert last[:2] == ("reload table rides_OFFLINE", "left out")
+    assert "cannot ask whether table rides_OFFLINE needs a reload" in last[2]
+    assert last[2].endswith(by_hand)
+
+
+def test_without_segments_no_reload_is_due(cluster: Standin, controller: Controller) -> None:
+    filled(cluster).on("GET /segments/rides_OFFLINE/needReload", "needReload")
+    cluster.on("GET /segments/rides", Said(200, '[{"OFFLINE":[]}]'))
+    assert [each.step for each in rollout(controller).run()][3:] == []
+
+
 def test_a_reload_that_is_not_over(cluster: Standin, controller: Controller) -> None:
     filled(cluster).on(f"GET /segments/segmentReloadStatus/{JOB}", "reload status")
     (last,) = outcomes(rollout(controller, wider(), wait=1.0).run())[-1:]
@@ -106,7 +157,7 @@ def test_a_reload_that_is_not_over(cluster: Standin, controller: Controller) -> 
         "reload table rides_OFFLINE",
         "not yet",
         (
-            f"0 of 1 segments, 1 servers do not answer; {cluster.url}/segments/segmentReloadStatus/{JOB} "
+            f"0 of 1 segments, 1 server does not answer; {cluster.url}/segments/segmentReloadStatus/{JOB} "
             "tells when"
         ),
     )

@@ -17,7 +17,7 @@ from trellis.errors import SchemaError
 
 def faults(document: Any) -> list[str]:
     with pytest.raises(SchemaFaults) as raised:
-        read_schema(document)
+        read_schema({"schemaName": "s", **document})
     return [str(each) for each in raised.value.faults]
 
 
@@ -183,7 +183,10 @@ def test_all_faults_come_at_once_in_the_order_of_the_document() -> None:
 
 def test_the_message_of_several_faults_has_a_line_for_each() -> None:
     with pytest.raises(SchemaFaults) as raised:
-        read_schema({"dimensionFieldSpecs": [{"name": "a"}, {"dataType": "INT"}]}, where="rides.json")
+        read_schema(
+            {"schemaName": "s", "dimensionFieldSpecs": [{"name": "a"}, {"dataType": "INT"}]},
+            where="rides.json",
+        )
     assert str(raised.value) == (
         "rides.json: 2 faults"
         "\n  /dimensionFieldSpecs/0: column a: a field spec needs a dataType"

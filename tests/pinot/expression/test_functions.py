@@ -78,7 +78,7 @@ def test_now_is_now() -> None:
         ("lowr(a)", "there is no function lowr: did you mean 'lower'?"),
         ("to_dat_time(a, 'x')", "there is no function todattime: did you mean 'toDateTime'?"),
         ("zzzzzzz(a)", "there is no function zzzzzzz"),
-        ("lower(a, b)", "lower takes 1 arguments, not 2"),
+        ("lower(a, b)", "lower takes 1 argument, not 2"),
         ("substr(a)", "substr takes 2 or 3 arguments, not 1"),
         ("Groovy({a}, a)", "Groovy scripts are not run: write the expression with functions instead"),
     ],

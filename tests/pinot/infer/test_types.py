@@ -126,3 +126,9 @@ def test_where_mixed_values_are_and_what_texts_nearly_are():
         ("t", "1 of 3 texts are times: the others keep the column text"),
         ("price", "every text is a number: --metric price makes it one"),
     ]
+
+
+def test_what_the_user_said_of_a_column_is_not_proposed_again():
+    records = [{"tax": "1.5", "price": "2", "fee": "3"}]
+    said = lints(proposed(records, metrics=frozenset({"tax"}), dimensions=frozenset({"price"})))
+    assert [column for column, each in said if "makes it one" in each] == ["fee"]

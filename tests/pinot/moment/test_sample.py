@@ -32,7 +32,22 @@ def test_an_unknown_zone_and_a_wrong_order_are_named() -> None:
 def test_a_text_that_comes_back_different_is_named() -> None:
     (tried,) = try_format("SIMPLE_DATE_FORMAT|yyyy-MM-dd", ["2023-1-4"]).values
     assert tried.written == "2023-01-04"
-    assert tried.lints == ("'2023-1-4' is written back as '2023-01-04'",)
+    assert tried.lints == ("it is written back as '2023-01-04'",)
+
+
+@pytest.mark.parametrize(
+    ("millis", "taken"),
+    [
+        ("31535999999", False),
+        ("31536000000", True),
+        ("3187296000000", True),
+        ("3187296000001", False),
+    ],
+)
+def test_an_instant_that_no_main_time_takes_is_named(millis: str, taken: bool) -> None:
+    (tried,) = try_format("EPOCH|MILLISECONDS", [millis]).values
+    said = "a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits"
+    assert tried.lints == (() if taken else (said,))
 
 
 def test_no_format_is_an_error() -> None:

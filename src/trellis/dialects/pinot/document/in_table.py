@@ -10,7 +10,10 @@ from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, Profile
+from trellis.dialects.pinot.expression.evaluate import Filter
 from trellis.dialects.pinot.expression.grammar import Call, Expression, ExpressionError, arguments, parse
+from trellis.dialects.pinot.expression.order import ordered
+from trellis.dialects.pinot.expression.program import compiled
 from trellis.dialects.pinot.expression.tree import nodes
 from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.errors import SchemaError
@@ -29,7 +32,9 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
     check = _Check(schema, columns(schema), config)
     yield from check.name()
     yield from check.time_column()
-    yield from check.transforms(profile)
+    wrong_transforms = [*check.transforms(profile)]
+    yield from wrong_transforms or check.cycle()
+    yield from check.filter()
     yield from check.keys()
 
 
@@ -69,10 +74,10 @@ class _Check:
         for at, (column, text) in enumerate(said):
             try:
                 parsed[at] = parse(text)
+                compiled(parsed[at])
             except ExpressionError as wrong:
-                yield _transform(
-                    at, column, f"Invalid transform function '{text}' for column '{column}': {wrong}"
-                )
+                message = f"Invalid transform function '{text}' for column '{column}': {wrong}"
+                yield _transform(at, column, message, "/transformFunction")
         read = {at: arguments(each) for at, each in parsed.items()}
         for at, (column, text) in enumerate(said):
             fed = any(column in each for other, each in read.items() if other != at)
@@ -102,18 +107,39 @@ class _Check:
                     f"transform '{text}' of a REALTIME table must not call now(): replicas would differ",
                 )
 
+    def cycle(self) -> Iterator[Fault]:
+        """Columns that are computed from each other, here or with the transforms of the schema."""
+        try:
+            ordered(self.schema, TableConfig())
+        except SchemaError:
+            return
+        try:
+            ordered(self.schema, self.config)
+        except SchemaError as wrong:
+            yield Fault("/ingestionConfig/transformConfigs", None, str(wrong))
+
+    def filter(self) -> Iterator[Fault]:
+        if self.config.filter is None:
+            return
+        try:
+            Filter(self.config.filter)
+        except SchemaError as wrong:
+            said = str(wrong).removeprefix("filter function: ")
+            message = f"Invalid filter function '{self.config.filter}': {said}"
+            yield Fault("/ingestionConfig/filterConfig/filterFunction", None, message)
+
     def _aggregated(self, column: str) -> bool:
-        ingestion = self.config.document.get("ingestionConfig") or {}
-        said = ingestion.get("aggregationConfigs") or ()
-        return any(
-            f"({column})" in str(each.get("aggregationFunction", "")).replace(" ", "") for each in said
-        )
+        said = inner(self.config.document, "ingestionConfig").get("aggregationConfigs")
+        functions = [
+            str(each.get("aggregationFunction", "")).replace(" ", "")
+            for each in (said if isinstance(said, list) else ())
+            if isinstance(each, Mapping)
+        ]
+        return any(f"({column})" in each for each in functions)
 
     def keys(self) -> Iterator[Fault]:
         document = self.config.document
-        upsert = _mode(document, "upsertConfig") or bool(
-            (document.get("dedupConfig") or {}).get("dedupEnabled")
-        )
+        upsert = _mode(document, "upsertConfig") or bool(inner(document, "dedupConfig").get("dedupEnabled"))
         if document.get("isDimTable") and not self.schema.primary_key:
             yield Fault("/isDimTable", None, "Dimension table must have primary key[s]")
         if not upsert:
@@ -127,8 +153,14 @@ class _Check:
                 yield Fault(place, name, message)
 
 
-def _transform(at: int, column: str, message: str) -> Fault:
-    return Fault(f"/ingestionConfig/transformConfigs/{at}", column, message)
+def inner(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object of the table config; an empty one where there is none."""
+    said = document.get(key)
+    return said if isinstance(said, Mapping) else {}
+
+
+def _transform(at: int, column: str, message: str, key: str = "") -> Fault:
+    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", column, message)
 
 
 def _calls_now(expression: Expression) -> bool:
@@ -136,5 +168,4 @@ def _calls_now(expression: Expression) -> bool:
 
 
 def _mode(document: Mapping[str, Any], key: str) -> bool:
-    said = document.get(key) or {}
-    return bool(said.get("mode", "NONE") != "NONE")
+    return bool(inner(document, key).get("mode", "NONE") != "NONE")

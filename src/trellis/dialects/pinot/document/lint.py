@@ -10,6 +10,7 @@ from trellis.dialects.pinot.document.columns import Placed, placed
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.in_table import inner
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual import built_in
 from trellis.dialects.pinot.moment.format import FormatError, parse_format
@@ -142,7 +143,7 @@ def _complex_lints(each: Placed) -> Iterator[Fault]:
 
 
 def _null_lints(schema: PinotSchema, config: Mapping[str, Any]) -> Iterator[Fault]:
-    indexing = config.get("tableIndexConfig") or {}
+    indexing = inner(config, "tableIndexConfig")
     if schema.column_nulls and str(indexing.get("nullHandlingEnabled", "false")).lower() == "true":
         message = "enableColumnBasedNullHandling is true, so nullHandlingEnabled of the table is ignored"
         yield Fault("/enableColumnBasedNullHandling", None, message)

@@ -18,6 +18,7 @@ from trellis.errors import nearest
 Word = TypeVar("Word", bound=Enum)
 NOTHING: Final[frozenset[str]] = frozenset()
 _FLAGS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+TWICE: Final = "Field spec already exists"
 _EMPTY: Final = ("", "null")
 
 
@@ -42,10 +43,19 @@ class Unknown:
 
 @dataclass
 class Ledger:
-    """What came up while a document was read."""
+    """What came up while a document was read. `gaps`: a field could not be read at all."""
 
     faults: list[Fault] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
+    gaps: bool = False
+    places: dict[str, str] = field(default_factory=dict)
+    """Where the fields that were read stand in the document, by their place in the schema."""
+
+    def placed(self, place: str) -> str:
+        """The pointer into the document for one into the schema that was read."""
+        steps = place.split("/", 3)
+        moved = self.places.get("/".join(steps[:3]))
+        return place if moved is None else "/".join((moved, *steps[3:]))
 
 
 class Node:
@@ -63,8 +73,8 @@ class Node:
         self.column: str | None = None
         for key, value in document.items():
             if key not in keys:
-                near = _near(str(key), keys)
-                ledger.unknown.append(Unknown(place + pointer(key), value, near, key in extended))
+                close = near(str(key), keys)
+                ledger.unknown.append(Unknown(place + pointer(key), value, close, key in extended))
 
     def said(self, key: str) -> Any:
         """The value of the key as it stands; None where it is absent."""
@@ -160,7 +170,8 @@ def shown(value: Any) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _near(key: str, keys: frozenset[str]) -> str | None:
+def near(key: str, keys: frozenset[str], cutoff: float = 0.6) -> str | None:
+    """The key that is nearest, whatever the case, if one is near."""
     folded = {each.lower(): each for each in sorted(keys)}
-    close = get_close_matches(key.lower(), folded, n=1)
+    close = get_close_matches(key.lower(), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None

@@ -14,7 +14,8 @@ from trellis.dialects.pinot.document.faults import SchemaFaults, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.legacy import read_time
 from trellis.dialects.pinot.document.literals import literal_text
-from trellis.dialects.pinot.document.node import NOTHING, Ledger, Node, Unknown, shown
+from trellis.dialects.pinot.document.node import NOTHING, TWICE, Ledger, Node, Unknown, shown
+from trellis.dialects.pinot.document.recognition import is_table_config
 from trellis.dialects.pinot.document.types import (
     BASE,
     EXTENDED,
@@ -24,10 +25,12 @@ from trellis.dialects.pinot.document.types import (
     Profile,
     Value,
 )
+from trellis.dialects.pinot.document.verdict import schema_faults
 from trellis.dialects.pinot.value.kinds import CannotConvert
 from trellis.errors import SchemaError, nearest
 
 NO_CHILDREN: Final[Mapping[str, FieldSpec]] = MappingProxyType({})
+_STAND_INS: Final = {FieldType.METRIC: PinotType.DOUBLE, FieldType.COMPLEX: PinotType.MAP}
 _ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time"}
 
 
@@ -44,8 +47,9 @@ def read_schema(
 ) -> ReadSchema:
     """The schema that a document says, as JSON text or as the object of it.
 
-    Raises SchemaFaults with all that keeps Pinot from loading it; SchemaError where the text is not
-    JSON. Whether the schema is also valid is told by `validate.faults_of`.
+    Raises SchemaFaults if something keeps Pinot from loading it, with all that makes it invalid besides;
+    SchemaError where the text is not JSON. Whether a schema that loads is valid is told by
+    `validate.faults_of`.
 
     >>> found = read_schema('{"schemaName": "s", "metricFieldSpec": []}')
     >>> found.schema.name, [str(each) for each in found.unknown]
@@ -53,16 +57,25 @@ def read_schema(
     """
     schema, ledger = examine(document, profile, where)
     if ledger.faults:
-        raise SchemaFaults(where, ledger.faults)
+        followed = (profile, BASE) if profile.extended else (profile,)
+        raise SchemaFaults(where, schema_faults(schema, ledger, *followed))
     return ReadSchema(schema, tuple(ledger.unknown))
 
 
 def examine(
     document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
 ) -> tuple[PinotSchema, Ledger]:
-    """The schema as far as it can be read, with all that came up. Raises SchemaError where it is not JSON."""
-    ledger = Ledger()
-    return _Reader(profile, ledger).schema(parse(document, where)), ledger
+    """The schema as far as it can be read, with all that came up.
+
+    A field whose type or format cannot be read has one that raises no further fault. Raises SchemaError
+    where the document is not JSON, or a table config.
+    """
+    parsed, ledger = parse(document, where), Ledger()
+    if is_table_config(parsed):
+        raise SchemaError(
+            f"{where}: this is a table config, not a schema: give the document that has schemaName"
+        )
+    return _Reader(profile, ledger).schema(parsed), ledger
 
 
 def parse(document: str | bytes | Mapping[str, Any], where: str = "schema") -> Mapping[str, Any]:
@@ -122,11 +135,13 @@ class _Reader:
         value = top.said(key)
         if not isinstance(value, list):
             top.fault(f"{key} is a list of field specs, not {shown(value)}", key)
+            self._ledger.gaps = value is not None or self._ledger.gaps
             return ()
         made: list[FieldSpec] = []
         for at, each in enumerate(value):
             if not isinstance(each, Mapping):
                 top.fault(f"a field spec is an object, not {shown(each)}", key, at)
+                self._ledger.gaps = True
                 continue
             node = self._node(each, pointer(key, at), kind)
             said = node.said("fieldType")
@@ -135,8 +150,11 @@ class _Reader:
             if node.column is not None:
                 self._claim(node, node.column, "name")
             spec = self._field(node, kind)
-            if spec is not None:
-                made.append(spec)
+            if spec is None:
+                self._ledger.gaps = True
+                continue
+            self._ledger.places[pointer(key, len(made))] = node.place
+            made.append(spec)
         return tuple(made)
 
     def _node(self, document: Mapping[str, Any], place: str, kind: FieldType) -> Node:
@@ -146,7 +164,7 @@ class _Reader:
 
     def _claim(self, node: Node, name: str, *steps: str) -> None:
         if name in self._names:
-            node.fault(f"Field spec already exists for column: {name}", *steps)
+            node.fault(f"{TWICE} for column: {name}", *steps)
         self._names.add(name)
 
     def _field(self, node: Node, kind: FieldType) -> FieldSpec | None:
@@ -160,12 +178,15 @@ class _Reader:
         not_null, zeros = node.flag("notNull"), node.flag("allowTrailingZeros")
         transform, provider = node.text("transformFunction"), node.text("virtualColumnProvider")
         of_time = kind is FieldType.DATE_TIME
-        form, granularity = (node.text("format"), node.text("granularity")) if of_time else (None, None)
+        form = _text_or(node, "format", "TIMESTAMP") if of_time else None
+        granularity = _text_or(node, "granularity", "1:DAYS") if of_time else None
         sample = node.text("sampleValue") if of_time else None
         children = self._children(node) if kind is FieldType.COMPLEX else NO_CHILDREN
         extended = self._extended(node) if self._profile.extended else {}
-        if node.column is None or data_type is None:
+        if node.column is None:
             return None
+        default = None if data_type is None else default_value(node, kind, data_type)
+        data_type = data_type or _STAND_INS.get(kind, PinotType.STRING)
         if of_time and data_type is PinotType.TIMESTAMP:
             form = "TIMESTAMP"
         return FieldSpec(
@@ -177,7 +198,7 @@ class _Reader:
             length,
             exceed,
             zeros,
-            default_value(node, kind, data_type),
+            default,
             transform,
             provider,
             form,
@@ -232,10 +253,12 @@ class _Reader:
     def _time(self, top: Node) -> TimeField | None:
         value = top.objects("timeFieldSpec")
         if value is None:
+            self._ledger.gaps = top.said("timeFieldSpec") is not None or self._ledger.gaps
             return None
         node = Node(value, pointer("timeFieldSpec"), self._ledger, keys.TIME)
         time = read_time(node, self._ledger)
         if time is None:
+            self._ledger.gaps = True
             return None
         self._claim(
             node, time.column.name, "outgoingGranularitySpec" if time.outgoing else "incomingGranularitySpec"
@@ -256,6 +279,12 @@ def default_value(node: Node, kind: FieldType, data_type: PinotType) -> Value:
     except CannotConvert as wrong:
         node.fault(str(wrong), at_fault)
         return None
+
+
+def _text_or(node: Node, key: str, instead: str) -> str | None:
+    """A text; where something else is said, which is a fault, what stands for it."""
+    said = node.text(key)
+    return instead if said is None and node.said(key) is not None else said
 
 
 def _metadata(node: Node) -> dict[str, str]:

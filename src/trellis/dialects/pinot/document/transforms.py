@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from trellis.dialects.pinot.document.columns import Placed
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.expression.grammar import ExpressionError, arguments, parse
+from trellis.dialects.pinot.expression.program import compiled
+from trellis.dialects.pinot.expression.tree import Script
 
 
 def transform_faults(fields: Iterable[Placed]) -> Iterator[Fault]:
@@ -16,7 +18,10 @@ def transform_faults(fields: Iterable[Placed]) -> Iterator[Fault]:
     for each in transformed:
         text, name = each.spec.transform or "", each.spec.name
         try:
-            read[name] = arguments(parse(text))
+            expression = parse(text)
+            if not isinstance(expression, Script):
+                compiled(expression)
+            read[name] = arguments(expression)
         except ExpressionError as wrong:
             yield each.fault(
                 f"Exception in getting arguments for transform function '{text}' for column"

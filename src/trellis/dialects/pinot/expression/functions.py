@@ -52,7 +52,8 @@ def function_of(name: str, count: int) -> Function:
         if each.fits(count):
             return each
     counts = " or ".join(_counts(found))
-    raise ExpressionError(f"{found[0].names[0]} takes {counts} arguments, not {count}")
+    noun = "argument" if counts == "1" else "arguments"
+    raise ExpressionError(f"{found[0].names[0]} takes {counts} {noun}, not {count}")
 
 
 def _spelled(hint: str) -> str:

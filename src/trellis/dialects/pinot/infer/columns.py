@@ -35,7 +35,8 @@ class Columns:
             self.lints.append(Lint('""', "a key without a name cannot be a column"))
             return
         found = _kept(leaf)
-        self.lints += [Lint(leaf.name, said) for said in (*found.lints, *_notes(leaf, found))]
+        decided = leaf.name in (*self.asked.metrics, *self.asked.dimensions)
+        self.lints += [Lint(leaf.name, said) for said in (*found.lints, *_notes(leaf, found, decided))]
         if found.data_type is None:
             self.lints.append(Lint(leaf.name, f"no column: {found.why}"))
             self._refuse_empty(leaf.name, found)
@@ -123,8 +124,8 @@ def _kept(leaf: Leaf) -> Held:
     return replace(found, why=f"objects: {leaf.whole}", lints=())
 
 
-def _notes(leaf: Leaf, found: Held) -> Iterator[str]:
-    """Where mixed values are, and what texts nearly are."""
+def _notes(leaf: Leaf, found: Held, decided: bool) -> Iterator[str]:
+    """Where mixed values are, and what texts nearly are, unless the user `decided` their part."""
     evidence = leaf.evidence
     if not evidence.kinds <= NUMBERS and len(evidence.kinds) > 1 and evidence.places:
         rarest = min(sorted(evidence.kinds), key=lambda kind: evidence.values.kinds[kind])
@@ -135,7 +136,7 @@ def _notes(leaf: Leaf, found: Held) -> Iterator[str]:
         return
     if 0 < evidence.times < count_of_texts:
         yield f"{evidence.times:,} of {count_of_texts:,} texts are times: the others keep the column text"
-    if texts.numbers and says_amount(leaf.key):
+    if texts.numbers and says_amount(leaf.key) and not decided:
         yield f"every text is a number: --metric {leaf.name} makes it one"
 
 

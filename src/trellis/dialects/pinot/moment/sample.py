@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from trellis.dialects.pinot.document.instant import EARLIEST, LATEST
 from trellis.dialects.pinot.moment.errors import FormatError
 from trellis.dialects.pinot.moment.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.moment.iso import write_iso
@@ -59,8 +60,10 @@ def _try(form: DateTimeFormat, value: str, session_zone: str) -> Tried:
         written = form.from_millis(millis, session_zone)
     except FormatError as error:
         return Tried(value, error=str(error))
-    lints = () if written == value else (f"{value!r} is written back as {written!r}",)
-    return Tried(value, millis, _instant(millis), written, lints=lints)
+    lints = [] if written == value else [f"it is written back as {written!r}"]
+    if not EARLIEST <= millis <= LATEST:
+        lints.append("a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits")
+    return Tried(value, millis, _instant(millis), written, lints=tuple(lints))
 
 
 def _instant(millis: int) -> str:

@@ -222,8 +222,13 @@ class Pipeline:
             sanitiser(spec, settings, self.damages),
             _default(spec, default_of(spec) if main is None else main.default),
             main if self.table.row_time_check else None,
-            main if self.table.segment_time_check and not self.table.row_time_check else None,
+            main if self._segment_checks() else None,
         )
+
+    def _segment_checks(self) -> bool:
+        """Whether a bad main time reaches its segment, and Pinot refuses that for it."""
+        table = self.table
+        return table.segment_time_check and not table.row_time_check and not table.continue_on_error
 
     def _main_time(self, now: datetime) -> MainTime | None:
         if self.table.time_column is None:

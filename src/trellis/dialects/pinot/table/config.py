@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.errors import SchemaError, nearest
 
 Kind = Literal["OFFLINE", "REALTIME"]
@@ -71,6 +72,10 @@ def table_config(document: Mapping[str, Any] | None, where: str = "table config"
     """Read a table config. Raises SchemaError, with the path of what is wrong."""
     if document is None:
         return TableConfig()
+    if is_schema(document):
+        raise SchemaError(
+            f"{where}: this is a schema, not a table config: give the document that has tableName"
+        )
     top = _Reader(document, where)
     segments, indexing = top.inner("segmentsConfig"), top.inner("tableIndexConfig")
     ingestion = top.inner("ingestionConfig")

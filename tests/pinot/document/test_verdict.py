@@ -1,0 +1,217 @@
+"""Faults of reading and of validity together, and what is wrong with a table config."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trellis.dialects.pinot.document.faults import SchemaFaults
+from trellis.dialects.pinot.document.reading import examine, read_schema
+from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
+from trellis.dialects.pinot.document.verdict import config_faults, schema_faults
+from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.table.keys import misspelt
+from trellis.errors import SchemaError
+from trellis.pinot.check import check
+
+DAY = {
+    "name": "day",
+    "dataType": "STRING",
+    "format": "SIMPLE_DATE_FORMAT|yyyy-MM-dd",
+    "granularity": "1:DAYS",
+}
+BAD = {
+    "schemaName": "a__b",
+    "dimensionFieldSpecs": [
+        3,
+        {"name": "x y", "dataType": "STRNG"},
+        {"name": "n", "dataType": "INT", "defaultNullValue": "q"},
+        {"name": "N", "dataType": "INT"},
+    ],
+    "metricFieldSpecs": [
+        {"name": "m", "dataType": "INT", "singleValueField": False},
+        {"name": "f", "dataType": "STRING"},
+    ],
+    "dateTimeFieldSpecs": [{**DAY, "format": "SIMPLE_DATE_FORMAT|MM-dd-yyyy"}],
+}
+WHERE = [
+    "/schemaName",
+    "/dimensionFieldSpecs/0",
+    "/dimensionFieldSpecs/1/dataType",
+    "/dimensionFieldSpecs/1/name",
+    "/dimensionFieldSpecs/2/defaultNullValue",
+    "/dimensionFieldSpecs/3/name",
+    "/metricFieldSpecs/0/singleValueField",
+    "/metricFieldSpecs/1/dataType",
+    "/dateTimeFieldSpecs/0/format",
+]
+
+
+def found(**said: Any) -> list[str]:
+    schema, ledger = examine({"schemaName": "s", **said})
+    return [each.pointer for each in schema_faults(schema, ledger, BASE)]
+
+
+def in_table(transforms: dict[str, str], filter: str | None = None, **said: Any) -> list[tuple[str, str]]:
+    columns = [{"name": name, "dataType": "STRING"} for name in ("a", "b", "c")]
+    schema, ledger = examine({"schemaName": "s", "dimensionFieldSpecs": columns, **said})
+    ingestion = {
+        "transformConfigs": [
+            {"columnName": column, "transformFunction": text} for column, text in transforms.items()
+        ],
+        "filterConfig": {"filterFunction": filter},
+    }
+    faults = config_faults(schema, ledger, BASE, {"tableName": "s", "ingestionConfig": ingestion})
+    return [(each.pointer, each.message) for each in faults]
+
+
+def test_what_cannot_be_read_hides_nothing_that_is_not_valid() -> None:
+    assert found(**BAD) == WHERE
+
+
+def test_a_document_that_does_not_load_is_refused_with_both() -> None:
+    with pytest.raises(SchemaFaults) as raised:
+        read_schema(BAD)
+    assert [each.pointer for each in raised.value.faults] == WHERE
+
+
+def test_who_reads_by_the_extended_profile_is_told_what_is_wrong_in_both() -> None:
+    time = {"incomingGranularitySpec": {"name": "t", "dataType": "LONG", "timeType": "DAYS"}}
+    document = {"schemaName": "a__b", "timeFieldSpec": time, "dimensionFieldSpecs": [{"name": "a"}]}
+    with pytest.raises(SchemaFaults) as raised:
+        read_schema(document, EXTENDED_PROFILE)
+    assert [each.pointer for each in raised.value.faults] == ["/schemaName", "/dimensionFieldSpecs/0"]
+
+
+@pytest.mark.parametrize(
+    ("said", "pointers"),
+    [
+        ({"primaryKeyColumns": ["a"], "dimensionFieldSpecs": [{"name": "a"}]}, ["/dimensionFieldSpecs/0"]),
+        (
+            {"primaryKeyColumns": ["z"], "dimensionFieldSpecs": [{"name": "a"}]},
+            ["/dimensionFieldSpecs/0", "/primaryKeyColumns/0"],
+        ),
+        (
+            {"primaryKeyColumns": ["a"], "dimensionFieldSpecs": [{"dataType": "INT"}]},
+            ["/dimensionFieldSpecs/0"],
+        ),
+        ({"primaryKeyColumns": ["a"], "dimensionFieldSpecs": {}}, ["/dimensionFieldSpecs"]),
+        ({"schemaName": {}}, ["/schemaName"]),
+        ({"dateTimeFieldSpecs": [{**DAY, "format": []}]}, ["/dateTimeFieldSpecs/0/format"]),
+        ({"dateTimeFieldSpecs": [{"name": "d"}]}, ["/dateTimeFieldSpecs/0"] * 3),
+        ({"metricFieldSpecs": [{"name": "m", "dataType": "BOOLEAN"}]}, ["/metricFieldSpecs/0/dataType"]),
+        (
+            {"dimensionFieldSpecs": [{"name": "a", "dataType": "INT"}] * 2},
+            ["/dimensionFieldSpecs/1/name"],
+        ),
+    ],
+)
+def test_what_follows_from_another_fault_is_not_told(said: dict[str, Any], pointers: list[str]) -> None:
+    assert found(**said) == pointers
+
+
+def test_every_bad_function_of_a_table_config_is_told() -> None:
+    start = "/ingestionConfig/transformConfigs"
+    wrong = {"a": "lowr(x)", "b": "lower(x, y)", "c": "Groovy({x + y}, x, y)"}
+    assert in_table(wrong, "x = = 3") == [
+        (
+            f"{start}/0/transformFunction",
+            (
+                "Invalid transform function 'lowr(x)' for column 'a': there is no function lowr: "
+                "did you mean 'lower'?"
+            ),
+        ),
+        (
+            f"{start}/1/transformFunction",
+            "Invalid transform function 'lower(x, y)' for column 'b': lower takes 1 argument, not 2",
+        ),
+        (
+            f"{start}/2/transformFunction",
+            (
+                "Invalid transform function 'Groovy({x + y}, x, y)' for column 'c': Groovy scripts are not "
+                "run: write the expression with functions instead"
+            ),
+        ),
+        (
+            "/ingestionConfig/filterConfig/filterFunction",
+            (
+                "Invalid filter function 'x = = 3': a column, a literal or a function is expected, "
+                "not '=', at column 5 of 'x = = 3'"
+            ),
+        ),
+    ]
+
+
+def test_a_cycle_of_a_table_config_is_told() -> None:
+    assert in_table({"a": "lower(b)", "b": "lower(a)"}) == [
+        (
+            "/ingestionConfig/transformConfigs",
+            "Expression cycle found for column 'a' in Ingestion Transform Function definitions: a <- b <- a",
+        )
+    ]
+
+
+def test_an_unknown_function_of_a_filter_is_told() -> None:
+    ((pointer, message),) = in_table({"a": "lower(x)"}, "strcomp(x) > 3")
+    assert pointer == "/ingestionConfig/filterConfig/filterFunction"
+    assert message.endswith("there is no function strcomp: did you mean 'strcmp'?")
+
+
+def test_a_time_column_that_could_not_be_read_is_not_called_missing() -> None:
+    table = {"segmentsConfig": {"timeColumnName": "day"}}
+    schema, ledger = examine({"schemaName": "s", "dateTimeFieldSpecs": [{**DAY, "dataType": "STRNG"}]})
+    assert config_faults(schema, ledger, BASE, table) == ()
+    schema, ledger = examine({"schemaName": "s", "dateTimeFieldSpecs": 1})
+    assert config_faults(schema, ledger, BASE, table) == ()
+
+
+def test_keys_of_a_table_config_that_are_nearly_right() -> None:
+    table = {
+        "tableNmae": "t",
+        "notes": {},
+        "segmentsConfig": {"timeColumnname": "t", "replication": "1"},
+        "tableIndexConfig": {"nullHandlingEnable": True},
+        "ingestionConfig": {
+            "continueOnErorr": True,
+            "filterConfig": {"filterFuncton": "x"},
+            "complexTypeConfig": {"fieldToUnnest": [], "delimiter": "."},
+            "transformConfigs": [{"columnName": "a", "tranformFunction": "b"}],
+            "schemaConformingTransformerConfig": {"indexableExtraField": "x"},
+        },
+    }
+    assert [f"{each.pointer} {each.nearest}" for each in misspelt(table)] == [
+        "/tableNmae tableName",
+        "/segmentsConfig/timeColumnname timeColumnName",
+        "/tableIndexConfig/nullHandlingEnable nullHandlingEnabled",
+        "/ingestionConfig/continueOnErorr continueOnError",
+        "/ingestionConfig/complexTypeConfig/fieldToUnnest fieldsToUnnest",
+        "/ingestionConfig/filterConfig/filterFuncton filterFunction",
+        "/ingestionConfig/schemaConformingTransformerConfig/indexableExtraField indexableExtrasField",
+        "/ingestionConfig/transformConfigs/0/tranformFunction transformFunction",
+    ]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"upsertConfig": "x", "dedupConfig": [1]},
+        {"ingestionConfig": {"aggregationConfigs": ["x"], "transformConfigs": []}},
+        {"tableIndexConfig": "x"},
+        {"ingestionConfig": [1]},
+    ],
+)
+def test_a_table_config_of_odd_values_is_looked_at(table: dict[str, Any]) -> None:
+    transforms = {"transformConfigs": [{"columnName": "z", "transformFunction": "lower(x)"}]}
+    if isinstance(ingestion := table.get("ingestionConfig"), dict):
+        table = {**table, "ingestionConfig": {**ingestion, **transforms}}
+    checked = check('{"schemaName": "s"}', "s", table)
+    odd = not ({"upsertConfig"} & table.keys())
+    assert [each.level for each in checked.findings] == (["fault"] if odd else [])
+
+
+def test_one_document_for_the_other_is_told_in_one_sentence() -> None:
+    with pytest.raises(SchemaError, match=r"^t: this is a schema, not a table config: give the document"):
+        table_config({"schemaName": "s"}, "t")
+    with pytest.raises(SchemaError, match=r"^s: this is a table config, not a schema: give the document"):
+        read_schema({"tableName": "s", "tableType": "OFFLINE"}, where="s")
