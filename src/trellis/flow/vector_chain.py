@@ -28,7 +28,14 @@ def times_of(array: pa.Array, pattern: str) -> pa.Array | None:
     found = common(pattern)
     if found is None or not pa.types.is_string(array.type):
         return None
-    shape, layout = found
+    encoded = array.dictionary_encode()
+    if len(encoded.dictionary) > len(array) // 2:
+        return _each_read(array, *found)
+    read = _each_read(encoded.dictionary, *found)
+    return None if read is None else read.take(encoded.indices)
+
+
+def _each_read(array: pa.Array, shape: str, layout: str) -> pa.Array | None:
     if pc.all(pc.match_substring_regex(array, shape)).as_py() is False:
         return None
     try:
