@@ -100,7 +100,10 @@ class Vectors:
                 stays = pc.invert(dropped)
                 columns = {name: array.filter(stays) for name, array in columns.items()}
                 made.batch.rows -= made.dropped
-        made.oddities.update(self.program.taken())
+        damaged = self.program.taken()
+        if damaged and made.dropped:
+            raise NotClean  # which of it was in rows that were dropped is not known
+        made.oddities.update(damaged)
         made.batch.columns = {name: a for name, a in columns.items() if a.null_count < len(a)}
         return made
 
