@@ -67,7 +67,8 @@ class Report:
     def __str__(self) -> str:
         """A few lines: the tables with their rows, what was left out, the balance."""
         rows = self.rows
-        lines = [f"load {self.load_id} into {self.destination}, dataset {self.dataset}"]
+        where = f"{self.destination}, dataset {self.dataset}" if self.dataset else self.destination
+        lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
         lines += [f"  {each.name}: {each.rows:,} rows{new[each.created]}" for each in self.tables]
         for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
