@@ -98,9 +98,11 @@ def _from_date_time(text: str, pattern: str, zone: str = UTC, default: int | Non
         return int(known.to_millis(text))
     except FormatError:
         skipped = _after_gap(text, pattern, known.zone)
-        if skipped is None and default is None:
-            raise
-        return default if skipped is None else skipped  # type: ignore[return-value]
+        if skipped is not None:
+            return skipped
+        if default is not None:
+            return default
+        raise
 
 
 def _after_gap(text: str, pattern: str, zone: str) -> int | None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import date, datetime
-from decimal import Decimal
+from collections.abc import Callable
 from typing import Any, Final
-from uuid import UUID
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
@@ -16,8 +13,7 @@ from trellis.dialects.pinot.value.kinds import (
     INT_MIN,
     LONG_MAX,
     LONG_MIN,
-    Float32,
-    Int64,
+    SCALARS,
     SourceKind,
     kind_of,
 )
@@ -57,7 +53,7 @@ def converter(spec: FieldSpec, settings: Settings = PARITY, damages: Damages | N
 
 def _scalar(target: PinotType, steps: Steps, guard: Guard) -> Converter:
     """By the class of the value, and where that does not tell the kind, by the kind."""
-    by_class = {each: steps[kind] for each, kind in _KINDS.items() if kind in steps}
+    by_class = {each: steps[kind] for each, kind in SCALARS.items() if kind in steps}
     by_class[int] = _by_size(target, steps)
 
     def convert(value: Any) -> Value:
@@ -111,17 +107,4 @@ def _multiple(scalar: Converter) -> Converter:
     return convert
 
 
-_KINDS: Final[Mapping[type, SourceKind]] = {
-    bool: SourceKind.BOOLEAN,
-    Int64: SourceKind.LONG,
-    Float32: SourceKind.FLOAT,
-    float: SourceKind.DOUBLE,
-    Decimal: SourceKind.BIG_DECIMAL,
-    str: SourceKind.STRING,
-    bytes: SourceKind.BYTES,
-    datetime: SourceKind.TIMESTAMP,
-    date: SourceKind.DATE,
-    UUID: SourceKind.UUID,
-}
-"""The classes that tell their kind. An int does not: it depends on its size."""
-_SCALARS: Final = frozenset((*_KINDS, int))
+_SCALARS: Final = frozenset((*SCALARS, int))

@@ -91,8 +91,7 @@ def kind_of(value: Any) -> SourceKind:
     raise CannotConvert(f"a value of class {value.__class__.__name__} is of no kind that Pinot knows")
 
 
-_BY_CLASS: Final[Mapping[type, SourceKind]] = {
-    type(None): SourceKind.NULL,
+SCALARS: Final[Mapping[type, SourceKind]] = {
     bool: SourceKind.BOOLEAN,
     Int64: SourceKind.LONG,
     Float32: SourceKind.FLOAT,
@@ -103,6 +102,12 @@ _BY_CLASS: Final[Mapping[type, SourceKind]] = {
     datetime: SourceKind.TIMESTAMP,
     date: SourceKind.DATE,
     UUID: SourceKind.UUID,
+}
+"""The kinds of single values whose class tells it; that of an int depends on its size."""
+
+_BY_CLASS: Final[Mapping[type, SourceKind]] = {
+    type(None): SourceKind.NULL,
+    **SCALARS,
     dict: SourceKind.MAP,
     list: SourceKind.LIST,
     tuple: SourceKind.LIST,
