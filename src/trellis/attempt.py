@@ -14,8 +14,9 @@ from trellis.destinations.base import CatalogTable, Commit, Destination, Recalle
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
-from trellis.evolution.dialect import ChainLoad, KeyedLoad, Request, RowKeys
+from trellis.evolution.dialect import Request, RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
+from trellis.evolution.loading import ChainLoad, KeyedLoad
 from trellis.evolution.nesting import Nesting
 from trellis.evolution.observe import Observations
 from trellis.evolution.wei import sized

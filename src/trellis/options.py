@@ -11,7 +11,8 @@ import orjson
 
 from trellis.config import read_text
 from trellis.errors import UsageError
-from trellis.evolution.dialect import Dialect, Mode, Request, Strategy
+from trellis.evolution.dialect import Dialect, Request
+from trellis.evolution.loading import Mode, Strategy
 from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Column, Schema
 

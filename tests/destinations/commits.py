@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from trellis.destinations import open_destination
 from trellis.destinations.base import Commit
-from trellis.evolution.dialect import Journal, KeyedLoad
+from trellis.evolution.dialect import Journal
+from trellis.evolution.loading import KeyedLoad
 from trellis.flow.arrow_types import arrow_schema
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, DataType, Schema, Table

@@ -20,7 +20,7 @@ from destinations.commits import Row, Warehouse, table
 from trellis.destinations.keyed import Keyed, Speaks
 from trellis.destinations.sieve import sieve
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import KeyedLoad, OnMatch
+from trellis.evolution.loading import KeyedLoad, OnMatch
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, Table
 

@@ -18,7 +18,7 @@ from trellis.dialects import get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
-from trellis.evolution.dialect import Mode, Strategy
+from trellis.evolution.loading import Mode, Strategy
 from trellis.pipelines import Pipeline
 from trellis.report import Report
 from trellis.schema.document import from_json, from_yaml

@@ -11,7 +11,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trellis.errors import TrellisError
-from trellis.evolution.dialect import ChainLoad, History, Journal, KeyedLoad, Links, RowKeys, Strategy
+from trellis.evolution.dialect import Journal, RowKeys
+from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
 from trellis.flow.arrow_types import Digits
 from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile

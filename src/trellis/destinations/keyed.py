@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trellis.destinations.names import quoted
-from trellis.evolution.dialect import KeyedLoad
+from trellis.evolution.loading import KeyedLoad
 
 Count = Callable[[str], int]
 

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from trellis.destinations.names import quoted
-from trellis.evolution.dialect import Links
+from trellis.evolution.loading import Links
 
 Pair = tuple[str, str]
 """Kind and value."""

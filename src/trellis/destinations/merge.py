@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from trellis.destinations.names import quoted
 from trellis.destinations.roots import Roots, Words, needed, placed
-from trellis.evolution.dialect import ChainLoad, RowKeys
+from trellis.evolution.dialect import RowKeys
+from trellis.evolution.loading import ChainLoad
 from trellis.schema.model import Column, Schema, Table
 
 

@@ -13,7 +13,7 @@ from trellis.destinations.duckdb_types import duckdb_type
 from trellis.destinations.names import quoted
 from trellis.destinations.versions import Versions
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import ChainLoad, Strategy
+from trellis.evolution.loading import ChainLoad, Strategy
 from trellis.schema.model import Column, Table
 
 LEAVING = "temp.main.leaving"

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from trellis.evolution.kinds import Kind
+from trellis.evolution.loading import Links, Load, Mode, Strategy
 from trellis.evolution.program import RowProgram
 from trellis.evolution.recipe import Recipe
 from trellis.evolution.record import Lost
@@ -77,10 +78,6 @@ class Reshaper(Protocol):
         ...
 
 
-Mode = Literal["append", "replace", "merge"]
-Strategy = Literal["delete-insert", "upsert", "insert-only", "scd2"]
-
-
 @dataclass(frozen=True)
 class Request:
     """What the user asked of one root table.
@@ -103,76 +100,6 @@ class Request:
     nested: tuple[tuple[tuple[str, ...], Table], ...] = ()
     materialize: bool = False
     whole: bool = False
-
-
-@dataclass(frozen=True)
-class History:
-    """How a root table keeps all versions of its rows (scd2).
-
-    Rows are versions of one another's past: equal values of the column `version` are the same one. A row is
-    active while `valid_to` is `open` (None: NULL). `at` ends what a load does not bring any more, and begins
-    what it brings.
-    """
-
-    version: str
-    valid_from: str
-    valid_to: str
-    at: datetime
-    open: datetime | None = None
-
-
-@dataclass(frozen=True)
-class ChainLoad:
-    """How the rows of a root table and its descendants go in. `history` goes with the strategy scd2."""
-
-    root: str
-    mode: Mode
-    strategy: Strategy = "delete-insert"
-    history: History | None = None
-
-
-OnMatch = Literal["replace", "newer", "keep", "fill", "amend", "append"]
-
-
-@dataclass(frozen=True)
-class KeyedLoad:
-    """How the rows of a table without descendants go in, where rows of equal keys are one.
-
-    Of the rows of the load with equal keys the one with the greatest `latest` stays (of equal ones, and of
-    those with NULL before them, the last in the input). A row that has NULL in a key column equals no other.
-    Then, where the table holds the key already: `replace` it, replace it by what is `newer` or as new by
-    `latest`, `keep` it, or `fill`: of each column the
-    non-NULL value with the greatest `latest` over the row in the table and all rows of the load stays, a row
-    of the load winning a tie. `amend` is `fill` without the keys that the table does not hold. `append` does
-    not look at the table. Without keys all rows are appended.
-    """
-
-    table: str
-    keys: tuple[str, ...] = ()
-    latest: str | None = None
-    on_match: OnMatch = "append"
-
-
-@dataclass(frozen=True)
-class Links:
-    """Rules that say which two pairs of type and value belong together, and where the outcome is kept.
-
-    `rules` is a table of the load with the columns `pairs` ((type, value), (type, value)); the second pair
-    may be NULL. `mappings` gets one row per pair: `kind`, `value`, `identity`, `updated`. The distinct rules
-    of a load are taken in their order: if no pair of a rule is known, both get a new id; if one is, the other
-    gets its id; if both are, everything with the second's id gets the first's.
-    """
-
-    rules: str
-    mappings: str
-    pairs: tuple[tuple[str, str], tuple[str, str]]
-    kind: str
-    value: str
-    identity: str
-    updated: str
-
-
-Load = ChainLoad | KeyedLoad
 
 
 @dataclass(frozen=True)

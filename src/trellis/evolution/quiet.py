@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.evolution.dialect import Catalog, Links, RefusedTable, Request, Restored, RowKeys, State
+from trellis.evolution.dialect import Catalog, RefusedTable, Request, Restored, RowKeys, State
+from trellis.evolution.loading import Links
 from trellis.schema.given import take
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table

@@ -17,7 +17,7 @@ from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
 from trellis.errors import SchemaError, UsageError
-from trellis.evolution.dialect import ChainLoad, KeyedLoad
+from trellis.evolution.loading import ChainLoad, KeyedLoad
 from trellis.flow.records import FileRecords
 from trellis.flow.task import run_here
 from trellis.spark.run import SparkRun

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from trellis.dialects.dlt.system import PREFIX, ROW_ID
 from trellis.dialects.dlt.whole import keyed_load, without_ids
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import ChainLoad, History, Load, Mode, Strategy
+from trellis.evolution.loading import ChainLoad, History, Load, Mode, Strategy
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, Schema, Table
 

@@ -41,14 +41,8 @@ from trellis.dialects.dlt.type import DltType
 from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.dialects.dlt.whole import OPTIONS, switched, whole_keys
 from trellis.dialects.dlt.widen import with_widening
-from trellis.evolution.dialect import (
-    Journal,
-    Load,
-    Mode,
-    Request,
-    RowKeys,
-    State,
-)
+from trellis.evolution.dialect import Journal, Request, RowKeys, State
+from trellis.evolution.loading import Load, Mode
 from trellis.evolution.quiet import QuietKeep
 from trellis.schema.given import CHANGE_ALLOWED, follow, with_normalizers
 from trellis.schema.merge import drop_tables, merge_table

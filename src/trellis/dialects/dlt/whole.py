@@ -8,7 +8,8 @@ from typing import Any
 
 from trellis.dialects.dlt.system import LOAD_ID, ROW_ID
 from trellis.errors import SchemaError, UsageError
-from trellis.evolution.dialect import KeyedLoad, OnMatch, RowKeys
+from trellis.evolution.dialect import RowKeys
+from trellis.evolution.loading import KeyedLoad, OnMatch
 from trellis.schema.model import Schema, Table
 
 ADD_ROW_ID, ADD_LOAD_ID = "add_dlt_id", "add_dlt_load_id"

@@ -27,8 +27,9 @@ from trellis.dialects.pinot.system import (
 )
 from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.errors import SchemaError, UsageError
-from trellis.evolution.dialect import ChainLoad, Journal, KeyedLoad, Load, Mode, Request, State
+from trellis.evolution.dialect import Journal, Request, State
 from trellis.evolution.journal import load_records, new_schema
+from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode
 from trellis.evolution.quiet import QuietKeep, asked_of
 from trellis.schema.model import Schema, Table
 from trellis.schema.naming import Naming

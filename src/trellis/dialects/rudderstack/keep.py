@@ -26,9 +26,6 @@ from trellis.errors import UsageError
 from trellis.evolution.dialect import (
     Catalog,
     Journal,
-    Links,
-    Load,
-    Mode,
     RefusedTable,
     Request,
     Restored,
@@ -36,6 +33,7 @@ from trellis.evolution.dialect import (
     State,
 )
 from trellis.evolution.journal import load_records, new_schema
+from trellis.evolution.loading import Links, Load, Mode
 from trellis.evolution.quiet import QuietKeep, asked_of
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming

@@ -10,7 +10,7 @@ from trellis.dialects.rudderstack.names import Names
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.standard import DISCARD, DISCARDS, MERGE_RULE, MERGE_RULES, USERS
 from trellis.dialects.rudderstack.system import IDENTIFIES, MAPPINGS
-from trellis.evolution.dialect import Links
+from trellis.evolution.loading import Links
 from trellis.schema.model import Column, Table
 
 EVENT_TABLES = ("tracks", IDENTIFIES, "pages", "screens", "groups", "aliases", USERS)

@@ -8,7 +8,7 @@ from trellis.dialects.rudderstack.named import Named
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.standard import DISCARDS, MERGE_RULES, USERS
 from trellis.dialects.rudderstack.system import IDENTIFIES
-from trellis.evolution.dialect import ChainLoad, KeyedLoad, Load, Mode, OnMatch
+from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch
 
 _ETL = ("cloud", "singer-protocol")
 
