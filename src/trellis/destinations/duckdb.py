@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOCK_WAIT = 60.0
+IN_ORDER_ROWS = 200_000
+"""Up to so many rows of a load keep the order of the input; more of them would wait in memory."""
 _LOCK_POLL = 0.1
 _HELD = ("Could not set lock on file", "file handle conflict")
 """By another process; by a thread of this one that is just opening or closing it."""
@@ -100,7 +102,9 @@ class DuckDB:
         return plan.statements(tables)
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        rows = sum(file.rows for files in commit.files.values() for file in files)
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
+            db.execute(f"SET preserve_insertion_order = {rows <= IN_ORDER_ROWS}")
             db.execute("BEGIN")
             try:
                 self._commit(db, commit)
@@ -245,8 +249,6 @@ class DuckDB:
         try:
             db.execute("SET TimeZone = 'UTC'")
             db.execute("SET enable_progress_bar = false")
-            # Rows go to the file as they come; kept in order they would wait in memory until it is closed.
-            db.execute("SET preserve_insertion_order = false")
             yield db
         except duckdb.Error as bad:
             raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}") from bad

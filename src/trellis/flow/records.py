@@ -75,13 +75,13 @@ class FileRecords:
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
-            tasks = [Task(f"{number:06d}", split) for number, split in enumerate(self.splits)]
+            tasks = [Task(f"{number:06d}-0", split) for number, split in enumerate(self.splits)]
         else:
             waiting: dict[Split, dict[int, tuple[int, ...] | None]] = {}
             for ref in pending:
                 waiting.setdefault(ref.split, {})[ref.offset] = ref.lines
             tasks = [
-                Task(f"{number:06d}-again", split, waiting[split])
+                Task(f"{number:06d}-1", split, waiting[split])
                 for number, split in enumerate(self.splits)
                 if split in waiting
             ]
