@@ -20,6 +20,7 @@ from trellis.evolution.loading import ChainLoad, KeyedLoad
 from trellis.evolution.nesting import Nesting
 from trellis.evolution.observe import Observations
 from trellis.evolution.wei import sized
+from trellis.flow.filled import NOT_FILLED, Filled, filled_columns
 from trellis.flow.lost import DISCARDS, LOST
 from trellis.flow.nested_types import without_nested_types
 from trellis.flow.parallel import one_by_one
@@ -29,7 +30,7 @@ from trellis.flow.settle import settle
 from trellis.flow.stage import StagedFile, by_table
 from trellis.flow.task import Outcome
 from trellis.report import Report, Tally, table_reports
-from trellis.schema.compare import compare, retyped
+from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
@@ -58,6 +59,7 @@ class Job:
     `schema_name` is that of the schema they load into, `given` a schema document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `recalled` the one it was made from.
+    `notes` are for the report.
     """
 
     feeds: tuple[Feed, ...]
@@ -67,6 +69,7 @@ class Job:
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     recalled: Recalled | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Owner(Protocol):
@@ -267,6 +270,7 @@ class Attempt:
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
             notes=(
+                *self.job.notes,
                 *self.dialect.keep.remarks(after, roots),
                 *unscaled(before, after),
                 *beside_wei(before, after, self._naming(after)),
@@ -284,7 +288,14 @@ class Attempt:
 
     def _migration(self, before: Schema, after: Schema) -> tuple[str, ...]:
         native = self.dialect.keep.native(after, self.destination.abilities.family)
-        return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after)))
+        filled = self._filled(before, after)
+        return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after), filled))
+
+    def _filled(self, before: Schema, after: Schema) -> Filled:
+        """What the rows that are there get in the columns that the load adds."""
+        if not gains_columns(before, after):
+            return NOT_FILLED
+        return filled_columns(after, self.dialect.keep.filled(after, self.now))
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
         family, dataset = self.destination.abilities.family, self.dataset or after.name
@@ -320,6 +331,7 @@ class Attempt:
             links=keep.links(after),
             catalog=catalog,
             retyped=retyped(before, after),
+            filled=self._filled(before, after),
             native=keep.native(after, self.destination.abilities.family),
             reset=self.job.reset,
             recalled=self.job.recalled,

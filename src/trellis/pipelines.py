@@ -13,17 +13,19 @@ from trellis.carry import Carrier
 from trellis.checks import refuse_edited
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
+from trellis.destinations.waiting import Waits
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
+from trellis.flow.filled import filled_columns
 from trellis.folders import SchemaFolders
 from trellis.options import Options, given_schema, with_files
 from trellis.proposed import NOTE, proposed
 from trellis.records import records_of
 from trellis.report import Report
 from trellis.resets import drop_job, forgetting, refresh_of, reset_of
-from trellis.schema.document import from_json
+from trellis.schema.document import from_dict, from_json, to_dict
 from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
@@ -43,7 +45,8 @@ class Pipeline:
     large one by Spark in local mode. `naming` is the convention that names follow from the first load
     on, before that of the destination and that of a schema; `settings` are the options of the dialect.
     `import_schema` is a folder with a schema document to take over when it changes, `export_schema` one to
-    write it to after each load. `tell` is called with (stage, bytes done, bytes in all).
+    write it to after each load. `tell` is called with (stage, bytes done, bytes in all);
+    where the destination waits for another process the stage is a sentence that says so.
     """
 
     name: str
@@ -61,6 +64,8 @@ class Pipeline:
     def __post_init__(self) -> None:
         self._folders = SchemaFolders(self.import_schema, self.export_schema)
         self.destination: Destination = open_destination(self.to)
+        if isinstance(self.destination, Waits):
+            self.destination.say = lambda said: self.tell(said, 0, None)
         self._dialect: Dialect = get_dialect(self.dialect)
         wanted = self.destination.abilities.naming if "naming" in self._dialect.keep.options else None
         if self.naming is not None:
@@ -203,17 +208,32 @@ class Pipeline:
     def save_schema(self, schema: Schema) -> Schema:
         """Record a schema as the newest version, without rows, and create its tables.
 
-        It must be made from the version that is there now, `pipeline.schema`. Raises DestinationError,
-        and TrellisError where another load was faster.
+        It must be made from the version that is there now, `pipeline.schema`. Root tables that say no write
+        disposition and no resource get what a document gets, and the bookkeeping tables of the dialect are
+        added. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
         """
-        keep, after, base = self._dialect.keep, bump(schema), schema.stored_hash
+        keep, base = self._dialect.keep, schema.stored_hash
+        as_read = from_dict(to_dict(schema), f"schema {schema.name}")
+        own = keep.new_schema(schema.name).tables.values()
+        after = bump(as_read.with_tables(*(each for each in own if each.name not in as_read.tables)))
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
         remembers = keep.journal().states in after.tables
         state = keep.remembered(self.state, after.name, None) if remembers else None
         records = keep.records(after, load_id, now, fresh=fresh, state=state)
         try:
-            commit = Commit(load_id, self.dataset, after, base, (), {}, records, {}, keep.journal())
+            commit = Commit(
+                load_id,
+                self.dataset,
+                after,
+                base,
+                (),
+                {},
+                records,
+                {},
+                keep.journal(),
+                filled=filled_columns(after, keep.filled(after, now)),
+            )
             self.destination.commit(commit)
         except Moved:
             raise TrellisError(

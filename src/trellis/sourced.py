@@ -18,6 +18,7 @@ from trellis.records import of_tables
 from trellis.schema.form import plain
 from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
+from trellis.sources.event_loop import is_awaitable
 from trellis.sources.extract import Extracted, Part, extract
 from trellis.sources.tables import library_of
 
@@ -27,6 +28,8 @@ SAID_ANEW = ("max_nesting", "root_key_propagation")
 
 def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     """Whatever the user hands over, as a source. `hints` are those of `apply_hints`, for all resources."""
+    if is_awaitable(data):
+        raise UsageError("the source is asynchronous and was not awaited: give what it gives, `await NAME()`")
     if isinstance(data, Source):
         found = data.with_resources(*data.resources.selected)
     elif isinstance(data, Resource):
@@ -66,6 +69,7 @@ def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records:
         source.name,
         given=_given(made),
         state=keep.remembered(state, source.name, sources),
+        notes=made.notes,
     )
 
 

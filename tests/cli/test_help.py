@@ -14,6 +14,7 @@ import typer
 
 import trellis as package
 from trellis.cli.app import app
+from trellis.generate import PROFILES
 
 MANUAL = Path(__file__).parents[2] / "docs" / "cli.md"
 SRC = Path(__file__).parents[2] / "src"
@@ -63,6 +64,14 @@ def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
     assert not {*missing} - {"--help", "--debug"}
     text = re.sub(r"[^\w-]+", " ", ran.out)
     assert not [option for option in options if option not in text]
+
+
+def test_help_and_manual_name_every_profile_of_made_up_records(trellis):
+    section = MANUAL.read_text(encoding="utf-8").split("## trellis generate")[1].split("\n## ")[0]
+    said = trellis("generate", "--help").out
+    for profile in PROFILES:
+        assert re.search(rf"\b{profile}\b", said), profile
+        assert f"`{profile}`" in section
 
 
 def test_the_manual_names_no_option_there_is_not():

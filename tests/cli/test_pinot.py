@@ -60,9 +60,8 @@ def test_validate_tells_all_at_once(trellis, written):
         "  ignored  schema  /dimensionFieldSpecs/0/maxLengt          is ignored: did you mean 'maxLength'?",
         (
             "  mind     schema  /dimensionFieldSpecs/1/notNull   n       notNull has no effect unless "
-            "enableColumnBasedNullHandling"
+            "enableColumnBasedNullHandling is true"
         ),
-        "                                                            is true",
         "",
         "bad.json: 1 fault, Pinot refuses it",
     ]  # fmt: skip

@@ -41,6 +41,11 @@ def test_a_source_is_loaded_and_goes_on_where_it_ended(trellis: Trellis) -> None
     assert tables(ran) == {"users": 3, "users__tags": 3, "other": 1}
     ran = trellis("run", "shop.py:shop", "--with", "n=5", "--to", "duckdb:x.duckdb", "--json")
     assert tables(ran) == {"users": 2, "users__tags": 2, "other": 1}
+    assert ran.json["rows"] == {"in": 3, "loaded": 3, "rejected": 0, "dropped": 0}
+    note = "cursor id of users left out 3 records: 2 before its start 2, 1 loaded before"
+    assert ran.json["notes"] == [note]
+    ran = trellis("run", "shop.py:shop", "--with", "n=5", "--to", "duckdb:x.duckdb")
+    assert "cursor id of users left out 5 records: 4 before its start 4, 1 loaded before" in ran.out
 
 
 def test_one_resource_may_be_chosen(trellis: Trellis) -> None:
@@ -101,6 +106,10 @@ def test_the_example_ends_the_version_of_the_customer_who_moved(trellis: Trellis
         ("x = = 1\n", "own.py, line 2: invalid syntax"),
         ("import nosuch\n", "own.py, line 2, in <module>: ModuleNotFoundError: No module named 'nosuch'"),
         (
+            "@trellis.resource\nasync def x():\n    yield {'a': 1}\n    1 / 0\n",
+            "own.py, line 5, in x: ZeroDivisionError: division by zero; nothing was loaded",
+        ),
+        (
             "x = trellis.resource([{'a': 1}], name='x', table_name=lambda row: row['kind'])\n",
             "own.py, line 2, in <lambda>: KeyError: 'kind'",
         ),
@@ -128,7 +137,22 @@ def test_a_drop_of_what_was_never_loaded_is_a_mistake(trellis: Trellis) -> None:
     assert "holds no schema 'shp', so there is nothing to drop" in ran.err
 
 
-def test_an_asynchronous_resource_is_refused(trellis: Trellis) -> None:
-    Path("own.py").write_text("import trellis\n\n@trellis.resource\nasync def x():\n    yield {'a': 1}\n")
-    ran = trellis("run", "own.py:x", "--to", "duckdb:x.duckdb")
-    assert (ran.code, "its function is asynchronous, which is not supported" in ran.err) == (2, True)
+ASYNC = """
+import trellis
+
+@trellis.resource
+async def pages(n="2"):
+    for number in range(int(n)):
+        yield {"a": number}
+
+@trellis.source
+async def shop(n="2"):
+    return pages(n)
+"""
+
+
+@pytest.mark.parametrize("name", ["pages", "shop"])
+def test_sources_and_resources_may_be_asynchronous(trellis: Trellis, name: str) -> None:
+    Path("own.py").write_text(ASYNC)
+    ran = trellis("run", f"own.py:{name}", "--with", "n=3", "--to", "duckdb:x.duckdb", "--json")
+    assert tables(ran) == {"pages": 3}

@@ -346,3 +346,25 @@ def test_scd2_and_upsert_hash_whole_rows_as_they_hash_records(warehouse: Warehou
         run(warehouse, rows, strategy, write_disposition=disposition, **hints)
         ids = [sorted(warehouse.values("_dlt_id", name)) for name in (f"{strategy}_whole", strategy)]
         assert ids[0] == ids[1], strategy
+
+
+def test_an_arrow_schema_declares_columns_of_records_and_of_tables(warehouse: Warehouse) -> None:
+    fields = [
+        ("id", pa.int32()),
+        ("at", pa.timestamp("us")),
+        ("camelCase", pa.int8()),
+        ("q", pa.list_(pa.int8())),
+    ]
+    columns = pa.schema(fields)
+    run(warehouse, [{"id": 1, "at": "2024-01-01T10:00:00+02:00", "q": [1, 2]}], columns=columns)
+    run(warehouse, pa.Table.from_pylist([{"id": 2, "camelCase": 3}], columns), columns=columns)
+    assert said(warehouse) == [
+        ("id", "bigint", 32, None),
+        ("at", "timestamp", 6, None),
+        ("camel_case", "bigint", 8, None),
+        ("q", "json", None, None),
+    ]
+    assert warehouse.rows() == [
+        {"id": 1, "at": datetime(2024, 1, 1, 8), "camel_case": None, "q": "[1,2]"},
+        {"id": 2, "at": None, "camel_case": 3, "q": None},
+    ]

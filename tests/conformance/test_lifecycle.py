@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from pydantic import BaseModel
 
 import trellis
 from trellis.destinations.base import OtherRun
-from trellis.errors import DestinationError, SchemaError
+from trellis.errors import DestinationError, SchemaError, UsageError
 from trellis.pipelines import Pipeline
-from trellis.schema.model import Column
+from trellis.schema.model import Column, Schema, Table
 
 
 @pytest.fixture
@@ -309,3 +310,53 @@ def test_half_of_a_surrogate_pair_is_told(farm: Pipeline) -> None:
     report = farm.load([{"s": "caf\ud800"}], table="t")
     assert rows(farm, "t", "s") == ["caf?"]
     assert report.notes == ("1 record: half of a surrogate pair in t.s was stored as ?",)
+
+
+def test_an_asynchronous_source_is_to_be_awaited(farm: Pipeline) -> None:
+    @trellis.source
+    async def shop() -> Any:
+        return trellis.resource([{"a": 1}], name="t")
+
+    async def notebook() -> None:
+        farm.run(await shop())
+
+    coming = shop()
+    with pytest.raises(UsageError, match="the source is asynchronous and was not awaited"):
+        farm.run(coming)
+    coming.close()
+    asyncio.run(notebook())
+    assert rows(farm, "t", "a") == [1]
+
+
+# --- Schemas saved by hand -------------------------------------------------------------------------------
+
+
+def test_a_bare_table_that_was_saved_is_loaded_into(farm: Pipeline) -> None:
+    table = Table("t", {"id": Column("id", "bigint"), "x": Column("x", "text")})
+    saved = farm.save_schema(farm.schema.with_tables(table))
+    assert (saved.stored_version, farm.schema) == (1, saved)
+    report = farm.load([{"id": 1, "y": 2.5}], table="t")
+    assert [change.describe() for change in report.changes] == [
+        "t.y is new: double",
+        "t._dlt_load_id is new: text, required",
+        "t._dlt_id is new: text, required",
+    ]
+    assert report.notes == ()
+    assert farm.load([{"id": 2, "x": "a"}], table="t").changes == ()
+    assert rows(farm, "t", "id", "x", "y") == [(1, None, 2.5), (2, "a", None)]
+
+
+def test_a_schema_that_no_document_can_be_is_not_saved(farm: Pipeline) -> None:
+    wrong = Table("t", {"id": Column("id", "bigint")}).with_hints(write_disposition="appnd")
+    with pytest.raises(SchemaError, match=r"schema farm: .*write_disposition: no such value 'appnd'"):
+        farm.save_schema(farm.schema.with_tables(wrong))
+    assert farm.schema.stored_hash is None
+
+
+def test_a_schema_made_by_hand_gets_the_bookkeeping_tables(farm: Pipeline) -> None:
+    saved = farm.save_schema(Schema(farm.schema.name, {"t": Table("t", {"a": Column("a", "bigint")})}))
+    assert {*saved.tables} == {"t", "_dlt_loads", "_dlt_version"}
+    assert [change.describe() for change in farm.load([{"a": 1}], table="t").changes] == [
+        "t._dlt_load_id is new: text",
+        "t._dlt_id is new: text",
+    ]

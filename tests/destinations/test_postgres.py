@@ -412,3 +412,30 @@ def test_counts_by_column(warehouse: Destination, sql: Sql) -> None:
         "INSERT INTO t VALUES ('x', 1, 'b'), ('x', 1, 'B'), ('y', 2, NULL)",
     )
     assert sorted(warehouse.count_by("public", "t", ("a", "b"), "c")) == [("x", 1, 2, "B"), ("y", 2, 1, None)]
+
+
+# --- reading a table in parts ----------------------------------------------------------------------------
+
+
+def test_rows_are_read_in_parts(url: str, sql: Sql) -> None:
+    late = "CASE WHEN n > 20000 THEN 'x' || n END"
+    sql(f"CREATE TABLE t AS SELECT n AS id, {late} AS v FROM generate_series(1, 40000) n")
+    parts = list(open_destination(url).batches("public", "t"))
+    assert [part.num_rows for part in parts] == [16384, 16384, 7232]
+    rows = sorted((row["id"], row["v"]) for part in parts for row in part.to_pylist())
+    assert rows == [(n, f"x{n}" if n > 20000 else None) for n in range(1, 40001)]
+
+
+def test_a_table_without_rows_has_no_parts(url: str, sql: Sql) -> None:
+    sql("CREATE TABLE t (id bigint)")
+    assert list(open_destination(url).batches("public", "t")) == []
+    with pytest.raises(UsageError, match="there is no table 'nope'"):
+        next(open_destination(url).batches("public", "nope"))
+
+
+def test_a_reader_that_stops_early_lets_go_of_the_table(url: str, sql: Sql) -> None:
+    sql("CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 40000) n")
+    parts = open_destination(url).batches("public", "t")
+    next(parts)
+    parts.close()  # type: ignore[attr-defined]
+    sql("SET lock_timeout = '5s'", "DROP TABLE t")

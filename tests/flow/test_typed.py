@@ -153,7 +153,7 @@ def test_a_new_column_is_seen_with_the_type_of_its_field() -> None:
         ("price", "decimal", (0, 0, 40, 0, 2), 1, '"1.50"'),
         ("day", "text", (0, 0, 40, 0, 3), 2, '"2024-01-02"'),
     ]
-    assert conformer.walker.untyped() == {("t", "empty")}
+    assert conformer.untyped() == {("t", "empty")}
 
 
 def test_nested_values_are_walked_and_flat_ones_keep_their_digits() -> None:
@@ -268,6 +268,22 @@ def test_times_outside_of_the_calendar() -> None:
     plan = plan_of(Column("a", "timestamp", precision=0), Column("l", "json"))
     with pytest.raises(ContractError, match="hold a time that is outside of the calendar"):
         by_columns(plan, far)
+
+
+def test_times_of_an_unknown_zone() -> None:
+    odd = pa.record_batch({"a": pa.array([1], pa.timestamp("us", "Mars/Base")), "l": [[1]]})
+    plan = plan_of(Column("a", "timestamp"), Column("l", "json"))
+    with pytest.raises(
+        ContractError, match="columns a, l hold times of a zone that is not known"
+    ):
+        by_columns(plan, odd)
+
+
+def test_text_that_is_not_utf8() -> None:
+    text = pa.array([b"\xff"]).view(pa.string())
+    plan = plan_of(Column("a", "text"), Column("l", "json"))
+    with pytest.raises(ContractError, match="columns a, l hold text that is not UTF-8"):
+        by_columns(plan, pa.record_batch({"a": text, "l": pa.array([[1]])}))
 
 
 def test_what_has_a_stream_but_no_columns() -> None:

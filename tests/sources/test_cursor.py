@@ -255,6 +255,63 @@ def _rows(frame: Any) -> list[Any]:
     return frame.to_pylist() if hasattr(frame, "to_pylist") else frame.to_dicts()  # type: ignore[no-any-return]
 
 
+LEFT_OUT: dict[str, tuple[dict[str, Any], list[list[int | None]], str]] = {
+    "first": ({"initial_value": 3}, [[1, 2, 3, 4]], "2 records: 2 before its start 3"),
+    "again": ({}, [[1, 2, 3], [1, 2, 3, 4]], "3 records: 2 before its start 3, 1 loaded before"),
+    "open": ({"range_start": "open"}, [[1, 2], [1, 2, 3]], "2 records: 2 up to its start 2"),
+    "no_key": ({"primary_key": ()}, [[1, 2], [1, 2, 3]], "1 record: 1 before its start 2"),
+    "end": (
+        {"initial_value": 2, "end_value": 4},
+        [[1, 2, 3, 4, 5]],
+        "3 records: 1 before its start 2, 2 from its end 4 on",
+    ),
+    "end_closed": (
+        {"initial_value": 2, "end_value": 4, "range_end": "closed"},
+        [[2, 4, 5]],
+        "1 record: 1 after its end 4",
+    ),
+    "missing": ({"on_cursor_value_missing": "exclude"}, [[1, None, None]], "2 records: 2 without a value"),
+    "min": ({"last_value_func": min}, [[5], [6, 4]], "1 record: 1 before its start 5"),
+    "all": (
+        {"on_cursor_value_missing": "exclude"},
+        [[2], [1, 2, None, *range(-1999, 1)]],
+        "2,003 records: 2,001 before its start 2, 1 loaded before, 1 without a value",
+    ),
+}
+
+
+@pytest.mark.parametrize("typed", [False, True], ids=["records", "tables"])
+@pytest.mark.parametrize(("cursor", "loads", "note"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_what_a_cursor_leaves_out_is_counted(
+    cursor: dict[str, Any], loads: list[list[int | None]], note: str, typed: bool
+) -> None:
+    notes: list[tuple[str, ...]] = []
+    state: dict[str, Any] = {}
+    for values in loads:
+        data = pa.table({"c": pa.array(values, pa.int64())}) if typed else [{"c": each} for each in values]
+        made = trellis.resource(iter([data]), name="r", incremental=trellis.incremental("c", **cursor))
+        found = read(made, state=state)
+        notes.append(found.notes)
+        state = found.state
+    assert notes == [()] * (len(loads) - 1) + [(f"cursor c of r left out {note}",)]
+
+
+def test_what_included_rows_and_pages_add_up_to_is_told_per_resource() -> None:
+    def cursor() -> trellis.Incremental:
+        return trellis.incremental("c", initial_value=2, on_cursor_value_missing="include")
+
+    pages = [[{"c": 1}, {"c": 2}], [{"c": 0}, {"x": 1}]]
+    notes = read(
+        trellis.resource(iter(pages), name="a", incremental=cursor()),
+        trellis.resource(iter([{"c": 2}]), name="b", incremental=cursor()),
+        trellis.resource(iter([{"c": 1}]), name="d", incremental=cursor()),
+    ).notes
+    assert notes == (
+        "cursor c of a left out 2 records: 2 before its start 2",
+        "cursor c of d left out 1 record: 1 before its start 2",
+    )
+
+
 def test_the_function_sees_where_to_start() -> None:
     seen: list[Any] = []
 

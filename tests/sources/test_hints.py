@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import dlt
+import pyarrow as pa
 import pytest
 
 from sources.conftest import part, read, rows
@@ -68,6 +69,63 @@ def test_a_table_is_declared_as_by_dlt(said: dict[str, Any]) -> None:
     assert list(ours["columns"]) == list(theirs["columns"])
 
 
+ARROW = pa.schema(
+    [
+        pa.field("a_byte", pa.int8()),
+        pa.field("required", pa.uint32(), nullable=False),
+        pa.field("camelCase", pa.int64(), metadata={"description": "x"}),
+        pa.field("whole", pa.uint64()),
+        pa.field("single", pa.float32()),
+        pa.field("flag", pa.bool_()),
+        pa.field("word", pa.large_string()),
+        pa.field("category", pa.dictionary(pa.int32(), pa.string())),
+        pa.field("plain", pa.timestamp("us")),
+        pa.field("plain_seconds", pa.timestamp("s")),
+        pa.field("zoned", pa.timestamp("ms", tz="UTC")),
+        pa.field("zoned_nanoseconds", pa.timestamp("ns", tz="Europe/Zurich")),
+        pa.field("day", pa.date32()),
+        pa.field("hour", pa.time64("us")),
+        pa.field("hour_seconds", pa.time32("s")),
+        pa.field("price", pa.decimal128(10, 2)),
+        pa.field("long_number", pa.decimal256(50, 3)),
+        pa.field("some_bytes", pa.binary()),
+        pa.field("sixteen_bytes", pa.binary(16)),
+        pa.field("numbers", pa.list_(pa.int64())),
+        pa.field("point", pa.struct([("x", pa.int32())])),
+        pa.field("mapping", pa.map_(pa.string(), pa.int64())),
+        pa.field("unknown", pa.null()),
+    ]
+)
+
+
+@pytest.mark.parametrize("columns", [ARROW, lambda _: ARROW], ids=["schema", "by_item"])
+def test_an_arrow_schema_declares_the_columns_that_it_declares_in_dlt(columns: Any) -> None:
+    table_name = "orders" if columns is ARROW else lambda _: "orders"
+    theirs = dlt.resource([{"id": 1}], name="orders", columns=ARROW).compute_table_schema()
+    made = part(trellis.resource([{"id": 1}], name="orders", columns=columns, table_name=table_name))
+    ours = table_dict(made.declared.table)
+    assert ours == theirs
+    assert list(ours["columns"]) == list(theirs["columns"])
+
+
+def test_how_values_are_stored_in_memory_is_no_matter_of_the_schema() -> None:
+    stored = pa.schema(
+        [
+            ("word", pa.string_view()),
+            ("runs", pa.run_end_encoded(pa.int32(), pa.int16())),
+            ("id", pa.uuid()),
+            ("empty", pa.struct([])),
+        ]
+    )
+    made = part(trellis.resource([], name="t", columns=stored)).declared.table
+    assert list(made.columns.values()) == [
+        Column("word", "text", nullable=True),
+        Column("runs", "bigint", nullable=True, precision=16),
+        Column("id", "text", nullable=True),
+        Column("empty", "json", nullable=True),
+    ]
+
+
 CHANGES: dict[str, list[dict[str, Any]]] = {
     "none_keeps": [{"primary_key": "id", "write_disposition": "merge"}, {"primary_key": None}],
     "a_key_replaces": [{"primary_key": "a"}, {"primary_key": "b"}],
@@ -123,6 +181,15 @@ def test_a_table_and_columns_of_ours_declare_columns() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "arrow_type": (
+        {"columns": pa.schema([("took", pa.duration("s"))])},
+        r"resource r: columns= has took as duration\[s\], which no data type takes; give it another type",
+    ),
+    "arrow_twice": (
+        {"columns": pa.schema([("a", pa.int8()), ("a", pa.int8())])},
+        "resource r: columns= has two fields 'a'; rename one",
+    ),
+    "arrow_table": ({"columns": pa.table({"a": [1]})}, "resource r: "),
     "key": (
         {"columns": {"id": {"data_typ": "text"}}},
         r"resource r: column id.data_typ: unknown key: did you mean 'data_type'",

@@ -8,13 +8,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
     from rich.table import Table
 
-PIPED_WIDTH = 120
+ENDLESS = 1_000_000
+"""The width where nobody looks: lines are as long as what stands in them."""
 NAME = 48
 Tell = Callable[[str, int, int | None], None]
 
@@ -32,9 +35,13 @@ def error_console() -> Console:
 def _console(stderr: bool) -> Console:
     from rich.console import Console
 
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
+    width = None if _has_width(sys.stderr if stderr else sys.stdout) else ENDLESS
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def _has_width(stream: TextIO) -> bool:
+    """Whether there is a screen that lines have to fit on, or a user who says how wide they are to be."""
+    return stream.isatty() or "COLUMNS" in os.environ
 
 
 def print_json(value: Any) -> None:
@@ -60,10 +67,26 @@ def grid(*columns: str, right: Sequence[str] = (), whole: Sequence[str] = ()) ->
     return made
 
 
-def indented(what: Any) -> Any:
-    from rich.padding import Padding
+def indented(what: RenderableType, by: int = 2) -> RenderableType:
+    """The same, further to the right, and without the blanks that fill up a line."""
+    return _Indented(what, by)
 
-    return Padding(what, (0, 0, 0, 2))
+
+@dataclass(frozen=True)
+class _Indented:
+    what: RenderableType
+    by: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.padding import Padding
+        from rich.segment import Segment
+
+        padded = Padding(self.what, (0, 0, 0, self.by), expand=False)
+        for line in console.render_lines(padded, options, pad=False):
+            while line and not line[-1].text.rstrip():
+                line.pop()
+            *before, last = line or [Segment("")]
+            yield from (*before, Segment(last.text.rstrip(), last.style), Segment.line())
 
 
 def some(names: Sequence[str], most: int, of: int | None = None) -> str:
@@ -78,9 +101,14 @@ def some(names: Sequence[str], most: int, of: int | None = None) -> str:
 
 
 def cut(name: str, most: int = NAME) -> str:
-    """A name short enough to be shown: the middle of a long one is left out.
+    """A name short enough to be shown. It stays whole where no screen limits it."""
+    return shortened(name, most) if _has_width(sys.stdout) else name
 
-    >>> cut("deep__deep__deep__deep", 13)
+
+def shortened(name: str, most: int = NAME) -> str:
+    """A name without its middle, if it is longer than that.
+
+    >>> shortened("deep__deep__deep__deep", 13)
     'deep_...._deep'
     """
     if len(name) <= most:
@@ -123,11 +151,28 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
+def aside() -> Tell:
+    """Says on stderr, once, for whom a destination waits; of stages it says nothing."""
+    from trellis.destinations.waiting import GOING_ON
+
+    said = {GOING_ON, *_STAGES}
+
+    def tell(stage: str, _: int, __: int | None) -> None:
+        if stage not in said:
+            said.add(stage)
+            error_console().print(stage, soft_wrap=True)
+
+    return tell
+
+
 @contextmanager
 def progress() -> Iterator[Tell]:
-    """A bar on stderr that goes away at the end; nothing where stderr is no terminal."""
+    """A bar on stderr that goes away at the end; where stderr is no terminal only what `aside` says."""
+    from trellis.destinations.waiting import GOING_ON
+
+    say = aside()
     if not sys.stderr.isatty():
-        yield lambda _, __, ___: None
+        yield say
         return
     from rich.filesize import decimal
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -144,14 +189,16 @@ def progress() -> Iterator[Tell]:
         task = bar.add_task("starting", total=None, size="")
 
         def tell(stage: str, done: int, total: int | None) -> None:
-            words = "writing" if total is not None and done >= total else _STAGES.get(stage, stage)
+            say(stage, done, total)
+            ended = total is not None and done >= total
+            words = "writing" if ended else _STAGES.get(stage, stage if stage == GOING_ON else "waiting")
             size = f"{decimal(done)} of {decimal(total)}" if total else ""
             bar.update(task, description=words, completed=done, total=total, size=size)
 
         yield tell
 
 
-_STAGES = {"discover": "starting", "load": "loading", "inspect": "reading"}
+_STAGES = {"discover": "starting", "load": "loading", "inspect": "reading", "writing": "writing"}
 
 
 @contextmanager

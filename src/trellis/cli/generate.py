@@ -16,7 +16,7 @@ def generate_records(
     profile: Annotated[
         str,
         typer.Option(
-            "--profile", metavar="NAME", help="shop, events, events-500, github, wide, nasty or flat."
+            "--profile", metavar="NAME", help="shop, events, events-500, github, rides, wide, flat or nasty."
         ),
     ] = "shop",
     columns: Annotated[

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -30,6 +32,8 @@ def source_at(where: str, arguments: Mapping[str, str], resources: Sequence[str]
             found = found(**arguments)
         except TypeError as bad:
             raise UsageError(f"{where}: {bad}; give its arguments with --with NAME=VALUE") from None
+        if inspect.iscoroutine(found):
+            found = asyncio.run(found)
     elif isinstance(found, Resource) and arguments:
         found = found(**arguments)
     if not isinstance(found, (Source, Resource)):

@@ -36,7 +36,6 @@ def show(schema: Schema, out: Console) -> None:
 
 
 def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     said = (
@@ -49,14 +48,10 @@ def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
     said += [f"contract {_plain(contract)}"] if contract else []
     left = 2 * depth
     out.print()
-    out.print(
-        Padding(
-            Text(cut(table.name, 72), "bold").append(f"  {', '.join(said)}", "default not bold"),
-            (0, 0, 0, left),
-        )
-    )
+    head = Text(cut(table.name, 72), "bold").append(f"  {', '.join(said)}", "default not bold")
+    out.print(indented(head, left))
     if table.description:
-        out.print(Padding(table.description, (0, 0, 0, left + 2)), style="italic")
+        out.print(indented(table.description, left + 2), style="italic")
     made = grid("Column", "Type", "Hints", whole=("Column", "Type"))
     for column in table.columns.values():
         style = "dim" if is_system(column.name) else ""
@@ -65,7 +60,7 @@ def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
             Text(_type(column), style or "cyan"),
             Text(_hints(table, column), style),
         )
-    out.print(Padding(made, (0, 0, 0, left + 2)))
+    out.print(indented(made, left + 2))
 
 
 def _type(column: Column) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
-from trellis.cli.console import Tell
+from trellis.cli.console import Tell, aside
 from trellis.cli.foreign import foreign
 from trellis.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
 from trellis.destinations.preference import naming_in
@@ -84,6 +84,7 @@ def open_pipeline(asked: Config) -> Pipeline:
         asked.master,
         asked.remote,
         settings=settings,
+        tell=aside(),
     )
 
 

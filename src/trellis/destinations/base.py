@@ -14,6 +14,7 @@ from trellis.errors import TrellisError
 from trellis.evolution.dialect import Journal, RowKeys
 from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
 from trellis.flow.arrow_types import Digits
+from trellis.flow.filled import NOT_FILLED, Filled
 from trellis.flow.parallel import Parallel, one_by_one
 from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "NOT_FILLED",
     "NO_COLUMNS",
     "NO_NATIVE",
     "Abilities",
@@ -29,6 +31,7 @@ __all__ = [
     "ChainLoad",
     "Commit",
     "Destination",
+    "Filled",
     "History",
     "KeyedLoad",
     "Links",
@@ -94,7 +97,8 @@ class Commit:
     which bookkeeping columns link the tables of a chain. `base_hash` is the version the load was
     planned on: a destination that holds another by now raises `Moved`, and so does one whose tables do
     not look any more as `catalog` says (None: the load does not care). `retyped` names columns, by table,
-    that are there with another type than the schema now gives them. `native` are the dialect's own names
+    that are there with another type than the schema now gives them, `filled` what rows that are there get in
+    columns that the load adds, NULL in those it does not name. `native` are the dialect's own names
     of types in this destination, where they differ from the destination's.
     """
 
@@ -112,6 +116,7 @@ class Commit:
     links: Links | None = None
     catalog: Mapping[str, CatalogTable] | None = None
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    filled: Filled = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
     recalled: Recalled | None = None
@@ -172,8 +177,9 @@ class Destination(Protocol):
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
     ) -> list[str]:
-        """The statements that bring the real catalog to the schema; `native`, `retyped` as in `Commit`."""
+        """The statements that bring the real catalog to the schema; the others as in `Commit`."""
         ...
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:

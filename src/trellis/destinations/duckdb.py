@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from trellis.destinations.base import (
     NO_COLUMNS,
     NO_NATIVE,
+    NOT_FILLED,
     Abilities,
     CatalogTable,
     Commit,
+    Filled,
     Moved,
     Parallel,
     one_by_one,
@@ -29,6 +30,7 @@ from trellis.destinations.migration import Migration, has_moved, refuse_other_ru
 from trellis.destinations.names import quoted
 from trellis.destinations.refusal import no_table, refuse_twins
 from trellis.destinations.scan import newest_of
+from trellis.destinations.waiting import Say, Wait, silent
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.flow.stage import GROUP_ROWS, folder_name
@@ -57,6 +59,7 @@ class DuckDB:
         self.path = path
         self.url = f"duckdb:{path}"
         self.lock_wait = lock_wait
+        self.say: Say = silent
 
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(f"{self.path}.staging", folder_name(load_id)))
@@ -88,6 +91,7 @@ class DuckDB:
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
     ) -> list[str]:
         catalog = self.catalog(dataset)
         tables = [table for table in schema.tables.values() if table.complete_columns]
@@ -98,6 +102,7 @@ class DuckDB:
             lambda c: stored_type(c, native),
             lambda table: f"{quoted(dataset)}.{quoted(table)}",
             retyped=retyped,
+            filled=filled,
         )
         return plan.statements(tables)
 
@@ -259,10 +264,10 @@ class DuckDB:
         """A connection, waiting for another process that holds the file."""
         import duckdb
 
-        limit = time.monotonic() + self.lock_wait
+        wait = Wait(self.lock_wait, self.say)
         while True:
             try:
-                return duckdb.connect(self.path)
+                db = duckdb.connect(self.path)
             except duckdb.Error as bad:
                 message = str(bad)
                 if not any(sign in message for sign in _HELD):
@@ -270,12 +275,15 @@ class DuckDB:
                         f"{self.path}: DuckDB cannot open it ({one_line(bad)}); "
                         "check the path, its rights and the free space"
                     ) from bad
-                if time.monotonic() >= limit:
+                holder = _holder(message)
+                if not wait.pause(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
                     raise DestinationError(
-                        f"{self.path}: another process holds the file ({_holder(message)}) and did not let "
+                        f"{self.path}: another process holds the file ({holder}) and did not let "
                         f"go within {self.lock_wait:.0f} seconds; close it and load again"
                     ) from bad
-                time.sleep(_LOCK_POLL)
+            else:
+                wait.over()
+                return db
 
 
 def _text(name: str) -> str:

@@ -64,7 +64,7 @@ class Load(SqlLoad):
     def _migrate(self) -> None:
         tables = list(self._tables())
         refuse_twins(tables, self.catalog)
-        plan = Migration(self.catalog, self._type, self._name)
+        plan = Migration(self.catalog, self._type, self._name, filled=self.commit.filled)
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import CatalogTable, Commit, OtherRun
+from trellis.destinations.base import CatalogTable, Commit, Filled, OtherRun
 from trellis.destinations.names import quoted
+from trellis.destinations.written import Written, duckdb_value
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
 class Migration:
     """`type_of` and `name_of` speak the destination's language; `folded` names that are equal are one to it.
 
-    `retyped` names columns, by table, that are there and get the type that the schema says.
+    `retyped` names columns, by table, that are there and get the type that the schema says; `filled` holds
+    what rows that are there get in new columns, and `written` writes such a value down.
     """
 
     catalog: Mapping[str, CatalogTable]
@@ -24,6 +29,8 @@ class Migration:
     name_of: Callable[[str], str] = quoted
     folded: Callable[[str], str] = str.lower
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    filled: Filled = field(default_factory=dict)
+    written: Written = duckdb_value
 
     def statements(self, tables: Iterable[Table]) -> list[str]:
         return [statement for table in tables for statement in self.of_table(table)]
@@ -38,7 +45,7 @@ class Migration:
             return [f"CREATE TABLE {name} ({listed})"]
         made, missing = [], self.missing(table)
         for column in missing:
-            made.append(f"ALTER TABLE {name} ADD COLUMN {self._column(column)}")
+            made += self._added(name, column, self.filled.get(table.name, {}).get(column.name))
             if column.required:
                 made.append(f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} SET NOT NULL")
         retyped = self.retyped.get(table.name, ())
@@ -51,6 +58,16 @@ class Migration:
         real = self.catalog.get(table.name)
         there = {self.folded(name) for name in real.columns} if real else set()
         return [c for c in table.complete_columns if self.folded(c.name) not in there]
+
+    def _added(self, name: str, column: Column, value: pa.Scalar | None) -> list[str]:
+        adding = f"ALTER TABLE {name} ADD COLUMN {self._column(column)}"
+        if value is None:
+            return [adding]
+        default = self.written(value, self.type_of(column))
+        return [
+            f"{adding} DEFAULT {default}",
+            f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} DROP DEFAULT",
+        ]
 
     def _column(self, column: Column) -> str:
         return f"{quoted(column.name)} {self.type_of(column)}"

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from trellis.destinations.base import (
     NO_COLUMNS,
     NO_NATIVE,
+    NOT_FILLED,
     Abilities,
     CatalogTable,
     Commit,
+    Filled,
     Moved,
     Parallel,
     one_by_one,
@@ -112,13 +114,14 @@ class Parquet:
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
     ) -> list[str]:
         manifest = self._place(dataset).manifests.newest()
         refuse_twins(schema.tables.values(), catalog_of(manifest))
         for table in schema.tables.values():
             if table.name in manifest.tables:
                 columns_after(table, manifest.tables[table.name], retyped.get(table.name, ()))
-        plan = Migration(catalog_of(manifest), type_name, retyped=retyped)
+        plan = Migration(catalog_of(manifest), type_name, retyped=retyped, filled=filled)
         return plan.statements(schema.tables.values())
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:

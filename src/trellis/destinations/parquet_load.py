@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, Commit
 from trellis.destinations.manifest import LiveFile, LiveTable, Manifest
@@ -15,11 +16,14 @@ from trellis.destinations.parquet_merge import KeyedMerge, Merge
 from trellis.destinations.parquet_types import data_type, type_name
 from trellis.destinations.placed import Placed
 from trellis.destinations.refusal import refuse_required, refuse_twin_columns, refuse_twins, type_clash
-from trellis.destinations.retype import write_retyped
+from trellis.destinations.rewrite import rewrite
 from trellis.destinations.scan import literal
 from trellis.destinations.sieve import Merged, sieve
 from trellis.flow.stage import folder_name
 from trellis.schema.model import Column, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 OURS = "_trellis"
 RUN = "run"
@@ -88,7 +92,7 @@ class Load:
             name: columns_after(table, self._live(name), commit.retyped.get(name, ()))
             for name, table in tables.items()
         }
-        self.retyped = self._retyped(tables)
+        self.rewritten = self._rewritten(tables)
         outcome = self._outcome(tables)
         self.made = Draft(dict(self.start))
         others = [name for name in commit.reset.empty if name in self.start and name not in tables]
@@ -125,31 +129,34 @@ class Load:
         ]
         return replace(live, files=(*stays.kept, *made))
 
-    def _retyped(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
-        """Tables with columns that get another type; the files that have those are written anew."""
+    def _rewritten(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
+        """Tables with columns that get another type, or values in rows that are there: their files anew."""
         found: dict[str, LiveTable] = {}
-        without_rows = emptied(self.commit)
-        for name, columns in self.commit.retyped.items():
-            if name in without_rows:
-                continue
-            live, after = self._live(name), self.columns[name]
-            changed = {c: after[c] for c in columns if live.columns.get(c, after[c]) != after[c]}
-            if changed:
-                of_file = [tables[name].columns[c] for c in changed]
-                files = [self._with_types(tables[name], file, of_file) for file in live.files]
-                found[name] = LiveTable({**live.columns, **changed}, tuple(files))
+        names = {*self.commit.retyped, *self.commit.filled} - {*emptied(self.commit)}
+        for name in names & tables.keys():
+            table, live, after = tables[name], self._live(name), self.columns[name]
+            retyped = self.commit.retyped.get(name, ())
+            changed = {c: after[c] for c in retyped if live.columns.get(c, after[c]) != after[c]}
+            filled = {c: v for c, v in self.commit.filled.get(name, {}).items() if c not in live.columns}
+            if changed or (filled and live.files):
+                of_file = [table.columns[c] for c in changed]
+                files = [self._anew(table, file, of_file, filled) for file in live.files]
+                added = {c: after[c] for c in filled}
+                found[name] = LiveTable({**live.columns, **changed, **added}, tuple(files))
         return found
 
-    def _with_types(self, table: Table, file: LiveFile, columns: Sequence[Column]) -> LiveFile:
-        """The file itself where it has none of the columns, else one outside of the tables."""
+    def _anew(
+        self, table: Table, file: LiveFile, retyped: Sequence[Column], filled: Mapping[str, pa.Scalar]
+    ) -> LiveFile:
+        """The file itself where nothing of it changes, else one outside of the tables."""
         path = os.path.join(self.root, file.path)
         there = {*columns_of(path)}
-        changed = [column for column in columns if column.name in there]
-        if not changed:
+        changed = [column for column in retyped if column.name in there]
+        if not changed and not filled:
             return file
-        target = os.path.abspath(os.path.join(self.scratch, "retyped", file.path))
-        write_retyped(path, table.name, changed, target)
-        return replace(file, path=target)
+        target = os.path.abspath(os.path.join(self.scratch, "rewritten", file.path))
+        rewrite(path, table, changed, filled, target)
+        return replace(file, path=target, columns=file.columns + len(filled))
 
     def _outcome(self, tables: Mapping[str, Table]) -> dict[str, Merged]:
         """What stays and what comes in the tables that are not simply appended to."""
@@ -236,7 +243,7 @@ class Load:
 
     def _now(self, table: str) -> LiveTable:
         """The table with the types it has after the load."""
-        return self.retyped.get(table) or self._live(table)
+        return self.rewritten.get(table) or self._live(table)
 
     def _staged(self, table: str) -> tuple[str, ...]:
         return tuple(file.path for file in self.commit.files.get(table, ()))

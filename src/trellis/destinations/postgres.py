@@ -15,9 +15,11 @@ import pyarrow as pa
 from trellis.destinations.base import (
     NO_COLUMNS,
     NO_NATIVE,
+    NOT_FILLED,
     Abilities,
     CatalogTable,
     Commit,
+    Filled,
     Parallel,
     one_by_one,
 )
@@ -29,12 +31,20 @@ from trellis.destinations.postgres_errors import Unreachable, explained
 from trellis.destinations.postgres_journal import has_load, newest
 from trellis.destinations.postgres_load import deliver
 from trellis.destinations.postgres_names import name_of, refuse_names
-from trellis.destinations.postgres_rows import count_of, counts_of, empty_cells_of, newest_row_of, rows_of
+from trellis.destinations.postgres_rows import (
+    batches_of,
+    count_of,
+    counts_of,
+    empty_cells_of,
+    newest_row_of,
+    rows_of,
+)
 from trellis.destinations.postgres_session import Lost, Refused, Session, connect
 from trellis.destinations.postgres_staging import clear_up
 from trellis.destinations.postgres_types import MAX_PRECISION, WEI_SIZE, postgres_type, spelled_out
 from trellis.destinations.postgres_url import parameters, redacted
 from trellis.destinations.refusal import no_table
+from trellis.destinations.written import postgres_value
 from trellis.errors import DestinationError, UsageError
 from trellis.evolution.dialect import Journal
 from trellis.flow.arrow_types import Digits
@@ -103,6 +113,7 @@ class Postgres:
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
     ) -> list[str]:
         tables = [table for table in schema.tables.values() if table.complete_columns]
         refuse_names(dataset, tables)
@@ -116,6 +127,8 @@ class Postgres:
             lambda table: name_of(dataset, table),
             str,
             retyped,
+            filled,
+            postgres_value,
         )
         return [*made, *plan.statements(tables)]
 
@@ -154,7 +167,11 @@ class Postgres:
             return rows_of(session, dataset, table, limit)
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
-        yield pa.RecordBatch.from_pylist(self.query(dataset, table))
+        with self._open() as session:
+            known = read_catalog(session, dataset).tables
+            if table not in known:
+                raise no_table(self.url, table, known)
+            yield from batches_of(session, dataset, table)
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str

@@ -25,6 +25,7 @@ from trellis.destinations.postgres_types import postgres_type
 from trellis.destinations.refusal import refuse_required, type_clash
 from trellis.destinations.roots import Words
 from trellis.destinations.sql_load import SqlLoad
+from trellis.destinations.written import postgres_value
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
 
@@ -161,7 +162,15 @@ class Load(SqlLoad):
 
     def _migrate_one(self, table: Table) -> None:
         commit, known = self.commit, self.catalog.tables
-        plan = Migration(known, lambda c: type_of(commit, c), self._name, str, commit.retyped)
+        plan = Migration(
+            known,
+            lambda c: type_of(commit, c),
+            self._name,
+            str,
+            commit.retyped,
+            commit.filled,
+            postgres_value,
+        )
         if table.name in known:
             missing = plan.missing(table)
             rows = f"SELECT EXISTS (SELECT 1 FROM {self._name(table.name)})"

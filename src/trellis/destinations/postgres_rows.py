@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from trellis.destinations.names import quoted
 from trellis.destinations.postgres_catalog import has_table
@@ -14,10 +16,24 @@ from trellis.destinations.scan import newest_of
 if TYPE_CHECKING:
     import psycopg
 
+BATCH_ROWS = 16 * 1024
+"""Rows that are read at once, as Python values."""
+
 
 def rows_of(session: Session, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
     limited = "" if limit is None else f" LIMIT {int(limit)}"
     return _rows(session, dataset, table, f"SELECT * FROM {name_of(dataset, table)}{limited}")
+
+
+def batches_of(session: Session, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+    """All rows as they are at one moment, a part at a time."""
+    _read_all(session.db)
+    aim, relation = _reading(dataset, table), name_of(dataset, table)
+    with session.transaction():
+        session.run(f"DECLARE rows_of_table NO SCROLL CURSOR FOR SELECT * FROM {relation}", aim=aim)
+        while rows := (found := session.run(f"FETCH {BATCH_ROWS} FROM rows_of_table", aim=aim)).fetchall():
+            names = [column.name for column in found.description or ()]
+            yield pa.RecordBatch.from_pydict(dict(zip(names, zip(*rows, strict=True), strict=True)))
 
 
 def newest_row_of(

@@ -385,6 +385,10 @@ class Keep(Protocol):
 
     def links(self, schema: Schema) -> Links | None: ...
 
+    def filled(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
+        """What rows that are there get in a column that a load adds, by table and column; NULL in others."""
+        ...
+
     def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
         """Its own names of types in a warehouse of this family."""
         ...

@@ -20,9 +20,11 @@ from uuid import UUID
 
 from trellis.errors import ContractError
 from trellis.evolution import iso
-from trellis.evolution.coerce import coercer, family, is_base64
+from trellis.evolution.binary import is_base64
+from trellis.evolution.coerce import coercer
 from trellis.evolution.detect import DEFAULT, Detecting, detect, detector
 from trellis.evolution.exact import storable
+from trellis.evolution.families import family
 from trellis.evolution.iso import common_date, common_timestamp
 from trellis.evolution.jsontext import is_json, plain
 from trellis.evolution.literals import INERT_STARTS, may_be_number

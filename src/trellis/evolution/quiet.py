@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from trellis.evolution.dialect import Catalog, RefusedTable, Request, Restored, RowKeys, State
@@ -96,6 +97,9 @@ class QuietKeep:
 
     def links(self, schema: Schema) -> Links | None:
         return None
+
+    def filled(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
+        return {}
 
     def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
         return {}

@@ -32,6 +32,11 @@ class _Misfit:
 MISFIT: Final = _Misfit()
 
 
+def same(value: Any) -> Any:
+    """The conversion of a value that has its type already."""
+    return value
+
+
 class Wei(Decimal):
     """A number of the data type `wei`: money of a blockchain, an integer of up to 256 bits."""
 

@@ -70,7 +70,7 @@ class Conformer:
                 self.layout = None
         made = self._exact_lines(split, block, seed)
         if self.fast and made.observed is None:
-            self.layout = layout_of(self.walker.root(self.plan.table))
+            self.layout = layout_of(self.walker.tables.root(self.plan.table))
         return made
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
@@ -79,17 +79,19 @@ class Conformer:
             return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
         walker = self.walker
         walker.start()
-        walker.file = split.path
+        walker.findings.file = split.path
         place = (self._file(split.file), split.number, rows.first)
-        typed = TypedBatch(self.plan, walker, rows.batch, place)
+        typed = TypedBatch(self.plan, walker, rows.batch, place, rows.cut)
         seen = Observations() if typed.exact else typed.observed()
         if seen:
             if typed.nests:
                 self._one_by_one(typed.items(), place, Counts())
-                seen.merge(typed.without_columns(walker.observed))
+                seen.merge(typed.without_columns(walker.findings.observed))
             return Conformed(observed=seen)
         if not typed.exact:
             typed.fit()
+        if typed.wider:
+            return Conformed(observed=typed.wider)
         if typed.placed and not typed.exact:
             return Conformed(typed.counts, typed.rows(self._keyring(self._seed(*place))), typed.discards)
         counts = Counts()
@@ -115,7 +117,7 @@ class Conformer:
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         self.walker.start()
-        self.walker.file = name
+        self.walker.findings.file = name
         counts = Counts()
         for at, item in enumerate(items, first):
             self._record(item, (self._file(file), number, at), counts)
@@ -124,7 +126,7 @@ class Conformer:
     def _exact_lines(self, split: Split, block: Block, seed: bytes) -> Conformed:
         walker = self.walker
         walker.start()
-        walker.file = split.path
+        walker.findings.file = split.path
         counts, rejects = Counts(), []
         wary = has_long_number(block.data)
         for at, line in enumerate(block.lines, block.line):
@@ -144,7 +146,7 @@ class Conformer:
 
     def _record(self, item: Any, position: Position, counts: Counts) -> bool:
         walker = self.walker
-        loaded = walker.record(walker.root(self.plan.table), item, position)
+        loaded = walker.record(walker.tables.root(self.plan.table), item, position)
         counts.read += 1
         counts.loaded += loaded
         counts.dropped += not loaded
@@ -159,14 +161,14 @@ class Conformer:
                 self.walker.duplicate(self.plan.table, key, value, at)
 
     def _finish(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
-        walker = self.walker
-        if walker.observed:
-            return Conformed(observed=walker.observed)
+        observed = self.walker.findings.observed
+        if observed:
+            return Conformed(observed=observed)
         return self._made(counts, rejects, seed)
 
     def untyped(self) -> set[tuple[str, str]]:
-        """As `Walker.untyped`."""
-        return self.walker.untyped()
+        """As `Tables.untyped`."""
+        return self.walker.tables.untyped()
 
     def shared(self) -> dict[str, set[str]]:
         """As `Walker.shared`."""
@@ -182,12 +184,13 @@ class Conformer:
         return []
 
     def _made(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
-        walker = self.walker
-        return Conformed(counts, self._batches(seed), walker.discards, rejects, walker.refusals)
+        findings = self.walker.findings
+        self.walker.oddities.update(findings.losses)
+        return Conformed(counts, self._batches(seed), findings.discards, rejects, findings.refusals)
 
     def _batches(self, seed: bytes) -> list[TableBatch]:
         keyring = self._keyring(seed)
-        walks = _parents_first(self.walker.tables.values())
+        walks = _parents_first(self.walker.tables.by_place.values())
         made = [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
         self.walker.oddities.update(keyring.oddities)
         return made

@@ -1,13 +1,14 @@
 """Records of an authored schema -> batches of its one table: nothing is learned, so no block waits.
 
-Blocks go by columns (`vector.py`) where the program says how; the records of those that hold something
-special go through the program one at a time, which is the definition.
+Blocks and batches go by columns (`vector.py`) where the program says how; the records of those that hold
+something special go through the program one at a time, which is the definition.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,21 +16,23 @@ import pyarrow as pa
 from trellis.errors import ContractError
 from trellis.evolution.program import Made, RowProgram
 from trellis.evolution.record import Rejected, Stopped
-from trellis.flow.arrow_types import arrow_type
 from trellis.flow.batches import Keyring, TableBatch, array_of
 from trellis.flow.blocks import Block, Split
 from trellis.flow.columnar import NotClean
 from trellis.flow.conform import Conformed
+from trellis.flow.filled import plain_array
 from trellis.flow.lines import BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.flow.plan import Counts, Discard, Plan, Reject
 from trellis.flow.tabular import RowBatch
-from trellis.flow.text import count_keys, nested_text, to_json
+from trellis.flow.text import count_keys, to_json
 from trellis.flow.typed_kinds import marked_rows
-from trellis.flow.vector import Vectors
-from trellis.schema.model import Column, Table
+from trellis.flow.vector import Read, SpecialRows, Vectors
+from trellis.flow.vector_lines import LineVectors
+from trellis.flow.vector_regular import is_regular
+from trellis.flow.vector_typed import TypedRecords
 
 FEW: Final = 64
-"""So many lines are not divided any more."""
+"""So many records are not divided any more."""
 _DOUBLED = "duplicate key: a later value of the same key replaced it"
 
 
@@ -45,6 +48,7 @@ class AuthoredConformer:
         self.table = plan.schema.tables[program.table]
         self.oddities: Counter[str] = Counter()
         self.vectors = Vectors(self.table, program.fast) if fast and program.fast is not None else None
+        self.lines = None if self.vectors is None else LineVectors(self.vectors)
 
     def untyped(self) -> set[tuple[str, str]]:
         return set()
@@ -66,22 +70,17 @@ class AuthoredConformer:
     ) -> None:
         """Conform lines by columns; where that fails the halves of them, and a few one by one."""
         seed = self._seed(split, offset, at)
-        if self.vectors is not None:
-            if self.vectors.schema is None:
-                self.vectors.learn(lines)
+        if self.lines is not None:
+            if self.lines.schema is None:
+                self.lines.learn(lines)
             try:
-                read = self.vectors.read(lines)
+                self._take(self.lines.read(lines), seed, made)
+                return
             except NotClean:
                 self.program.taken()  # what was counted so far is counted again
                 if first:
-                    self.vectors.learn(lines)
-            else:
-                made.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
-                if read.batch.rows:
-                    made.batches.append(self.keyed(read.batch, seed))
-                self.oddities.update(read.oddities)
-                return
-            if len(lines) > FEW and self.vectors.schema is not None:
+                    self.lines.learn(lines)
+            if len(lines) > FEW and self.lines.schema is not None:
                 half = len(lines) // 2
                 self._lines(split, offset, at, lines[:half], made)
                 self._lines(split, offset, at + half, lines[half:], made)
@@ -89,12 +88,39 @@ class AuthoredConformer:
         self._one_by_one(split, at, lines, seed, made)
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
-        """Conform rows that have types already."""
+        """Conform rows that have types already. Raises ContractError where one stops the load."""
+        made = Conformed()
+        by_columns = self.vectors is not None and is_regular(rows.batch, self.vectors.program)
+        self._rows(split, rows.first, rows.batch, by_columns, made)
+        return made
+
+    def _rows(
+        self, split: Split, first: int, batch: pa.RecordBatch, by_columns: bool, into: Conformed
+    ) -> None:
+        """Conform rows by columns; where that fails parts of them, and a few one by one."""
+        seed = self._seed(split, first)
+        if self.vectors is not None and by_columns:
+            try:
+                records = TypedRecords(batch, self.vectors.program, self.program.kinds)
+                self._take(self.vectors.read(records), seed, into)
+                return
+            except NotClean as bad:
+                self.program.taken()
+                parts = _parts(batch.num_rows, bad)
+            if parts:
+                for start, end, clean in parts:
+                    self._rows(split, first + start, batch.slice(start, end - start), clean, into)
+                return
         made = _Making(self, split.path)
-        for at, item in enumerate(marked_rows(rows.batch, self.program.kinds), rows.first):
+        for at, item in enumerate(marked_rows(batch, self.program.kinds), first):
             made.record(at, item, None)
-        self.oddities.update(self.program.taken())
-        return made.conformed(self._seed(split, rows.first))
+        made.close(seed, into)
+
+    def _take(self, read: Read, seed: bytes, into: Conformed) -> None:
+        into.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
+        if read.batch.rows:
+            into.batches.append(self.keyed(read.batch, seed))
+        self.oddities.update(read.oddities)
 
     def items(
         self,
@@ -109,8 +135,9 @@ class AuthoredConformer:
         made = _Making(self, name)
         for at, item in enumerate(items, first):
             made.record(at, item, None)
-        self.oddities.update(self.program.taken())
-        return made.conformed(self._seed(Split(file, number, name), first))
+        into = Conformed()
+        made.close(self._seed(Split(file, number, name), first), into)
+        return into
 
     def _one_by_one(
         self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, into: Conformed
@@ -126,12 +153,7 @@ class AuthoredConformer:
                 made.reject(at, line, str(bad))
                 continue
             made.record(at, item, line)
-        self.oddities.update(self.program.taken())
-        done = made.conformed(seed)
-        into.counts.add(done.counts)
-        into.batches += done.batches
-        into.discards += done.discards
-        into.rejects += done.rejects
+        made.close(seed, into)
 
     def keyed(self, batch: TableBatch, seed: bytes) -> TableBatch:
         keys = self.plan.dialect.keep.row_keys(self.plan.schema, self.table.name)
@@ -195,21 +217,34 @@ class _Making:
         text = value if isinstance(value, str) else to_json(value)
         self.discards.append(Discard(self.program.table, column, path, text, at, reason))
 
-    def conformed(self, seed: bytes) -> Conformed:
+    def close(self, seed: bytes, into: Conformed) -> None:
+        """Add what was made to a block's outcome."""
+        self.conformer.oddities.update(self.program.taken())
+        into.counts.add(self.counts)
+        into.discards += self.discards
+        into.rejects += self.rejects
+        if not self.rows:
+            return
         table = self.conformer.table
         batch = TableBatch(table.name, len(self.rows))
         for column in table.complete_columns:
-            array = _array(table, column, [row.get(column.name) for row in self.rows])
+            array = plain_array(table, column, [row.get(column.name) for row in self.rows])
             if array.null_count < len(array):
                 batch.columns[column.name] = array
-        batches = [self.conformer.keyed(batch, seed)] if self.rows else []
-        return Conformed(self.counts, batches, self.discards, self.rejects)
+        into.batches.append(self.conformer.keyed(batch, seed))
 
 
-def _array(table: Table, column: Column, values: Sequence[Any]) -> pa.Array:
-    wanted = arrow_type(column)
-    if pa.types.is_nested(wanted):
-        return pa.array(values, wanted)
-    if column.data_type == "json":
-        values = list(map(nested_text, values))
-    return array_of(table, column, values)
+def _parts(size: int, bad: NotClean) -> list[tuple[int, int, bool]]:
+    """Where rows that are not clean are divided, and which parts may be clean.
+
+    >>> _parts(200, SpecialRows([70, 71]))
+    [(0, 64, True), (64, 128, False), (128, 200, True)]
+    """
+    if size <= FEW:
+        return []
+    if not isinstance(bad, SpecialRows):
+        return [(0, size // 2, True), (size // 2, size, True)]
+    special = {row // FEW for row in bad.rows}
+    runs = groupby(range(0, size, FEW), lambda start: start // FEW not in special)
+    parts = [(clean, list(starts)) for clean, starts in runs]
+    return [(starts[0], min(starts[-1] + FEW, size), clean) for clean, starts in parts]

@@ -44,7 +44,7 @@ class SpreadConformer(Conformer):
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         spreader, chosen = self.spreader, None if only is None else {*only}
         spreader.start()
-        spreader.file = split.path
+        spreader.findings.file = split.path
         counts, rejects, waiting = Counts(), [], []
         wary = has_long_number(block.data, SAFE)
         seed = self._seed(self._file(split.file), split.number, block.offset)
@@ -103,7 +103,7 @@ class SpreadConformer(Conformer):
         return made
 
     def _batches(self, seed: bytes) -> list[TableBatch]:
-        held = sum(len(walk.rows) for walk in self.spreader.tables.values())
+        held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
         return self.rest() if held >= HELD else []
 
     def items(
@@ -117,7 +117,7 @@ class SpreadConformer(Conformer):
     ) -> Conformed:
         spreader, chosen = self.spreader, None if only is None else {*only}
         spreader.start()
-        spreader.file = name
+        spreader.findings.file = name
         counts, rejects, waiting = Counts(), [], []
         for at, item in enumerate(items, first):
             if chosen is not None and at not in chosen:
@@ -134,7 +134,7 @@ class SpreadConformer(Conformer):
     def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
         made = self._made(counts, rejects, seed)
         if waiting:
-            made.observed, made.waiting = self.spreader.observed, tuple(waiting)
+            made.observed, made.waiting = self.spreader.findings.observed, tuple(waiting)
         return made
 
     def _spread(self, item: Any, position: Position, counts: Counts, wary: bool) -> Became:
@@ -156,7 +156,7 @@ class SpreadConformer(Conformer):
                 for key, value in duplicates(line):
                     if value is not None:
                         text = value if isinstance(value, str) else to_json(value)
-                        self.spreader.discards.append(Discard("", "", key, text, at, reason))
+                        self.spreader.findings.discards.append(Discard("", "", key, text, at, reason))
 
 
 def _keys_of(value: Any, lines: Sequence[bytes]) -> int:

@@ -10,6 +10,7 @@ from trellis.evolution.observe import Position
 from trellis.flow.conform import Conformer
 from trellis.flow.plan import Plan
 from trellis.flow.slots import TableWalk
+from trellis.flow.tables import Tables
 from trellis.flow.text import count_keys
 from trellis.flow.walk import Walker
 from trellis.schema.model import NOTHING
@@ -31,15 +32,14 @@ class ReshapeWalker(Walker):
     def __init__(self, plan: Plan, reshape: Reshaper) -> None:
         self.reshape = reshape
         self.parents = {name: table.parent for name, table in plan.schema.tables.items()}
-        super().__init__(plan)
+        super().__init__(plan, ReshapeTables(plan))
 
     def record(self, root: TableWalk, item: Any, position: Position) -> bool:
-        self.where = position
-        self.line = position[-1]
+        findings = self.findings
+        findings.at(position)
         self.sequence = 0
-        self.item = item
-        keys, discards, loaded = self.keys, len(self.discards), False
-        rows = self.reshape(item, self.plan.load_id, root.name, self._place())
+        keys, discards, loaded = self.keys, len(findings.discards), False
+        rows = self.reshape(item, self.plan.load_id, root.name, findings.place)
         taken: bool | None = None
         try:
             while True:
@@ -49,26 +49,26 @@ class ReshapeWalker(Walker):
             pass
         self.keys = keys + count_keys(item)
         first = (*position, 0)
-        if first in self.observed.below:  # should a contract drop it, the rest of the record goes with it
-            self.observed.below[first] = self.sequence - 1
-        if not loaded:
-            self.dropped += 1
-            if len(self.discards) == discards:
-                self._discard(root, "", "", item, "no row: the normalizer made none of the record")
+        below = findings.observed.below
+        if first in below:  # should a contract drop it, the rest of the record goes with it
+            below[first] = self.sequence - 1
+        if not loaded and len(findings.discards) == discards:
+            findings.discard(root, "", "", item, "no row: the normalizer made none of the record")
         return loaded
 
     def _told(self, told: Told) -> bool:
         """Append a row; whether it is loaded."""
-        walk = self.root(told.table)
+        walk, findings = self.tables.root(told.table), self.findings
         if walk.verdict is not None:
-            self._discard(walk, "", "", told.row, f"contract on tables: {walk.verdict}")
+            findings.discard(walk, "", "", told.row, f"contract on tables: {walk.verdict}")
             return False
         if not told.row:
             return False
         if not walk.known:
             if walk.name not in self.parents:
                 self._place_below(walk.name, told.parent)
-            self.observed.saw_table(walk.name, self.parents[walk.name], (*self.where, self.sequence))
+            place = (*findings.record, self.sequence)
+            findings.observed.saw_table(walk.name, self.parents[walk.name], place)
         return self._row(walk, told.row, None, 0, NOTHING)
 
     def _place_below(self, name: str, parent: str | None) -> None:
@@ -77,13 +77,19 @@ class ReshapeWalker(Walker):
         while above is not None:
             if above == name:
                 raise UsageError(
-                    f"{self._place()}: the normalizer says that table {name} is below {parent}, which is "
-                    f"below {name}; a table cannot be above itself"
+                    f"{self.findings.place}: the normalizer says that table {name} is below {parent}, which "
+                    f"is below {name}; a table cannot be above itself"
                 )
             above = self.parents.get(above)
 
-    def _table(self, fragments: tuple[str, ...], parent: TableWalk | None, budget: int) -> TableWalk:
-        walk = super()._table(fragments, parent, budget)
+
+class ReshapeTables(Tables):
+    """The user's code may give bookkeeping columns, and has to give those that are not filled in."""
+
+    def _new_table(
+        self, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
+    ) -> TableWalk:
+        walk = super()._new_table(name, fragments, parent, budget)
         walk.kept = frozenset()
         walk.required = _required(walk)
         return walk

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from trellis.evolution.dialect import Cut, Refusal
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind
+from trellis.evolution.losses import Loss
 from trellis.flow.plan import Plan, Row
 from trellis.schema.model import Column
 
 Coerce = Callable[[Any], Any]
+
+SEQUENCES: Final = (list, tuple)
+"""The classes of values that are rows of a table of their own, unless they stay whole."""
 
 
 class Slot:
@@ -19,8 +23,8 @@ class Slot:
 
     __slots__ = (
         "budget", "child", "classes", "coerce", "column", "direct", "directs", "excluded", "fragments",
-        "inner", "name", "path", "required", "reserved", "saw_inner", "saw_null", "shared", "variants",
-        "whole",
+        "inner", "loss", "name", "path", "required", "reserved", "saw_inner", "saw_null", "shared",
+        "variants", "whole",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
@@ -32,6 +36,7 @@ class Slot:
         self.direct: type | None = None
         self.directs: tuple[type, ...] = ()
         self.coerce: Coerce | None = None
+        self.loss: Loss | None = None
         self.required = False
         self.reserved = False
         self.excluded = False
@@ -43,6 +48,10 @@ class Slot:
         self.child: TableWalk | None = None
         self.classes: set[type] = set()
         self.variants: dict[Kind, tuple[str, Coerce] | Cut | Refusal | Verdict | None] = {}
+
+
+Visit = tuple[Mapping[str, Any], dict[str, Slot], Slot | None]
+"""An object of a row, the slots of its keys, and the slot of the key that it stands under."""
 
 
 def place_of(fragments: tuple[str, ...], parent: TableWalk | None) -> str:

@@ -77,7 +77,7 @@ class Sorts:
             if known.stale:
                 recipe = self.spreader.route.recipe(sort)
                 seen = seen_in([line for _, line in group[:SAMPLES]])
-                known.by = prepare(recipe, self.spreader.root, seen) if recipe else None
+                known.by = prepare(recipe, self.spreader.tables.root, seen) if recipe else None
             if known.by is None:
                 left += group
                 continue

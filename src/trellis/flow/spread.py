@@ -11,13 +11,14 @@ from typing import Any, Literal
 
 from trellis.evolution.dialect import Router
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import Kind
 from trellis.evolution.observe import Position
 from trellis.evolution.record import Rejected
+from trellis.flow.cells import Cells, Dropped
+from trellis.flow.findings import Findings
 from trellis.flow.plan import Discard, Plan, Row
 from trellis.flow.slots import Slot, TableWalk
 from trellis.flow.text import to_json
-from trellis.flow.walk import Dropped, Walker
+from trellis.flow.walk import Walker
 
 SURE = 10**15
 """Every integer up to here is a float, too."""
@@ -25,17 +26,49 @@ SURE = 10**15
 Became = Literal["loaded", "dropped", "waits"]
 
 
+class SpreadCells(Cells):
+    """What has no place waits here until it is known whether the dialect keeps it.
+
+    `over` are the values of the row at hand that its table is too full for, `refused` those of the record
+    that no column takes.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, Findings())
+        self.start()
+
+    def start(self) -> None:
+        self.over: dict[str, Any] = {}
+        self.refused: list[tuple[TableWalk, Row, Slot, Any, str]] = []
+
+    def forget(self, out: Row) -> None:
+        """Forget what waits of a row that is dropped."""
+        self.over, self.refused = {}, [each for each in self.refused if each[1] is not out]
+
+    def _misfit(self, walk: TableWalk, slot: Slot, value: Any, reason: str, out: Row) -> None:
+        self.refused.append((walk, out, slot, value, reason))
+
+    def _refuse(
+        self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
+    ) -> None:
+        if verdict == "overflow":
+            self.over[slot.path] = value
+        else:
+            super()._refuse(walk, slot, value, verdict, reason, item)
+
+
 class Spreader(Walker):
     """Spreads the records of a task over tables."""
 
+    cells: SpreadCells
+
     def __init__(self, plan: Plan, route: Router) -> None:
         self.route = route
-        super().__init__(plan)
+        super().__init__(plan, cells=SpreadCells(plan))
 
     def start(self) -> None:
         super().start()
-        self.refused: list[tuple[TableWalk, Row, Slot, Any, str]] = []
-        self.over: dict[str, Any] = {}
+        self.cells.start()
         self.placed: list[TableWalk] = []
         self.news = False
 
@@ -50,27 +83,28 @@ class Spreader(Walker):
         if item.__class__ is not dict:
             raise Rejected("not an event: a JSON object is expected")
         found = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
-        self.where = position
-        self.line = position[-1]
+        findings = self.findings
+        findings.at(position)
         self.sequence = 0
-        discards, self.placed, self.news = len(self.discards), [], False
+        discards, self.placed, self.news = len(findings.discards), [], False
         for lost in found.lost:
             text = lost.value if isinstance(lost.value, str) else to_json(lost.value)
-            self.discards.append(Discard(lost.table, lost.column, lost.path, text, self.line, lost.reason))
+            gone = Discard(lost.table, lost.column, lost.path, text, findings.line, lost.reason)
+            findings.discards.append(gone)
         loaded = False
         for table, row in found.rows:
-            walk = self.tables.get(table) or self.root(table)
+            walk = self.tables.by_place.get(table) or self.tables.root(table)
             if walk.verdict is not None:
-                self._discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
+                findings.discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
             elif self._flat(walk, row, wary):
                 loaded = True
-        refused = self._keep_refused() if self.refused else ()
+        refused = self._keep_refused() if self.cells.refused else ()
         if self.news:
             for walk in self.placed:
                 walk.rows.pop()
-            del self.discards[discards:]
+            del findings.discards[discards:]
             return "waits"
-        self.refusals.update(refused)
+        findings.refusals.update(refused)
         if found.oddity is not None:
             self.oddities[found.oddity] += 1
         return "loaded" if loaded else "dropped"
@@ -84,68 +118,52 @@ class Spreader(Walker):
             walk.rows.append(row)  # type: ignore[arg-type]
             self.placed.append(walk)
             return True
-        sequence, fresh = self.sequence, len(self.fresh)
+        findings, cells = self.findings, self.cells
+        sequence, fresh = self.sequence, len(findings.fresh)
         self.sequence += 1
-        self.ordinal = 0
-        self.row_sequence = sequence
+        findings.row, findings.ordinal = sequence, 0
         if not walk.known:
-            self.observed.saw_table(walk.name, None, (*self.where, sequence))
+            findings.observed.saw_table(walk.name, None, (*findings.record, sequence))
             self.news = True
         out: Row = {}
-        news = self.news
         try:
             for name, value in row.items():
                 self._into(walk, name, value, out, row)
-            if self.over:
-                over, self.over = self.over, {}
-                name, value = self.dialect.keep.overflow(self.plan.schema, row, over)
+            if cells.over:
+                over, cells.over = cells.over, {}
+                name, value = self.plan.dialect.keep.overflow(self.plan.schema, row, over)
                 self._into(walk, name, value, out, row)
         except Dropped:
-            self._forget(fresh)
-            self.news = news
-            self.over, self.refused = {}, [each for each in self.refused if each[1] is not out]
+            findings.forget(fresh)
+            cells.forget(out)
             return False
+        self.news = self.news or findings.ordinal > 0
         walk.rows.append(out)
         self.placed.append(walk)
         return True
 
     def _into(self, walk: TableWalk, name: str, value: Any, out: Row, row: Mapping[str, Any]) -> None:
-        slot = walk.slots.get(name) or self._slot(walk, walk.slots, None, name)
+        slot = walk.slots.get(name) or self.tables.slot(walk, walk.slots, None, name)
         kind = value.__class__
         if kind in slot.directs and (kind is not int or -SURE <= value <= SURE):
             out[name] = value
             if walk.known:
                 walk.pairs.add((name, kind))
         else:
-            self._cell(walk, slot, value, out, row)
+            self.cells.put(walk, slot, value, out, row)
 
     def _keep_refused(self) -> list[str]:
         """Keep the values that had no place where the dialect keeps such; the reasons of those."""
-        waiting, self.refused = self.refused, []
+        waiting, self.cells.refused = self.cells.refused, []
         reasons = []
         for walk, row, slot, value, reason in waiting:
-            kept = self.dialect.keep.refused(self.plan.schema, walk.name, row, slot.name, value, reason)
+            kept = self.plan.dialect.keep.refused(self.plan.schema, walk.name, row, slot.name, value, reason)
             if kept is None:
-                self._discard(walk, slot.name, slot.path, value, reason)
+                self.findings.discard(walk, slot.name, slot.path, value, reason)
             else:
                 reasons.append(reason)
-                self._flat(self.root(kept[0]), kept[1], wary=True)
+                self._flat(self.tables.root(kept[0]), kept[1], wary=True)
         return reasons
-
-    def _misfit(self, walk: TableWalk, slot: Slot, value: Any, reason: str, out: Row) -> None:
-        self.refused.append((walk, out, slot, value, reason))
-
-    def _observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
-        super()._observe(walk, slot, kind, value, item)
-        self.news = True
-
-    def _refuse(
-        self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
-    ) -> None:
-        if verdict == "overflow":
-            self.over[slot.path] = value
-        else:
-            super()._refuse(walk, slot, value, verdict, reason, item)
 
 
 def spreader_of(plan: Plan) -> Spreader | None:

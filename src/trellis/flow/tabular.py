@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -11,27 +11,32 @@ import pyarrow.parquet as pq
 
 from trellis.errors import ContractError, UsageError
 from trellis.flow.blocks import Split
+from trellis.flow.int96 import batches_of_file
 
 BATCH = 16_384
 
 
 @dataclass(frozen=True)
 class RowBatch:
-    """Consecutive rows of a split: its number, and how many rows stand before it in the split."""
+    """Consecutive rows of a split: its number, and how many rows stand before it in the split.
+
+    `cut` says how many values of a column lost digits of their second when they were read.
+    """
 
     number: int
     first: int
     batch: pa.RecordBatch
+    cut: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_batches(split: Split) -> Iterator[RowBatch]:
     """The batches of a split (a range of row groups). Raises UsageError for a damaged file."""
     try:
-        source = pq.ParquetFile(split.path, coerce_int96_timestamp_unit="us")
-        groups = list(range(split.start, split.end if split.end is not None else source.num_row_groups))
+        end = pq.ParquetFile(split.path).num_row_groups if split.end is None else split.end
         first = 0
-        for number, batch in enumerate(source.iter_batches(BATCH, row_groups=groups)):
-            yield RowBatch(number, first, batch)
+        found = batches_of_file(split.path, range(split.start, end), BATCH)
+        for number, (batch, cut) in enumerate(found):
+            yield RowBatch(number, first, batch, cut)
             first += batch.num_rows
     except (pa.ArrowException, OSError) as bad:
         reason = str(bad).strip().splitlines()[0]
@@ -56,16 +61,22 @@ def row_groups(path: str, size: int) -> list[tuple[int, int]]:
 
 
 def rows_of(batch: pa.RecordBatch) -> list[Any]:
-    """The rows of a batch as dicts of Python values. Raises ContractError for times that Python has not."""
+    """The rows of a batch as dicts of Python values. Raises ContractError for values that Python has not."""
     maps = any(_map_inside(field.type) for field in batch.schema)
     try:
         rows: list[Any] = batch.to_pylist(maps_as_pydicts="lossy" if maps else None)
+    except UnicodeDecodeError as bad:
+        raise _unreadable(batch, "text that is not UTF-8", bad) from None
+    except KeyError as bad:
+        raise _unreadable(batch, "times of a zone that is not known", bad) from None
     except (OverflowError, ValueError) as bad:
-        raise ContractError(
-            f"the rows with columns {', '.join(batch.schema.names)} hold a time that is outside of the "
-            f"calendar ({bad}); correct it"
-        ) from None
+        raise _unreadable(batch, "a time that is outside of the calendar", bad) from None
     return rows
+
+
+def _unreadable(batch: pa.RecordBatch, what: str, why: Exception) -> ContractError:
+    names = ", ".join(batch.schema.names)
+    return ContractError(f"the rows with columns {names} hold {what} ({why}); correct it")
 
 
 def _map_inside(type_: pa.DataType) -> bool:

@@ -8,8 +8,9 @@ then looked at one by one for it, unless they are to be taken whole (`typed_whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from trellis.flow.text import item_text, to_json
 from trellis.flow.typed_cast import Fitted, fitted, plain, shortened
 from trellis.flow.typed_fields import Field, fields_of, first_value
 from trellis.flow.typed_whole import fitted_whole, misfit, refuse_missing, refuse_null, refuse_shared
+from trellis.flow.typed_widen import widening
 from trellis.flow.walk import Walker
 
 _PYTHON_DIGITS = 38
@@ -36,18 +38,26 @@ _CUT = "a second in {}.{} has more digits than the column keeps, the last ones w
 class TypedBatch:
     """One batch for one root table. `where` is the place of its first row in the input.
 
+    `cut` says how many values of a field lost digits of their second when they were read.
     `arrays` are the columns that could be placed, by name, `left` the fields that could not, `stays` the rows
-    that no contract drops.
+    that no contract drops, `wider` what shows that columns have to become wider for rows taken whole.
     """
 
-    def __init__(self, plan: Plan, walker: Walker, batch: pa.RecordBatch, where: Position) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        walker: Walker,
+        batch: pa.RecordBatch,
+        where: Position,
+        cut: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         self.plan = plan
         self.walker = walker
         self.batch = batch
         self.where = where
         self.whole = plan.whole is not None
-        self.file = walker.file or "records"
-        self.root = walker.root(plan.table)
+        self.file = walker.findings.file or "records"
+        self.root = walker.tables.root(plan.table)
         self.keys = self.root.keys if plan.whole is None else plan.whole
         self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
         if self.whole:
@@ -56,7 +66,9 @@ class TypedBatch:
         self.left: list[Field] = []
         self.stays: npt.NDArray[np.bool_] = np.ones(batch.num_rows, dtype=bool)
         self.discards: list[Discard] = []
-        self.cut = Counter[str]()
+        self.wider = Observations()
+        placed = (field for field in self.fields if field.placeable and field.key in cut)
+        self.cut = Counter({_CUT.format(self.root.name, each.name): cut[each.key] for each in placed})
 
     @property
     def exact(self) -> bool:
@@ -84,7 +96,7 @@ class TypedBatch:
             if known or not field.placeable or (field.nested and not self.whole):
                 continue
             if field.type is None:
-                self.walker.saw_null(self.root, field.key)
+                self.walker.tables.saw_null(self.root, field.key)
             else:
                 found.cells[CellKey(self.root.name, field.name, field.kind(self.plan))] = self._seen(field)
         if self.whole:
@@ -155,6 +167,8 @@ class TypedBatch:
         elif (made := self._fitted(field, array)) is not None:
             self.arrays[field.name] = made.array
             self.cut[_CUT.format(self.root.name, field.name)] += made.cut
+        elif self.whole and (kind := widening(self.plan, self.root, field, array)) is not None:
+            self.wider.cells[CellKey(self.root.name, field.name, kind)] = self._seen(field)
         elif self.whole:
             self._refuse(field, array, "data_type", misfit(self.plan, self.root, field, column, self.file))
         else:
@@ -164,7 +178,7 @@ class TypedBatch:
         column = field.complete
         assert column is not None
         if self.whole:
-            return fitted_whole(array, field, column)
+            return fitted_whole(self.plan, self.root, field, array, column)
         converts = field.type is not None and field.type.data_type != column.data_type
         if field.nested or (converts and not self.root.coerces):
             return None

@@ -1,42 +1,35 @@
-"""Blocks of lines -> rows of an authored table, column by column.
+"""Records of an authored table -> its rows, column by column.
 
-Arrow reads the lines under a schema made from the types that a first block showed; it is strict, so what it
-reads holds nothing else. A column goes through Arrow's kernels where `vector_casts.py` has one for it, else
-its values go through the program's `each`, one column at a time. A value that is special sends its lines
-back: they are halved until only few are left, and these go through the program record by record.
+A column goes through Arrow's kernels where there is one for it, else its values go through the program's
+`each`, one column at a time. A value that is special sends its records back, to be made by the program. Where
+the records come from says `vector_lines.py` or `vector_typed.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final
+from typing import Any, Protocol
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.evolution.recipe import Path
-from trellis.evolution.vector import Cell, Derived, Special, VectorProgram, at
+from trellis.evolution.vector import Cell, Derived, Special, VectorProgram
 from trellis.flow.arrow_types import arrow_type
 from trellis.flow.batches import TableBatch
-from trellis.flow.by_recipe import seen_in
-from trellis.flow.columnar import NotClean, read_strictly
-from trellis.flow.lines import BadLine, parse
+from trellis.flow.columnar import NotClean
 from trellis.flow.text import nested_text
-from trellis.flow.vector_casts import fitted, listed
+from trellis.flow.vector_casts import WayOf
 from trellis.flow.vector_chain import chained
+from trellis.flow.vector_fit import checked, fitted, listed
 from trellis.schema.model import Column, Table
-
-SAMPLE: Final = 256
-"""Lines of a block that is not clean that are looked at for their types."""
 
 
 @dataclass
 class Read:
-    """The rows of clean lines, and what is to be counted of them."""
+    """The rows of clean records, and what is to be counted of them."""
 
     batch: TableBatch
     records: int
@@ -44,54 +37,68 @@ class Read:
     oddities: Counter[str] = field(default_factory=Counter)
 
 
+class SpecialRows(NotClean):
+    """Which of the records hold a value that is special in one column; others may be so in another."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+class Records(Protocol):
+    """Records as arrays and, where it has to be, as Python values.
+
+    `way_of` has the kernels for the types that their arrays have. `patient`: where a kernel fails its column
+    goes value by value, and all values that are special for the program as well are found at once.
+    """
+
+    size: int
+    patient: bool
+
+    @property
+    def way_of(self) -> WayOf: ...
+
+    def is_known(self, path: Path) -> bool:
+        """Whether `array` has what is there, or nothing is."""
+        ...
+
+    def array(self, path: Path) -> pa.Array | None:
+        """The values at a path; None where no record has one."""
+        ...
+
+    def values(self, path: Path) -> Sequence[Any]:
+        """The values as the program would find them in the records."""
+        ...
+
+    def has_key_with(self, joint: str) -> bool:
+        """Whether a key of the records, or of objects in them, holds this text."""
+        ...
+
+    def unused(self) -> Counter[str]:
+        """How often there is a value under keys that nothing is made of."""
+        ...
+
+
 class Vectors:
-    """Reads the lines of a table whose schema was authored."""
+    """Makes the rows of a table whose schema was authored."""
 
     def __init__(self, table: Table, program: VectorProgram) -> None:
         self.table = table
         self.program = program
         self.cells = [(cell, table.columns[cell.column]) for cell in program.cells]
-        self.types: dict[Path, pa.DataType] = {}
-        self.loose: set[str] = set()
-        """Keys at the top that are read by Python only, as their values are objects, or of several kinds."""
-        self.schema: pa.Schema | None = None
-        self.paths: frozenset[Path] = frozenset()
-        """Where the types of values are known."""
+        self.failed = 0
+        """The place of the cell that sent records back last: it is asked first."""
 
-    def learn(self, lines: Sequence[bytes]) -> None:
-        """See of which types the values are."""
-        chosen = [line for line in lines[:: max(len(lines) // SAMPLE, 1)] if line and not line.isspace()]
-        seen = seen_in(chosen)
-        for path, type_ in seen.items():
-            known = self.types.get(path)
-            if known is None or pa.types.is_null(known):
-                self.types[path] = type_
-            elif known != type_ and not pa.types.is_null(type_):
-                self.loose.add(path[0])
-        tops = {path[0] for path in seen}
-        for line in chosen:
-            try:
-                keys = orjson.loads(line)
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(keys, dict):
-                self.loose.update(key for key in keys if key in self.program.used and key not in tops)
-        self.schema = self._schema()
-
-    def read(self, lines: Sequence[bytes]) -> Read:
-        """The rows of some lines. Raises NotClean."""
-        if self.schema is None or not lines:
-            raise NotClean
-        read = read_strictly(b"\n".join(lines) + b"\n", self.schema, "ignore" if self.loose else "infer")
+    def read(self, records: Records) -> Read:
+        """The rows of some records. Raises NotClean, or SpecialRows where these are known."""
         self.program.taken()
-        records = _Records(self, read, lines)
         if self.program.joint is not None and records.has_key_with(self.program.joint):
             raise NotClean
-        made = Read(TableBatch(self.table.name, read.num_rows), read.num_rows, oddities=records.unused())
-        columns = {cell.column: self._column(cell, column, records) for cell, column in self.cells}
+        made = Read(TableBatch(self.table.name, records.size), records.size, oddities=records.unused())
+        columns = self._columns(records)
         if self.program.drops is not None:
             try:
-                found = records.computed(self.program.drops)
+                found = _computed(self.program.drops, records)
             except Special:
                 raise NotClean from None
             dropped = pa.array([each is True for each in found], pa.bool_())
@@ -107,38 +114,52 @@ class Vectors:
         made.batch.columns = {name: a for name, a in columns.items() if a.null_count < len(a)}
         return made
 
-    def _schema(self) -> pa.Schema | None:
-        names = dict.fromkeys(path[0] for path in self.types if path[0] in self.program.used)
-        fields = [pa.field(name, _type_at(self.types, (name,))) for name in names if name not in self.loose]
-        self.paths = frozenset(_paths((), fields))
-        return pa.schema(fields) if fields else None
+    def _columns(self, records: Records) -> dict[str, pa.Array]:
+        made: dict[str, pa.Array] = {}
+        for at in (self.failed, *(at for at in range(len(self.cells)) if at != self.failed)):
+            cell, column = self.cells[at]
+            try:
+                made[cell.column] = self._column(cell, column, records)
+            except NotClean:
+                self.failed = at
+                raise
+        return {cell.column: made[cell.column] for cell, _ in self.cells}
 
-    def _column(self, cell: Cell, column: Column, records: _Records) -> pa.Array:
+    def _column(self, cell: Cell, column: Column, records: Records) -> pa.Array:
         wanted = arrow_type(column)
         as_text = column.data_type == "json" and not pa.types.is_nested(wanted)
         try:
-            array = None
-            if isinstance(cell.source, tuple) and records.is_read(cell.source) and not as_text:
-                found = records.array(cell.source)
-                if found is None:
-                    array = pa.nulls(records.size, wanted)
-                else:
-                    array = (listed if cell.many else fitted)(found, cell, wanted, self.program.zone)
-            elif isinstance(cell.source, Derived) and not as_text:
-                array = self._chained(cell, cell.source, wanted, records)
+            array = None if as_text else self._at_once(cell, wanted, records)
             if array is None:
-                array = _by_each(cell, records.values(cell.source), wanted, as_text)
+                values = _each_made(cell, _values(cell.source, records), records.patient)
+                array = checked(pa.array(map(nested_text, values) if as_text else values, wanted), cell)
         except (pa.ArrowException, Special, ValueError, TypeError, OverflowError):
             raise NotClean from None
         if cell.default is not None and array.null_count:
             array = _filled(array, nested_text(cell.default) if as_text else cell.default, wanted)
         return array
 
-    def _chained(
-        self, cell: Cell, source: Derived, wanted: pa.DataType, records: _Records
-    ) -> pa.Array | None:
+    def _at_once(self, cell: Cell, wanted: pa.DataType, records: Records) -> pa.Array | None:
+        """The column by kernels; None where these do not suffice."""
+        try:
+            if isinstance(cell.source, Derived):
+                return self._chained(cell, cell.source, wanted, records)
+            if not records.is_known(cell.source):
+                return None
+            found = records.array(cell.source)
+            return (
+                pa.nulls(records.size, wanted)
+                if found is None
+                else self._fitted(cell, found, wanted, records)
+            )
+        except (NotClean, pa.ArrowException):
+            if not records.patient:
+                raise
+            return None
+
+    def _chained(self, cell: Cell, source: Derived, wanted: pa.DataType, records: Records) -> pa.Array | None:
         """The column by the steps of its expression; None where they do not suffice."""
-        if not source.steps or not all(map(records.is_read, (source.own, *source.arguments))):
+        if not source.steps or not all(map(records.is_known, (source.own, *source.arguments))):
             return None
         own, array = records.array(source.own), records.array(source.arguments[0])
         if array is None or (own is not None and own.null_count < len(own)):
@@ -147,142 +168,45 @@ class Vectors:
         way = listed if cell.many else fitted
         return None if found is None else way(found, cell, wanted, self.program.zone)
 
-
-class _Records:
-    """What was read, as arrays and, where it has to be, as Python values."""
-
-    def __init__(self, vectors: Vectors, read: pa.Table, lines: Sequence[bytes]) -> None:
-        self.size = read.num_rows
-        self.lines = lines
-        self.program = vectors.program
-        self.loose = vectors.loose
-        self.arrays: dict[Path, pa.Array] = {}
-        self._lists: dict[Path, list[Any]] = {}
-        self.arrays_of = frozenset(read.schema.names)
-        stack: list[tuple[Path, pa.Array]] = [
-            ((name,), _one(read.column(name))) for name in read.schema.names
-        ]
-        while stack:
-            path, array = stack.pop()
-            if array.null_count < len(array) and path[0] in self.program.used and path not in vectors.paths:
-                raise NotClean  # its type is one that Arrow guessed
-            self.arrays[path] = array
-            if pa.types.is_struct(array.type):
-                stack += [
-                    ((*path, inner.name), each)
-                    for inner, each in zip(array.type, array.flatten(), strict=True)
-                ]
-
-    def is_read(self, path: Path) -> bool:
-        """Whether Arrow has read what is there, or nothing is."""
-        if self.loose and path[0] not in self.arrays_of:
-            return path[0] not in self.keys
-        return True
-
-    @cached_property
-    def keys(self) -> frozenset[str]:
-        """The keys at the top of any record."""
-        return frozenset().union(*self.items)
-
-    def array(self, path: Path) -> pa.Array | None:
-        return self.arrays.get(path)
-
-    def values(self, source: Path | Derived) -> Sequence[Any]:
-        """The values as Python has them from JSON; of objects only the line knows which keys are there."""
-        if isinstance(source, Derived):
-            return self.computed(source)
-        if source not in self._lists:
-            array = self.arrays.get(source)
-            if not self.is_read(source) or (array is not None and _is_vague(array.type)):
-                self._lists[source] = [at(item, source) for item in self.items]
-            else:
-                self._lists[source] = [None] * self.size if array is None else array.to_pylist()
-        return self._lists[source]
-
-    def computed(self, source: Derived) -> list[Any]:
-        columns = [self.values(path) for path in source.arguments]
-        rows: Any = zip(*columns, strict=True) if columns else [()] * self.size
-        compute: Callable[..., Any] = source.compute
-        if not source.own:
-            return [compute(*row) for row in rows]
-        own = self.values(source.own)
-        if any(mine.__class__ in (list, dict) for mine in own):
-            raise Special
-        return [compute(*row) if mine is None else mine for mine, row in zip(own, rows, strict=True)]
-
-    @cached_property
-    def items(self) -> list[Any]:
-        """The records as Python has them. Raises NotClean."""
-        try:
-            return [parse(line) for line in self.lines]
-        except BadLine:
-            raise NotClean from None
-
-    def has_key_with(self, joint: str) -> bool:
-        """Whether a key of the records, or of objects in them, holds this text."""
-        if any(joint in path[-1] for path in self.arrays):
-            return True
-        return bool(self.loose) and any(_has_key(item, joint) for item in self.items)
-
-    def unused(self) -> Counter[str]:
-        """How often there is a value under keys that nothing is made of."""
-        found: Counter[str] = Counter()
-        used, tell = self.program.used, self.program.unused
-        if self.loose:
-            counts = Counter(
-                key
-                for item in self.items
-                for key, value in item.items()
-                if key not in used and value is not None
-            )
-            found.update({tell(key): count for key, count in counts.items()})
-            return found
-        for path, array in self.arrays.items():
-            if len(path) == 1 and path[0] not in used and array.null_count < len(array):
-                found[tell(path[0])] = len(array) - array.null_count
-        return found
+    def _fitted(self, cell: Cell, found: pa.Array, wanted: pa.DataType, records: Records) -> pa.Array | None:
+        way = listed if cell.many else fitted
+        return way(found, cell, wanted, self.program.zone, records.way_of)
 
 
-def _by_each(cell: Cell, values: Sequence[Any], wanted: pa.DataType, as_text: bool) -> pa.Array:
-    """One value at a time; `as_text`: lists and maps are stored as JSON."""
+def _values(source: Path | Derived, records: Records) -> Sequence[Any]:
+    return _computed(source, records) if isinstance(source, Derived) else records.values(source)
+
+
+def _computed(source: Derived, records: Records) -> list[Any]:
+    columns = [records.values(path) for path in source.arguments]
+    rows: Any = zip(*columns, strict=True) if columns else [()] * records.size
+    compute: Callable[..., Any] = source.compute
+    if not source.own:
+        return [compute(*row) for row in rows]
+    own = records.values(source.own)
+    if any(mine.__class__ in (list, dict) for mine in own):
+        raise Special
+    return [compute(*row) if mine is None else mine for mine, row in zip(own, rows, strict=True)]
+
+
+def _each_made(cell: Cell, values: Sequence[Any], patient: bool) -> list[Any]:
+    """One value at a time. Raises Special, where `patient` SpecialRows."""
     each = cell.each
-    made = (None if value is None else each(value) for value in values)
-    return pa.array(list(map(nested_text, made)) if as_text else list(made), wanted)
+    made: list[Any] = []
+    special: list[int] = []
+    for row, value in enumerate(values):
+        try:
+            made.append(None if value is None else each(value))
+        except Special:
+            if not patient:
+                raise
+            special.append(row)
+    if special:
+        raise SpecialRows(special)
+    return made
 
 
 def _filled(array: pa.Array, default: Any, wanted: pa.DataType) -> pa.Array:
     if not pa.types.is_nested(wanted):
         return pc.fill_null(array, pa.scalar(default, wanted))
     return pc.if_else(pc.is_null(array), pa.scalar(default, wanted), array)
-
-
-def _type_at(types: Mapping[Path, pa.DataType], path: Path) -> pa.DataType:
-    inner = [each[-1] for each in types if len(each) == len(path) + 1 and each[: len(path)] == path]
-    if inner:
-        return pa.struct([pa.field(name, _type_at(types, (*path, name))) for name in inner])
-    return types[path] if path in types else pa.null()
-
-
-def _paths(above: Path, fields: Iterable[pa.Field]) -> Iterator[Path]:
-    for each in fields:
-        path = (*above, each.name)
-        yield path
-        if pa.types.is_struct(each.type):
-            yield from _paths(path, each.type)
-
-
-def _is_vague(type_: pa.DataType) -> bool:
-    """Whether the lines say more: which keys an object has, which of the numbers are integers."""
-    if pa.types.is_list(type_):
-        return _is_vague(type_.value_type)
-    return bool(pa.types.is_struct(type_) or pa.types.is_floating(type_))
-
-
-def _has_key(value: Any, joint: str) -> bool:
-    return isinstance(value, dict) and any(
-        joint in key or _has_key(inner, joint) for key, inner in value.items()
-    )
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,13 +1,13 @@
 """Arrays of JSON values -> the type of their column in an authored table, where every value is ordinary.
 
-Each function gives what the program's `each` gives for every one of the values, or raises NotClean (or an
-Arrow error), or None where it has no shortcut and `each` is to be asked.
+Each kernel gives what the program's `each` gives for every one of the values, or raises NotClean (or an Arrow
+error), or None where it has no shortcut and `each` is to be asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from trellis.evolution.vector import Cell, Target
 from trellis.flow.columnar import NotClean
-from trellis.flow.vector_chain import times_of
 from trellis.flow.vector_json import object_text
 
 INT: Final = (-(2**31), 2**31 - 1)
@@ -31,51 +30,20 @@ _NIBBLES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 _NIBBLES[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
 _F: Final = 15
 _TO_MILLIS: Final = len("2023-11-14 22:13:20.123")
+_ZONED: Final = (-30_610_224_000_000, 2_114_380_800_000)
+"""The years 1000 to 2036: of later ones Arrow takes no daylight saving time into account."""
 _WIDE: Final = 0xF0
 """The first byte of a character that takes two UTF-16 units begins with these bits."""
 
 
-def fitted(array: pa.Array, cell: Cell, wanted: pa.DataType, zone: str) -> pa.Array | None:
-    """The values of a column that holds one value each."""
-    if array.null_count == len(array):
-        return pa.nulls(len(array), wanted)
-    way = _WAYS.get((_kind(array.type), cell.target))
-    if way is None:
-        return None
-    made = way(array, cell, zone)
-    if made is None:
-        return None
-    _check(made, cell)
-    return made if made.type == wanted else made.cast(wanted)
+Way = Callable[[pa.Array, Cell, str], pa.Array | None]
+WayOf = Callable[[pa.DataType, Target], Way | None]
+"""What makes the values of an Arrow type those of a column; None where there is no shortcut."""
 
 
-def listed(array: pa.Array, cell: Cell, wanted: pa.DataType, zone: str) -> pa.Array | None:
-    """The values of a column that holds lists: nulls in them are left out, and empty ones are NULL."""
-    if array.null_count == len(array):
-        return pa.nulls(len(array), wanted)
-    if not pa.types.is_list(array.type):
-        values = fitted(array, cell, wanted.value_type, zone)
-        if values is None:
-            return None
-        offsets = pa.array(np.arange(len(array) + 1, dtype=np.int32))
-        made = pa.ListArray.from_arrays(offsets, values, type=wanted)
-        return pc.if_else(pc.is_null(array), pa.scalar(None, wanted), made) if array.null_count else made
-    if pa.types.is_null(array.type.value_type):
-        return pa.nulls(len(array), wanted)
-    values = fitted(pc.list_flatten(array), cell, wanted.value_type, zone)
-    if values is None:
-        return None
-    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
-    if values.null_count:
-        valid = values.is_valid().to_numpy(zero_copy_only=False)
-        ends = np.concatenate(([0], np.cumsum(valid)))
-        bounds = np.concatenate(([0], np.cumsum(lengths)))
-        lengths = ends[bounds[1:]] - ends[bounds[:-1]]
-        values = values.drop_null()
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    empty = pa.array(lengths == 0)
-    made = pa.ListArray.from_arrays(pa.array(offsets), values, type=wanted)
-    return pc.if_else(empty, pa.scalar(None, wanted), made) if pc.any(empty).as_py() else made
+def way_of(type_: pa.DataType, target: Target) -> Way | None:
+    """The kernels for what Arrow reads from JSON."""
+    return _WAYS.get((_kind(type_), target))
 
 
 def _refuse_integers(array: pa.Array, limit: int) -> None:
@@ -97,19 +65,7 @@ def _kind(type_: pa.DataType) -> str:
     return "text" if pa.types.is_string(type_) else "other"
 
 
-def _check(made: pa.Array, cell: Cell) -> None:
-    if cell.within is not None and cell.pattern is not None:
-        times = times_of(made, cell.pattern)
-        if times is None:
-            raise NotClean
-        _inside(times, cell.within)
-    elif cell.within is not None:
-        _inside(made.cast(pa.int64()), cell.within)
-    elif cell.check is not None and not all(map(cell.check, pc.unique(made).drop_null().to_pylist())):
-        raise NotClean
-
-
-def _inside(array: pa.Array, bounds: tuple[int, int]) -> None:
+def inside(array: pa.Array, bounds: tuple[int, int]) -> None:
     found = pc.min_max(array).as_py()
     if found["min"] is not None and (found["min"] < bounds[0] or found["max"] > bounds[1]):
         raise NotClean
@@ -129,7 +85,7 @@ def _flag_to_number(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 
 
 def _flag_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
-    return array.cast(pa.string())
+    return text(array.cast(pa.string()), cell, zone)
 
 
 def _whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
@@ -139,7 +95,7 @@ def _whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 
 def _whole_to_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     limit = EXACT32 if cell.target == "float32" else EXACT
-    _inside(array, (-limit, limit))
+    inside(array, (-limit, limit))
     return array.cast(pa.float64())
 
 
@@ -156,7 +112,7 @@ def _whole_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 
 
 def _whole_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
-    return _text(array.cast(pa.string()), cell, zone)
+    return text(array.cast(pa.string()), cell, zone)
 
 
 def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
@@ -173,21 +129,36 @@ def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return made
 
 
-def _text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Text without null characters that is not too long."""
-    _, offsets, content = array.buffers()
-    if content is None:
-        return array
-    bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
-    raw = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]
-    if not len(raw):
-        return array
-    if raw.min() == 0:
-        raise NotClean
-    long = cell.longest is not None and np.diff(bounds).max() > cell.longest
-    if long and (raw.max() >= _WIDE or pc.max(pc.utf8_length(array)).as_py() > cell.longest):
+    if _has_nul(array) or is_long(array, cell.longest):
         raise NotClean
     return array
+
+
+def is_long(array: pa.Array, most: int | None) -> bool:
+    """Whether a text has more than so many UTF-16 units, or may have."""
+    _, offsets, content = array.buffers()
+    if most is None or content is None or not len(array):
+        return False
+    bounds = _bounds(array, offsets)
+    if np.diff(bounds).max() <= most:
+        return False
+    return bool(_bytes_of(content, bounds).max() >= _WIDE or pc.max(pc.utf8_length(array)).as_py() > most)
+
+
+def _has_nul(array: pa.Array) -> bool:
+    _, offsets, content = array.buffers()
+    return content is not None and not _bytes_of(content, _bounds(array, offsets)).all()
+
+
+def _bounds(array: pa.Array, offsets: pa.Buffer) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """Where each value begins, and the last one ends."""
+    return np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+
+
+def _bytes_of(content: pa.Buffer, bounds: Any) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]
 
 
 def _text_to_whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
@@ -216,10 +187,15 @@ def _text_to_flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 def _text_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Date and time of day without a zone; digits below a millisecond are cut."""
     _only(array, _STAMP)
-    cut = pc.utf8_slice_codeunits(array, 0, _TO_MILLIS)
-    made = cut.cast(pa.timestamp("ms"))
-    local = made if zone == "UTC" else pc.assume_timezone(made, zone)
-    return local.cast(pa.int64())
+    return localised(pc.utf8_slice_codeunits(array, 0, _TO_MILLIS).cast(pa.timestamp("ms")), zone)
+
+
+def localised(array: pa.Array, zone: str) -> pa.Array:
+    """The milliseconds at which clocks of a zone show these times, where that is one instant each."""
+    if zone == "UTC":
+        return array.cast(pa.int64())
+    inside(array.cast(pa.int64()), _ZONED)
+    return pc.assume_timezone(array, zone).cast(pa.int64())
 
 
 def _digits(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
@@ -239,8 +215,8 @@ def _bytes(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
     _, offsets, content = array.buffers()
     if content is None:
         return None
-    bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
-    nibbles = _NIBBLES[np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]]
+    bounds = _bounds(array, offsets)
+    nibbles = _NIBBLES[_bytes_of(content, bounds)]
     if (nibbles > _F).any() or (np.diff(bounds) & 1).any():
         return None
     ends = (bounds - bounds[0]) // 2
@@ -252,8 +228,12 @@ def _bytes(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
     return pa.Array.from_buffers(pa.binary(), len(array), buffers)
 
 
-_Way = Callable[[pa.Array, Cell, str], pa.Array | None]
-_WAYS: Final[Mapping[tuple[str, Target], _Way]] = {
+def _object(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
+    made = object_text(array)
+    return None if made is None or is_long(made, cell.longest) else made
+
+
+_WAYS: Final[Mapping[tuple[str, Target], Way]] = {
     ("bool", "bool"): _flag,
     ("bool", "int32"): _flag_to_number,
     ("bool", "int64"): _flag_to_number,
@@ -267,7 +247,7 @@ _WAYS: Final[Mapping[tuple[str, Target], _Way]] = {
     ("int", "text"): _whole_to_text,
     ("float", "float32"): _float,
     ("float", "float64"): _float,
-    ("text", "text"): _text,
+    ("text", "text"): text,
     ("text", "int32"): _text_to_whole,
     ("text", "int64"): _text_to_whole,
     ("text", "float64"): _text_to_float,
@@ -276,7 +256,7 @@ _WAYS: Final[Mapping[tuple[str, Target], _Way]] = {
     ("text", "digits"): _digits,
     ("int", "digits"): _whole_to_digits,
     ("text", "binary"): _bytes,
-    ("object", "json"): object_text,
+    ("object", "json"): _object,
     ("int", "json"): _whole_to_text,
     ("bool", "json"): _flag_to_text,
 }

@@ -17,7 +17,8 @@ _YEARS: Final = (-30_610_224_000_000, 253_402_300_799_999)
 
 def chained(array: pa.Array, steps: Sequence[Step]) -> pa.Array | None:
     """What the steps make of a column; None where values need more than they say."""
-    found: pa.Array | None = array
+    whole = pa.types.is_integer(array.type) and array.type != pa.int64()
+    found: pa.Array | None = array.cast(pa.int64()) if whole else array
     for step in steps:
         found = None if found is None else _STEPS[type(step)](found, step)
     return found

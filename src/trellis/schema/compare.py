@@ -207,6 +207,14 @@ def retyped(before: Schema, after: Schema) -> dict[str, list[str]]:
     return found
 
 
+def gains_columns(before: Schema, after: Schema) -> bool:
+    """Whether a table that both have gets columns."""
+    return any(
+        name in before.tables and table.columns.keys() - before.tables[name].columns.keys()
+        for name, table in after.tables.items()
+    )
+
+
 def _stored_as(column: Column) -> tuple[Any, ...]:
     return column.data_type, column.precision, column.scale, column.hint(NESTED_TYPE)
 

@@ -1,7 +1,8 @@
-"""What `columns=` may be: a dict or a list of columns, a table, a pydantic model."""
+"""What `columns=` may be: a dict or a list of columns, a table, a pydantic model, an Arrow schema."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -28,6 +29,10 @@ def columns_of(said: Any, resource: str) -> Columns:
         return columns_of_model(model)
     if isinstance(said, Table):
         return dict(said.columns)
+    if _is_arrow_schema(said):
+        from trellis.sources.arrow_schema import columns_of_schema
+
+        return columns_of_schema(said, resource)
     if isinstance(said, Mapping):
         return {name: _column(name, each, resource) for name, each in said.items()}
     if isinstance(said, Iterable) and not isinstance(said, (str, bytes)):
@@ -35,8 +40,13 @@ def columns_of(said: Any, resource: str) -> Columns:
         return {name: _column(name, each, resource) for name, each in named}
     raise SchemaError(
         f"resource {resource}: columns= is {said!r}: give a dict of names to what is said of each, a list of"
-        " such dicts with the key 'name', or a pydantic model"
+        " such dicts with the key 'name', a pydantic model, or an Arrow schema"
     )
+
+
+def _is_arrow_schema(said: Any) -> bool:
+    arrow = sys.modules.get("pyarrow")
+    return arrow is not None and isinstance(said, arrow.Schema)
 
 
 def _name(said: Any, resource: str) -> str:

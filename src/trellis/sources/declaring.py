@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from trellis.errors import SchemaError, UsageError
 from trellis.schema.model import Schema
@@ -18,6 +19,7 @@ from trellis.sources.origins import Source, flat
 from trellis.sources.resources import Resource, make
 
 Decorator = Callable[[Callable[..., Any]], Resource]
+AsyncFunction = Callable[..., Coroutine[Any, Any, Any]]
 
 
 @overload
@@ -79,9 +81,9 @@ def resource(
 ) -> Any:
     """Make a resource of a function (as a decorator), or of rows: a list, an iterator, a table, files.
 
-    Hints: `table_name`, `columns` (a dict, a list or a pydantic model), `primary_key`, `merge_key`,
-    `write_disposition` (a word or a dict), `schema_contract`, `table_format`, `file_format`, `references`,
-    `nested_hints` (from the key of a list, or a tuple of keys, to the hints of its table),
+    Hints: `table_name`, `columns` (a dict, a list, a pydantic model or an Arrow schema), `primary_key`,
+    `merge_key`, `write_disposition` (a word or a dict), `schema_contract`, `table_format`, `file_format`,
+    `references`, `nested_hints` (from the key of a list, or a tuple of keys, to the hints of its table),
     `max_table_nesting`, `incremental`, `additional_table_hints`. They may be functions of the item; then
     `table_name` must be one too. Raises UsageError and SchemaError.
     """
@@ -131,27 +133,53 @@ def _transforming(found: Resource, data_from: Any) -> Resource:
     return found
 
 
-class SourceFunction:
-    """A function that makes a source when it is called."""
+class SourceMaker:
+    """A function whose resources make a source, with what is said of it."""
 
     def __init__(self, function: Callable[..., Any], name: str, schema: Any, **said: Any) -> None:
-        functools.update_wrapper(self, function)
         self.name = name
         self._function = function
         self._schema = schema
         self._said = said
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Source:
-        """Run the body; in it `current.source_schema()` is the schema of the source."""
-        editor = SchemaEditor(self._start())
-        with current.running(current.Running(editor)):
-            resources = list(flat(self._function(*args, **kwargs), self.name))
-        return Source(self.name, resources, editor, **self._said)
+    def _made(self, gives: Any, editor: SchemaEditor) -> Source:
+        return Source(self.name, list(flat(gives, self.name)), editor, **self._said)
 
     def _start(self) -> Schema:
         if isinstance(self._schema, Schema):
             return self._schema
         return schema_beside(self._function, self.name) or Schema(self.name)
+
+
+class SourceFunction(SourceMaker):
+    """Makes a source when it is called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Source:
+        """Run the body; in it `current.source_schema()` is the schema of the source."""
+        editor = SchemaEditor(self._start())
+        with current.running(current.Running(editor)):
+            return self._made(self._function(*args, **kwargs), editor)
+
+
+class AsyncSourceFunction(SourceMaker):
+    """Makes a source when it is called and awaited."""
+
+    async def __call__(self, *args: Any, **kwargs: Any) -> Source:
+        editor = SchemaEditor(self._start())
+        with current.running(current.Running(editor)):
+            return self._made(await self._function(*args, **kwargs), editor)
+
+
+class SourceDecorator(Protocol):
+    @overload
+    def __call__(self, function: AsyncFunction, /) -> AsyncSourceFunction: ...
+
+    @overload
+    def __call__(self, function: Callable[..., Any], /) -> SourceFunction: ...
+
+
+@overload
+def source(function: AsyncFunction, /) -> AsyncSourceFunction: ...
 
 
 @overload
@@ -169,7 +197,7 @@ def source(
     max_table_nesting: int | None = None,
     root_key: bool | None = None,
     section: str | None = None,
-) -> Callable[[Callable[..., Any]], SourceFunction]: ...
+) -> SourceDecorator: ...
 
 
 def source(
@@ -187,14 +215,18 @@ def source(
 
     Without `schema` (a Schema, or the path of a document) a file NAME.schema.yaml or NAME.schema.json beside
     the function's module is taken, else an empty schema of the source's name. `section` is not used.
+    The function may be a coroutine function; then the call is to be awaited.
     """
     given = _given(schema)
 
-    def made(of: Callable[..., Any]) -> SourceFunction:
+    def made(of: Callable[..., Any]) -> SourceFunction | AsyncSourceFunction:
         found = name or (given.name if given is not None else get_naming().identifier(of.__name__))
         if given is not None and given.name != found:
             raise SchemaError(f"source {found}: its schema is called {given.name!r}; give both one name")
-        return SourceFunction(
+        kind: type[SourceFunction] | type[AsyncSourceFunction] = SourceFunction
+        if inspect.iscoroutinefunction(of):
+            kind = AsyncSourceFunction
+        maker = kind(
             of,
             found,
             given,
@@ -202,6 +234,8 @@ def source(
             max_table_nesting=max_table_nesting,
             root_key=root_key,
         )
+        functools.update_wrapper(maker, of)
+        return maker
 
     return made if function is None else made(function)
 

@@ -7,7 +7,8 @@ resources --> pages --> steps --> model --> cursor --> limit --> parts
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from trellis.errors import UsageError
 from trellis.schema.model import Schema
 from trellis.sources.declared import Declared
 from trellis.sources.editor import SchemaEditor
+from trellis.sources.event_loop import EventLoop
 from trellis.sources.origins import Source, copies
 from trellis.sources.parts import Part
 from trellis.sources.resources import Resource
@@ -28,7 +30,8 @@ __all__ = ["Declared", "Extracted", "Part", "extract", "rows_of"]
 class Extracted:
     """What a source gave. `schema` holds only what the source declares, with its settings.
 
-    `state` is the source's part of the pipeline's state as it is to be stored once the rows are loaded.
+    `state` is the source's part of the pipeline's state as it is to be stored once the rows are loaded,
+    `notes` what the cursors left out.
     """
 
     schema_name: str
@@ -38,6 +41,7 @@ class Extracted:
     root_key: bool | None
     max_nesting: int | None
     state: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extracted:
@@ -48,12 +52,14 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
     """
     kept: dict[str, Any] = copy.deepcopy(dict(state))
     editor = SchemaEditor(source.schema.declared, schema)
-    streams = _streams(source, editor, kept)
-    given = {id(stream): part for stream in streams if (part := stream.as_given()) is not None}
-    for stream in streams:
-        if stream.resource.parent is None and id(stream) not in given:
-            for page in stream.read():
-                _deliver(stream, page)
+    with EventLoop() as loop:
+        streams = _streams(source, editor, kept, loop)
+        given = {id(stream): part for stream in streams if (part := stream.as_given()) is not None}
+        for stream in streams:
+            if stream.resource.parent is None and id(stream) not in given:
+                for page in stream.read():
+                    _deliver(stream, page)
+                _deliver_rest(stream)
     parts = []
     for stream in streams:
         if stream.resource.selected:
@@ -67,10 +73,11 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
         root_key=source.root_key,
         max_nesting=source.max_table_nesting,
         state=kept,
+        notes=tuple(note for stream in streams if (note := stream.note) is not None),
     )
 
 
-def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any]) -> list[Stream]:
+def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any], loop: EventLoop) -> list[Stream]:
     """The selected resources and those they are made from; parents that no one selected are not loaded."""
     chosen = copies(source.resources.values())
     mine = {id(each) for each in chosen}
@@ -88,7 +95,7 @@ def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any]) -> lis
         above = add(parent) if parent is not None else None
         if id(resource) not in mine:
             resource.selected = False
-        made = streams[id(resource)] = Stream(resource, editor, state)
+        made = streams[id(resource)] = Stream(resource, editor, state, loop)
         if above is not None:
             above.children.append(made)
         return made
@@ -107,16 +114,29 @@ def _deliver(stream: Stream, page: Page) -> None:
             _deliver(child, made)
 
 
+def _deliver_rest(stream: Stream) -> None:
+    """After the last page: what the transformers below still wait for."""
+    for child in stream.children:
+        for made in child.rest():
+            _deliver(child, made)
+        _deliver_rest(child)
+
+
 def rows_of(resource: Resource) -> Iterator[Any]:
     """The items of one resource, with an empty state and an empty schema."""
     editor, state = SchemaEditor(Schema("rows")), dict[str, Any]()
-    return (item for page in _pages(resource, editor, state) for item in page.items)
+    with EventLoop() as loop, closing(_pages(resource, editor, state, loop)) as pages:
+        for page in pages:
+            yield from page.items
 
 
-def _pages(resource: Resource, editor: SchemaEditor, state: dict[str, Any]) -> Iterator[Page]:
-    stream = Stream(resource, editor, state)
+def _pages(
+    resource: Resource, editor: SchemaEditor, state: dict[str, Any], loop: EventLoop
+) -> Generator[Page]:
+    stream = Stream(resource, editor, state, loop)
     if resource.parent is None:
         yield from stream.read()
     else:
-        for page in _pages(resource.parent, editor, state):
+        for page in _pages(resource.parent, editor, state, loop):
             yield from stream.transform(page)
+        yield from stream.rest()

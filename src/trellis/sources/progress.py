@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, MutableMapping
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from trellis.errors import UsageError
 from trellis.sources.digest import digest
@@ -13,11 +14,14 @@ from trellis.sources.paths import MISSING, value_at
 if TYPE_CHECKING:
     from trellis.sources.cursor import Incremental
 
+Reason = Literal["start", "loaded", "end", "missing"]
+
 
 class Progress:
     """What a cursor has seen. `past_start` and `past_end` tell that rows beyond the range came.
 
-    `hashes` are those of the rows that have the value `last`, `known` those of the load before.
+    `hashes` are those of the rows that have the value `last`, `known` those of the load before. `left_out`
+    counts the rows that do not go on: before the start, loaded before, beyond the end, without a value.
     """
 
     def __init__(self, cursor: Incremental, kept: MutableMapping[str, Any], start: Any, key: Any) -> None:
@@ -32,6 +36,7 @@ class Progress:
         self.moved = False
         self.past_start = False
         self.past_end = False
+        self.left_out: Counter[Reason] = Counter()
         self._before = kept.get("last_value")
         self._edge: list[Any] = []
         self._adapted = False
@@ -83,6 +88,23 @@ class Progress:
                 f" apart: {str(row)[:80]}; correct primary_key="
             ) from None
 
+    @property
+    def note(self) -> str | None:
+        """How many rows were left out, and why; None where all went on."""
+        if not (count := self.left_out.total()):
+            return None
+        closed = (self.cursor.range_start == "closed", self.cursor.range_end == "closed")
+        reasons: dict[Reason, str] = {
+            "start": f"before its start {self.start}" if closed[0] else f"up to its start {self.start}",
+            "loaded": "loaded before",
+            "end": f"after its end {self.end}" if closed[1] else f"from its end {self.end} on",
+            "missing": "without a value",
+        }
+        why = [f"{number:,} {said}" for each, said in reasons.items() if (number := self.left_out[each])]
+        records = "record" if count == 1 else "records"
+        cursor = f"cursor {self.cursor.cursor_path} of {self.cursor.resource_name}"
+        return f"{cursor} left out {count:,} {records}: {', '.join(why)}"
+
     def beyond(self, value: Any) -> None:
         """Take a value as the last one; only rows that have it are told apart from now on."""
         self.last = value
@@ -104,7 +126,9 @@ class Progress:
     def _takes(self, row: Any) -> bool:
         value = self._value(row)
         if value is None:
-            return self.cursor.on_cursor_value_missing == "include"
+            included = self.cursor.on_cursor_value_missing == "include"
+            self.left_out["missing"] += not included
+            return included
         self.adapt(value)
         try:
             return self._in_range(value, row)
@@ -120,6 +144,7 @@ class Progress:
             beyond = self.function((value, self.end)) != self.end
             if beyond or (self.cursor.range_end == "open" and own == self.end):
                 self.past_end = True
+                self.left_out["end"] += 1
                 return False
         newest = own if self.last is None else self.function((value, self.last))
         if newest != self.last:
@@ -131,6 +156,7 @@ class Progress:
             loaded = self.tells_apart and at_start and self.hash_of(row) in self.known
             if not at_start or self.cursor.range_start == "open" or loaded:
                 self.past_start = True
+                self.left_out["loaded" if loaded else "start"] += 1
                 return False
         if own == self.last and self.tells_apart:
             self._edge.append(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from trellis.errors import UsageError
@@ -57,7 +57,8 @@ class Resource:
             made = other.copy()
             made.parent = self
             return made
-        return self.add_yield_map(other) if inspect.isgeneratorfunction(other) else self.add_map(other)
+        several = inspect.isgeneratorfunction(other) or inspect.isasyncgenfunction(other)
+        return self.add_yield_map(other) if several else self.add_map(other)
 
     def __iter__(self) -> Iterator[Any]:
         """The rows, read with an empty state: to look at them, not to load them."""
@@ -137,7 +138,7 @@ class Resource:
         """Keep the items for which the function says True."""
         return self._with_step(Filter(function))
 
-    def add_yield_map(self, function: Callable[[Any], Iterable[Any]]) -> Resource:
+    def add_yield_map(self, function: Callable[[Any], Iterable[Any] | AsyncIterable[Any]]) -> Resource:
         """Put what the function yields in the place of every item."""
         return self._with_step(YieldMap(function))
 
@@ -159,7 +160,8 @@ def make(data: Any, name: str | None, said: Mapping[str, Any], selected: bool = 
     if found is None:
         raise UsageError(f"the resource made of {shown(data)} has no name; give name=")
     rows = callable(data) or isinstance(data, Files) or library_of(data)
-    if not rows and (not isinstance(data, Iterable) or isinstance(data, (str, bytes, Mapping))):
+    several = isinstance(data, (Iterable, AsyncIterable)) and not isinstance(data, (str, bytes, Mapping))
+    if not rows and not several:
         raise UsageError(
             f"resource {found}: rows cannot be read from {shown(data)}; give a function that yields rows, a"
             " list of dicts, a table, or trellis.files('...') for paths"

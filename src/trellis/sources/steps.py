@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from trellis.sources.event_loop import EventLoop, is_awaitable
 from trellis.sources.mark import Marked, Materialize
 from trellis.sources.tables import library_of, rows_in
 
@@ -28,63 +29,70 @@ class Page:
         return replace(self, items=items)
 
 
-def pages_of(value: Any, mark: Marked | None = None) -> Iterator[Page]:
-    """The pages of one yielded value: an item, a list of items, an iterator of such; None is nothing."""
+def pages_of(value: Any, loop: EventLoop, mark: Marked | None = None) -> Iterator[Page]:
+    """The pages of one yielded value: an item, a list of items, an iterator of such; None is nothing.
+
+    Iterators and items may be asynchronous.
+    """
     if isinstance(value, Marked):
-        yield from pages_of(value.data, value)
+        yield from pages_of(value.data, loop, value)
     elif isinstance(value, list):
         yield Page(value, mark=mark, materialize=isinstance(value, Materialize))
-    elif isinstance(value, Iterator):
-        for each in value:
-            yield from pages_of(each, mark)
+    elif isinstance(value, (Iterator, AsyncIterator)):
+        for each in loop.in_order(value):
+            yield from pages_of(each, loop, mark)
+    elif is_awaitable(value):
+        yield from pages_of(loop.run(value), loop, mark)
     elif value is not None:
         yield Page([value], True, mark)
 
 
 class Step(Protocol):
-    def __call__(self, page: Page) -> Iterator[Page]: ...
+    def __call__(self, page: Page, loop: EventLoop) -> Iterator[Page]: ...
 
 
 @dataclass(frozen=True)
 class Map:
     function: Callable[[Any], Any]
 
-    def __call__(self, page: Page) -> Iterator[Page]:
-        yield page.of([made for item in page.items if (made := self.function(item)) is not None])
+    def __call__(self, page: Page, loop: EventLoop) -> Iterator[Page]:
+        made = loop.results([self.function(item) for item in page.items])
+        yield page.of([each for each in made if each is not None])
 
 
 @dataclass(frozen=True)
 class Filter:
     function: Callable[[Any], Any]
 
-    def __call__(self, page: Page) -> Iterator[Page]:
-        kept = [item for item in page.items if self.function(item)]
+    def __call__(self, page: Page, loop: EventLoop) -> Iterator[Page]:
+        answers = loop.results([self.function(item) for item in page.items])
+        kept = [item for item, yes in zip(page.items, answers, strict=True) if yes]
         if kept or not page.items:
             yield page.of(kept)
 
 
 @dataclass(frozen=True)
 class YieldMap:
-    function: Callable[[Any], Iterable[Any]]
+    function: Callable[[Any], Iterable[Any] | AsyncIterable[Any]]
 
-    def __call__(self, page: Page) -> Iterator[Page]:
+    def __call__(self, page: Page, loop: EventLoop) -> Iterator[Page]:
         if not page.items:
             yield page
         for item in page.items:
-            for value in self.function(item):
-                yield from pages_of(value, page.mark)
+            for value in loop.in_order(self.function(item)):
+                yield from pages_of(value, loop, page.mark)
 
 
-def through(pages: Iterator[Page], steps: Iterable[Step]) -> Iterator[Page]:
+def through(pages: Iterator[Page], steps: Iterable[Step], loop: EventLoop) -> Iterator[Page]:
     """The pages after all steps."""
     for step in steps:
-        pages = _through_one(pages, step)
+        pages = _through_one(pages, step, loop)
     return pages
 
 
-def _through_one(pages: Iterator[Page], step: Step) -> Iterator[Page]:
+def _through_one(pages: Iterator[Page], step: Step, loop: EventLoop) -> Iterator[Page]:
     for page in pages:
-        yield from step(page)
+        yield from step(page, loop)
 
 
 @dataclass
@@ -96,8 +104,12 @@ class Limit:
     count: int = field(default=0, compare=False)
 
     @property
+    def left(self) -> int:
+        return max(self.most - self.count, 0)
+
+    @property
     def reached(self) -> bool:
-        return self.count >= self.most
+        return not self.left
 
     def takes(self, page: Page) -> bool:
         """Whether this page still goes on."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-import inspect
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import AsyncIterable, Iterable, Iterator
 from typing import Any
 
 from trellis.errors import UsageError
@@ -13,6 +12,7 @@ from trellis.sources.arguments import call
 from trellis.sources.checked import Dropped, checker_of
 from trellis.sources.cursor import Incremental
 from trellis.sources.editor import SchemaEditor
+from trellis.sources.event_loop import AT_ONCE, EventLoop, Turns, is_awaitable
 from trellis.sources.files import Files
 from trellis.sources.parts import Part, Sorter, as_given, is_typed
 from trellis.sources.resources import Resource
@@ -23,8 +23,12 @@ from trellis.sources.tables import after_cursor
 class Stream:
     """A resource in one run. The pages that go on reach its sorter, if it is loaded, and its transformers."""
 
-    def __init__(self, resource: Resource, schema: SchemaEditor, state: dict[str, Any]) -> None:
+    def __init__(
+        self, resource: Resource, schema: SchemaEditor, state: dict[str, Any], loop: EventLoop
+    ) -> None:
         self.resource = resource
+        self.loop = loop
+        self.turns = Turns(loop, self._room)
         self.now = current.Running(schema, state, resource)
         self.cursor = self._bind(state)
         self.limit = copy.copy(resource.limit)
@@ -41,6 +45,12 @@ class Stream:
         closed = self.cursor is not None and self.cursor.progress is not None and self.cursor.progress.closed
         return closed or (self.limit is not None and self.limit.reached)
 
+    @property
+    def note(self) -> str | None:
+        """What its cursor left out; None without any."""
+        progress = self.cursor.progress if self.cursor is not None else None
+        return progress.note if progress is not None else None
+
     def as_given(self) -> Part | None:
         """The rows without looking at them, where nothing is done to them."""
         resource = self.resource
@@ -53,13 +63,12 @@ class Stream:
         """The pages of a resource that has no parent."""
         with current.running(self.now):
             made = self._called() if callable(self.resource.data) else self.resource.data
-        each_is_a_yield = isinstance(made, Iterable) and not is_typed(made) and not isinstance(made, dict)
-        values = iter(made) if each_is_a_yield else iter((made,))
+        several = isinstance(made, (Iterable, AsyncIterable)) and not isinstance(made, dict)
+        values = self.loop.each_of(made if several and not is_typed(made) else (made,))
         try:
-            yield from self._onward(values)
+            yield from self._onward(self.turns.each(values))
         finally:
-            if isinstance(values, Generator):
-                values.close()
+            values.close()
 
     def transform(self, page: Page) -> Iterator[Page]:
         """The pages that a transformer makes of one page of its parent."""
@@ -67,10 +76,15 @@ class Stream:
             return
         with current.running(self.now):
             made = self._called(page.value)
-        yield from self._onward(iter((made,)))
+        yield from self._onward(self.turns.take(made))
+
+    def rest(self) -> Iterator[Page]:
+        """The pages of a transformer that were still waited for when its parent ended."""
+        yield from self._onward(self.turns.rest())
 
     def _onward(self, values: Iterator[Any]) -> Iterator[Page]:
-        pages = through((page for value in values for page in pages_of(value)), self.resource.steps)
+        first = (page for value in values for page in pages_of(value, self.loop))
+        pages = through(first, self.resource.steps, self.loop)
         while not self.finished:
             with current.running(self.now):
                 page = next(pages, None)
@@ -99,13 +113,14 @@ class Stream:
                 f"resource {name}: its function gave a resource, but it gives rows; leave"
                 " trellis.resource out"
             )
-        if inspect.isasyncgen(found) or inspect.iscoroutine(found):
-            raise UsageError(
-                f"resource {name}: its function is asynchronous, which is not supported; yield rows"
-            )
+        if is_awaitable(found) and not item:
+            found = self.loop.run(found)
         if found is None and not item:
             raise UsageError(f"resource {name}: its function gave nothing; yield rows, or return a list")
         return found
+
+    def _room(self) -> int:
+        return AT_ONCE if self.limit is None else min(AT_ONCE, self.limit.left)
 
     def _checked(self, page: Page) -> Page:
         """The page with its items as the model has them; those it turns away are counted."""

@@ -81,17 +81,28 @@ def _after(table: Any, progress: Progress) -> list[int] | None:
         )
     newest = _python((pc.max if cursor.last_value_func is max else pc.min)(column))
     progress.adapt(newest)
-    keep = pc.is_valid(column)
-    keep = _until_end(keep, column, progress)
-    keep = _from_start(keep, column, progress)
-    left = pc.indices_nonzero(pc.fill_null(keep, False)).to_pylist()
-    left = _not_loaded(left, table, column, progress)
+    valid = pc.is_valid(column)
+    until = _until_end(valid, column, progress)
+    keep = _from_start(until, column, progress)
+    within = pc.indices_nonzero(pc.fill_null(keep, False)).to_pylist()
+    left = _not_loaded(within, table, column, progress)
+    progress.left_out["end"] += _count(valid) - _count(until)
+    progress.left_out["start"] += _count(until) - len(within)
+    progress.left_out["loaded"] += len(within) - len(left)
+    if cursor.on_cursor_value_missing == "exclude":
+        progress.left_out["missing"] += missing
     if newest is not None:
         _advance(left, table, column, newest, progress)
     if missing and cursor.on_cursor_value_missing == "include":
         left = [*left, *pc.indices_nonzero(pc.is_null(column)).to_pylist()]
     progress.settle(bool(left))
     return left or None
+
+
+def _count(mask: Any) -> int:
+    import pyarrow.compute as pc
+
+    return pc.sum(mask).as_py() or 0
 
 
 def _until_end(keep: Any, column: Any, progress: Progress) -> Any:

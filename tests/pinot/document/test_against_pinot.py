@@ -12,11 +12,24 @@ import pytest
 from pinot.jvm import NoPinot
 from pinot.oracle.client import Oracle, Refused, oracle
 from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.document.validate import faults_of
 from trellis.dialects.pinot.document.writing import unrecognized, write_schema
+from trellis.dialects.pinot.table.config import examine
+from trellis.dialects.pinot.table.keys import (
+    COMPLEX,
+    CONFORMING,
+    FILTER,
+    INDEXING,
+    INGESTION,
+    SEGMENTS,
+    TOP,
+)
 from trellis.errors import SchemaError
+
+pytestmark = pytest.mark.pinot
 
 LITERALS: Final[list[Any]] = [
     None,
@@ -182,3 +195,59 @@ def test_schemas_follow_each_other_as_in_pinot(pinot: Oracle, seed: int) -> None
             continue
         assert same(before, after) == pinot.ask("equal", a=old, b=new), (old, new)
         assert (compatible(before, after) == ()) == pinot.ask("compatible", old=old, new=new), (old, new)
+
+
+VALUES: Final[tuple[Any, ...]] = (
+    [],
+    {},
+    "x",
+    "true",
+    "5",
+    "",
+    1,
+    1.5,
+    True,
+    None,
+    ["x"],
+    [1],
+    [[]],
+    [{}],
+    {"a": 1},
+    {"a": []},
+)
+
+
+def test_kinds_of_values_in_a_table_config_that_are_refused(pinot: Oracle) -> None:
+    """Pinot refuses all that we do, but for numbers in place of words (here `word`). It looks deeper into
+    objects than we, so it may refuse more.
+    """
+    word = "collectionNotUnnestedToJson"
+    schema = {"schemaName": "s", "dimensionFieldSpecs": [{"name": "a", "dataType": "STRING"}]}
+    for steps, keys in (
+        ((), TOP),
+        (("segmentsConfig",), SEGMENTS),
+        (("tableIndexConfig",), INDEXING),
+        (("ingestionConfig",), INGESTION),
+        (("ingestionConfig", "complexTypeConfig"), COMPLEX),
+        (("ingestionConfig", "filterConfig"), FILTER),
+        (("ingestionConfig", "schemaConformingTransformerConfig"), CONFORMING),
+    ):
+        for key in keys:
+            for value in VALUES:
+                table: dict[str, Any] = {
+                    "tableName": "s",
+                    "tableType": "OFFLINE",
+                    "segmentsConfig": {"replication": "1"},
+                    "tenants": {},
+                    "tableIndexConfig": {},
+                    "metadata": {},
+                }
+                at = table
+                for step in steps:
+                    at = at.setdefault(step, {})
+                at[key] = value
+                if (key, value) == (word, 1):
+                    continue
+                if any(each.pointer.startswith(pointer(*steps, key)) for each in examine(table).faults):
+                    with pytest.raises(Refused):
+                        pinot.ask("table", json=table, schema=schema)

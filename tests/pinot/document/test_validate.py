@@ -264,8 +264,8 @@ def test_a_table_that_fits_has_no_faults() -> None:
         ),
         (
             {"tableType": "HYBRID"},
-            "",
-            "table config, tableType: there is no 'HYBRID': it may be one of OFFLINE, REALTIME",
+            "/tableType",
+            "unknown tableType 'HYBRID': it may be one of OFFLINE, REALTIME",
         ),
     ],
 )

@@ -35,6 +35,7 @@ BAD = {
     ],
     "dateTimeFieldSpecs": [{**DAY, "format": "SIMPLE_DATE_FORMAT|MM-dd-yyyy"}],
 }
+LOWER = {"columnName": "z", "transformFunction": "lower(x)"}
 WHERE = [
     "/schemaName",
     "/dimensionFieldSpecs/0",
@@ -192,22 +193,126 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
     ]
 
 
+def faults_of_table(table: Any, schema: str = '{"schemaName": "s"}') -> list[tuple[str, str]]:
+    found = check(schema, "s", table).findings
+    return [(each.pointer, each.message) for each in found if each.level == "fault"]
+
+
+def test_every_fault_of_reading_a_table_config_is_told_with_those_of_what_could_be_read() -> None:
+    table = {
+        "tableName": "t_OFFLINE",
+        "tableType": "OFLINE",
+        "isDimTable": True,
+        "segmentsConfig": {"replication": [], "timeColumnName": "nope"},
+        "tableIndexConfig": {
+            "sortedColumn": "a",
+            "nullHandlingEnabled": "yes",
+            "rangeIndexVersion": "x",
+            "noDictionarySizeRatioThreshold": "0.85",
+            "noDictionaryCardinalityRatioThreshold": True,
+            "noDictionaryConfig": {"a": {}},
+        },
+        "ingestionConfig": {
+            "filterConfig": {"filterFunction": "lower("},
+            "transformConfigs": [
+                7,
+                {"columnName": "b", "transformFunction": "lowr(a)"},
+                {"columnName": "c", "transformFunction": {}},
+                {"columnName": "d"},
+                {"columnName": "b", "transformFunction": "lower(a)"},
+            ],
+        },
+        "quota": "x",
+    }
+    assert faults_of_table(table) == [
+        ("/quota", "quota is an object, not 'x'"),
+        ("/segmentsConfig/replication", "replication is text, not a list"),
+        ("/tableIndexConfig/sortedColumn", "sortedColumn is a list, not 'a'"),
+        ("/tableIndexConfig/nullHandlingEnabled", "nullHandlingEnabled is true or false, not 'yes'"),
+        ("/tableIndexConfig/rangeIndexVersion", "rangeIndexVersion is an integer of 32 bits, not 'x'"),
+        (
+            "/tableIndexConfig/noDictionaryCardinalityRatioThreshold",
+            "noDictionaryCardinalityRatioThreshold is a number, not true",
+        ),
+        ("/tableIndexConfig/noDictionaryConfig/a", "a is text, not an object"),
+        ("/ingestionConfig/transformConfigs/0", "an element of transformConfigs is an object, not 7"),
+        (
+            "/ingestionConfig/transformConfigs/2/transformFunction",
+            "transformFunction is text, not an object",
+        ),
+        (
+            "/ingestionConfig/transformConfigs/3",
+            "a transform needs both columnName and transformFunction",
+        ),
+        (
+            "/ingestionConfig/transformConfigs/4",
+            "Cannot set more than one transform function on column: b.",
+        ),
+        ("/tableType", "unknown tableType 'OFLINE': did you mean 'OFFLINE'?"),
+        (
+            "/tableName",
+            (
+                "the schema of table t is named s: give them the same name, the table with or without"
+                " _OFFLINE or _REALTIME"
+            ),
+        ),
+        (
+            "/segmentsConfig/timeColumnName",
+            (
+                "Cannot find valid fieldSpec for timeColumn: nope from the table config: t, in the schema: s:"
+                " name a dateTime column"
+            ),
+        ),
+        (
+            "/ingestionConfig/transformConfigs/1/transformFunction",
+            (
+                "Invalid transform function 'lowr(a)' for column 'b': there is no function lowr: did you mean"
+                " 'lower'?"
+            ),
+        ),
+        (
+            "/ingestionConfig/filterConfig/filterFunction",
+            (
+                "Invalid filter function 'lower(': a column, a literal or a function is expected, not the"
+                " end, at column 7 of 'lower('"
+            ),
+        ),
+        ("/isDimTable", "Dimension table must have primary key[s]"),
+    ]
+
+
 @pytest.mark.parametrize(
-    "table",
+    ("table", "pointers"),
     [
-        {"upsertConfig": "x", "dedupConfig": [1]},
-        {"ingestionConfig": {"aggregationConfigs": ["x"], "transformConfigs": []}},
-        {"tableIndexConfig": "x"},
-        {"ingestionConfig": [1]},
+        ({"tableType": "REALTIME", "segmentsConfig": "x"}, ["/segmentsConfig"]),
+        (
+            {"tableType": "REALTIME", "segmentsConfig": {"timeColumnName": {}}},
+            ["/segmentsConfig/timeColumnName"],
+        ),
+        (
+            {"ingestionConfig": {"aggregationConfigs": "x", "transformConfigs": [LOWER]}},
+            ["/ingestionConfig/aggregationConfigs"],
+        ),
+        ({"ingestionConfig": {"transformConfigs": [LOWER, 1]}}, ["/ingestionConfig/transformConfigs/1"]),
+        ({"upsertConfig": "x", "dedupConfig": [1]}, ["/upsertConfig", "/dedupConfig"]),
+        ({"tableIndexConfig": "x"}, ["/tableIndexConfig"]),
+        ({"ingestionConfig": [1]}, ["/ingestionConfig"]),
+        ([], [""]),
     ],
 )
-def test_a_table_config_of_odd_values_is_looked_at(table: dict[str, Any]) -> None:
-    transforms = {"transformConfigs": [{"columnName": "z", "transformFunction": "lower(x)"}]}
-    if isinstance(ingestion := table.get("ingestionConfig"), dict):
-        table = {**table, "ingestionConfig": {**ingestion, **transforms}}
-    checked = check('{"schemaName": "s"}', "s", table)
-    odd = not ({"upsertConfig"} & table.keys())
-    assert [each.level for each in checked.findings] == (["fault"] if odd else [])
+def test_what_follows_from_a_fault_of_reading_a_table_config_is_not_told(
+    table: Any, pointers: list[str]
+) -> None:
+    assert [pointer for pointer, _ in faults_of_table(table)] == pointers
+
+
+def test_a_table_config_that_a_load_is_given_is_refused_with_all_its_faults() -> None:
+    with pytest.raises(SchemaFaults) as raised:
+        table_config({"tableType": 1, "segmentsConfig": []}, "t")
+    assert str(raised.value) == (
+        "t: 2 faults\n  /segmentsConfig: segmentsConfig is an object, not a list\n"
+        "  /tableType: unknown tableType 1: it may be one of OFFLINE, REALTIME"
+    )
 
 
 def test_one_document_for_the_other_is_told_in_one_sentence() -> None:

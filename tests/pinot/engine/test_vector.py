@@ -13,7 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pinot.engine.tables import TOPS, Given, plans
+from pinot.engine.tables import plan_of as plan_of_documents
+from pinot.row.rows import column, config, document, time
 from trellis.dialects import get_dialect
+from trellis.errors import ContractError
 from trellis.flow.blocks import Block, Split
 from trellis.flow.conform import Conformed
 from trellis.flow.conform_authored import AuthoredConformer
@@ -201,7 +205,7 @@ ODD = st.fixed_dictionaries({}, optional={key: DAY if key == "day" else ANY for 
 
 
 @st.composite
-def alike(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
+def alike(draw: st.DrawFn, keys: Sequence[str] = KEYS) -> list[list[dict[str, Any]]]:
     """Blocks of records whose values under one key are mostly of one class."""
     kinds = {
         key: draw(
@@ -219,7 +223,7 @@ def alike(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
                 ]
             )
         )
-        for key in draw(st.lists(st.sampled_from(KEYS), unique=True, max_size=8))
+        for key in draw(st.lists(st.sampled_from(keys), unique=True, max_size=8))
     }
     record = st.fixed_dictionaries(
         {}, optional={key: st.one_of(st.none(), kind) for key, kind in kinds.items()}
@@ -274,3 +278,52 @@ def test_filtered_records(blocks: list[list[dict[str, Any]]]) -> None:
     """What is damaged in a row that the filter drops is not told."""
     plan, data = plan_of("stored", drops="s_INT > 3 OR s_STRING = 'a'"), [lines(each) for each in blocks]
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
+
+
+def _rows(said: Given, records: list[dict[str, Any]], fast: bool) -> Any:
+    return conformed(plan_of_documents(said), [lines(records)] * 2, fast)
+
+
+@given(said=plans(), blocks=alike(TOPS))
+@settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
+def test_any_schema(said: Given, blocks: list[list[dict[str, Any]]]) -> None:
+    plan, data = plan_of_documents(said), [lines(each) for each in blocks]
+    assert _comparable(told(plan, data, fast=True)) == _comparable(told(plan, data, fast=False))
+
+
+def told(plan: Plan, blocks: Sequence[bytes], fast: bool) -> Any:
+    """The rows and all that is told of them, or why there are none."""
+    try:
+        return conformed(plan, blocks, fast)
+    except ContractError as bad:
+        return str(bad)
+
+
+TRIMMED = {"maxLength": 4, "maxLengthExceedStrategy": "TRIM_LENGTH"}
+
+
+@pytest.mark.parametrize(
+    ("column_", "value", "stored"),
+    [
+        (column("a", "JSON", **TRIMMED), {"key": 1}, '{"ke'),
+        (column("a", "STRING", **TRIMMED), False, "fals"),
+        (column("a", "STRING", **TRIMMED), True, "true"),
+        (column("a", "JSON"), {"\x1f": 1}, '{"\\u001F":1}'),
+        (column("a", "TIMESTAMP"), "2050-07-01 00:00:00", 2_540_239_200_000),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
+def test_values(column_: dict[str, Any], value: Any, stored: Any, fast: bool) -> None:
+    said = Given(document([column_]), config(), {"zone": "Europe/Zurich"})
+    assert _rows(said, [{"a": value}] * 3, fast)[0] == [(stored,)] * 6
+
+
+@pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
+def test_a_main_time_without_a_kernel_is_looked_at(fast: bool) -> None:
+    said = Given(document(times=[time("ms", "LONG", "EPOCH|MILLISECONDS")]), config("ms"), {})
+    rows, (_, oddities) = _rows(said, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
+    assert rows == [(5,), (1_700_000_000_000,)] * 2
+    assert [(text.partition(" from ")[0], count) for text, count in oddities] == [
+        ("the main time ms is no time", 2)
+    ]

@@ -78,6 +78,11 @@ def test_now_is_now() -> None:
         ("lowr(a)", "there is no function lowr: did you mean 'lower'?"),
         ("to_dat_time(a, 'x')", "there is no function todattime: did you mean 'toDateTime'?"),
         ("zzzzzzz(a)", "there is no function zzzzzzz"),
+        ("dateTimeConver(a)", "there is no function datetimeconver: did you mean 'dateTimeConvert'?"),
+        (
+            "ST_Point(a, b)",
+            "stpoint is a function of Pinot that Trellis does not have: compute the column before the load",
+        ),
         ("lower(a, b)", "lower takes 1 argument, not 2"),
         ("substr(a)", "substr takes 2 or 3 arguments, not 1"),
         ("Groovy({a}, a)", "Groovy scripts are not run: write the expression with functions instead"),
@@ -105,6 +110,20 @@ def test_what_cannot_be_called_is_said(text: str, said: str) -> None:
         ),
         ("repeat(s, 1000000000)", "a text of 3000000000 characters is asked for; 16777216 are the most"),
         ("round(ts, 0)", "a whole number is divided by 0"),
+        ("fromIso8601('2023-11-14')", "a time is expected as 2023-11-14T22:13:20Z or 2023-11-14T22:13+05:30"),
+        (
+            "dateTimeConvert(ts, 'EPOCH', 'SIMPLE_DATE_FORMAT', '1:DAYS')",
+            "dateTimeConvert writes by a pattern: say SIMPLE_DATE_FORMAT|yyyy-MM-dd",
+        ),
+        ("dateTimeConvert(ts, 'EPOCH', 'EPOCH', '1:WEEKS')", "Invalid time unit: WEEKS in granularity"),
+        (
+            "dateTimeConvert(1678606200000, 'EPOCH', 'EPOCH', '2:HOURS', 'America/New_York')",
+            "the start of the bucket of 1678606200000 ms is a time that the zone America/New_York skips",
+        ),
+        ("dateBin('1w', wh, wh)", "the width of a bin is expected as 15m or 1d12h, not '1w'"),
+        ("ipPrefix('10.1', 8)", "an address is expected as 10.1.2.3 or 2001:db8::1, not '10.1'"),
+        ("isSubnetOf('10.0.0.0', '10.0.0.1')", "a network is expected as 10.0.0.0/8 or 2001:db8::/32"),
+        ("generateIntArray(5, 1, 2)", "a list of -1 numbers is asked for; it may have 0 to 16777216"),
     ],
 )
 def test_what_cannot_be_computed_is_said(text: str, said: str) -> None:

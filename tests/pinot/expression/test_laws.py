@@ -51,7 +51,7 @@ LITERALS: st.SearchStrategy[Expression] = st.builds(
     st.none()
     | st.booleans()
     | st.integers(LONG_MIN, LONG_MAX)
-    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.floats(allow_nan=False, allow_infinity=False).map(lambda value: value or 0.0)
     | TEXTS,
 )
 CALLED = st.sampled_from(sorted({*FUNCTIONS, "and", "or"}))

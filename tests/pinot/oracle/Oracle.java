@@ -13,9 +13,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.lang3.tuple.Pair;
+import org.apache.pinot.common.function.FunctionRegistry;
 import org.apache.pinot.common.metrics.ServerMetrics;
+import org.apache.pinot.segment.local.function.FunctionEvaluatorFactory;
 import org.apache.pinot.segment.local.segment.creator.TransformPipeline;
 import org.apache.pinot.segment.local.utils.SchemaUtils;
 import org.apache.pinot.segment.local.utils.TableConfigUtils;
@@ -33,6 +36,7 @@ import org.apache.pinot.spi.utils.JsonUtils;
 /** Asks Pinot's own classes: one JSON request a line on standard input, one JSON answer a line on standard output. */
 public final class Oracle {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+  private static final int MOST_ARGUMENTS = 8;
 
   private final Segments _segments = new Segments();
 
@@ -107,6 +111,11 @@ public final class Oracle {
         return rows(asked);
       case "query":
         return query(asked);
+      case "evaluate":
+        return Values.write(FunctionEvaluatorFactory.getExpressionEvaluator(asked.get("expression").asText())
+            .evaluate(Values.typedRow(asked.get("row"))));
+      case "functions":
+        return functions();
       default:
         throw new IllegalArgumentException("no such op: " + asked.get("op"));
     }
@@ -181,6 +190,19 @@ public final class Oracle {
     answer.put("incomplete", incomplete).put("skipped", skipped).put("sanitized", sanitized);
     ArrayNode inputs = answer.putArray("inputs");
     pipeline.getInputColumns().stream().sorted().forEach(inputs::add);
+    return answer;
+  }
+
+  private static JsonNode functions() {
+    ObjectNode answer = JSON.objectNode();
+    new TreeMap<>(FunctionRegistry.FUNCTION_MAP).forEach((name, function) -> {
+      ArrayNode counts = answer.putArray(name);
+      for (int count = 0; count <= MOST_ARGUMENTS; count++) {
+        if (FunctionRegistry.lookupFunctionInfo(name, count) != null) {
+          counts.add(count);
+        }
+      }
+    });
     return answer;
   }
 

@@ -15,6 +15,7 @@ import pytest
 
 from pinot.jvm import NoPinot
 from pinot.oracle.client import Oracle, Refused, oracle
+from pinot.oracle.typed import typed
 from pinot.row.rows import column, config, document, map_column, pipeline, several, time
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
@@ -268,30 +269,6 @@ def record(dice: random.Random) -> dict[str, Any]:
 
 
 # --- compared
-
-
-def typed(given: Any) -> Any:
-    """A value with its Java class."""
-    kind = kind_of(given)
-    if kind is SourceKind.NULL:
-        return None
-    if kind is SourceKind.LIST:
-        return {"type": "LIST", "value": list(map(typed, given))}
-    if kind is SourceKind.MAP:
-        return {"type": "MAP", "value": {key: typed(given[key]) for key in sorted(given)}}
-    return {"type": kind.value, "value": TEXTS[kind](given)}
-
-
-TEXTS: Final[Mapping[SourceKind, Any]] = {
-    SourceKind.BOOLEAN: lambda each: str(each).lower(),
-    SourceKind.INT: int.__repr__,
-    SourceKind.LONG: int.__repr__,
-    SourceKind.FLOAT: float_text,
-    SourceKind.DOUBLE: double_text,
-    SourceKind.BIG_DECIMAL: decimal_text,
-    SourceKind.STRING: str,
-    SourceKind.BYTES: bytes.hex,
-}
 
 
 def shown(stored: Any, spec: FieldSpec) -> Any:

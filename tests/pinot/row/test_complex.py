@@ -214,6 +214,7 @@ def test_defaults_of_the_config() -> None:
 
 def test_a_mode_that_is_none_is_refused() -> None:
     with pytest.raises(
-        SchemaError, match="complexTypeConfig, collectionNotUnnestedToJson: there is no 'SOME'"
+        SchemaError,
+        match="complexTypeConfig/collectionNotUnnestedToJson: unknown collectionNotUnnestedToJson 'SOME'",
     ):
         table_config(flattened(collectionNotUnnestedToJson="SOME"))

@@ -223,7 +223,7 @@ def test_a_schema_may_have_a_new_column(place: str) -> None:
     report = pipe.load([{"n": 2, "new": 5}], schema=wider)
     assert [each.describe() for each in report.changes] == ["t.new is new: bigint"]
     assert sorted(rows(pipe), key=lambda row: row["n"]) == [
-        {"n": 1, "s": "null", "new": None},
+        {"n": 1, "s": "null", "new": -9223372036854775808},
         {"n": 2, "s": "null", "new": 5},
     ]
 

@@ -17,6 +17,7 @@ from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.document.validate import faults_of
 from trellis.dialects.pinot.document.writing import document_of
 from trellis.dialects.pinot.options import OPTIONS, TABLE_CONFIG
+from trellis.dialects.pinot.program import program_of
 from trellis.dialects.pinot.system import (
     JOURNAL,
     PREFIX,
@@ -133,6 +134,11 @@ class PinotKeep(QuietKeep):
         if mode == "merge":
             return (KeyedLoad(name, authored.primary_key, None, "replace"),)
         return (KeyedLoad(name),)
+
+    def filled(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
+        """The defaults, as a reload of Pinot fills them in (spec pinot.md, 7)."""
+        program = program_of(authored_of(schema), now)
+        return {} if program is None else {program.table: program.defaults()}
 
     def ddl(
         self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]

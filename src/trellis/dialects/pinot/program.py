@@ -87,6 +87,14 @@ class PinotProgram:
             made.oddities += [unused(key) for key, value in record.items() if self._drops(key, value)]
         return made
 
+    def defaults(self) -> dict[str, Any]:
+        """What stands for null, by column; those that keep null are left out."""
+        return {
+            column.spec.name: self.out[column.spec.name](column.default.value)
+            for column in self.pipeline.columns
+            if column.spec.name not in self.nullable and not column.default.refused
+        }
+
     def taken(self) -> Counter[str]:
         """What was damaged since it was asked last, in words."""
         counts = self.pipeline.damages.take()

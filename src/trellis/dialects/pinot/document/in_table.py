@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault
@@ -15,21 +15,21 @@ from trellis.dialects.pinot.expression.grammar import Call, Expression, Expressi
 from trellis.dialects.pinot.expression.order import ordered
 from trellis.dialects.pinot.expression.program import compiled
 from trellis.dialects.pinot.expression.tree import nodes
-from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.dialects.pinot.table.config import ReadTable, TableConfig, examine
 from trellis.errors import SchemaError
+
+_FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")
+"""What reads columns that are not in the schema."""
 
 
 def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, Any]) -> Iterator[Fault]:
     """What makes the controller refuse the table with this schema; the pointers are into the table config.
 
-    A config that cannot be read is the only fault.
+    What follows from a fault of reading is left out.
     """
-    try:
-        config = table_config(document)
-    except SchemaError as wrong:
-        yield Fault("", None, str(wrong))
-        return
-    check = _Check(schema, columns(schema), config)
+    read = examine(document)
+    yield from read.faults
+    check = _Check(schema, columns(schema), read.config, read)
     yield from check.name()
     yield from check.time_column()
     wrong_transforms = [*check.transforms(profile)]
@@ -43,6 +43,7 @@ class _Check:
     schema: PinotSchema
     fields: Mapping[str, FieldSpec]
     config: TableConfig
+    read: ReadTable
 
     def name(self) -> Iterator[Fault]:
         if self.config.name and self.schema.name and self.config.name != self.schema.name:
@@ -56,7 +57,7 @@ class _Check:
     def time_column(self) -> Iterator[Fault]:
         name = self.config.time_column
         if name is None:
-            if self.config.kind == "REALTIME":
+            if self.config.kind == "REALTIME" and not self.read.misread("/segmentsConfig/timeColumnName"):
                 yield Fault("", None, "'timeColumnName' cannot be null in REALTIME table config")
             return
         found = self.fields.get(name)
@@ -69,9 +70,9 @@ class _Check:
             )
 
     def transforms(self, profile: Profile) -> Iterator[Fault]:
-        said = self.config.transforms
+        said = dict(zip(self.read.places, self.config.transforms, strict=True))
         parsed: dict[int, Expression] = {}
-        for at, (column, text) in enumerate(said):
+        for at, (column, text) in said.items():
             try:
                 parsed[at] = parse(text)
                 compiled(parsed[at])
@@ -79,9 +80,10 @@ class _Check:
                 message = f"Invalid transform function '{text}' for column '{column}': {wrong}"
                 yield _transform(at, column, message, "/transformFunction")
         read = {at: arguments(each) for at, each in parsed.items()}
-        for at, (column, text) in enumerate(said):
+        all_read = not any(map(self.read.misread, _FEEDING))
+        for at, (column, text) in said.items():
             fed = any(column in each for other, each in read.items() if other != at)
-            if column not in self.fields and not fed and not self._aggregated(column):
+            if all_read and column not in self.fields and not fed and not self._aggregated(column):
                 yield _transform(
                     at,
                     column,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from trellis.dialects.pinot.expression.epoch_functions import divided
+from trellis.dialects.pinot.expression.number_functions import quotient
 from trellis.dialects.pinot.expression.registry import Theme
 from trellis.dialects.pinot.expression.take import (
     FunctionError,
@@ -17,8 +19,10 @@ from trellis.dialects.pinot.expression.take import (
     give_long,
     several,
 )
+from trellis.dialects.pinot.expression.utf16 import LONGEST
 from trellis.dialects.pinot.value.json_write import utf16_key
 from trellis.dialects.pinot.value.kinds import Float32
+from trellis.dialects.pinot.value.rounding import saturated
 
 ARRAY: Final = Theme()
 
@@ -74,6 +78,11 @@ def _declare(kind: str, one: Callable[[Any], Any], give: Callable[[Any], Any], a
 
     def _given(values: list[Any]) -> list[Any]:
         return [give(each) for each in values]
+
+    @ARRAY.function(f"arrayIndexesOf{kind}", many, one)
+    def _indexes(values: list[Any], value: Any) -> list[int]:
+        """All places at which a value stands, counted from 0."""
+        return [at for at, each in enumerate(values) if each == value or (each != each and value != value)]
 
     @ARRAY.function(f"arrayConcat{kind}", many, many, gives=_given)
     def _concat(left: list[Any], right: list[Any]) -> list[Any]:
@@ -150,3 +159,45 @@ def _declare_more(kind: str, one: Callable[[Any], Any], key: Callable[[Any], Any
 
 _declare_more("Int", as_int, None)
 _declare_more("String", as_text, utf16_key)
+
+
+@ARRAY.function("intersectIndices", several(as_int), several(as_int))
+def _intersect(left: list[int], right: list[int]) -> list[int]:
+    """The numbers of two sorted lists that are in both."""
+    made: list[int] = []
+    for value in left:
+        if len(made) < len(right) and value == right[len(made)]:
+            made.append(value)
+    return made
+
+
+def _declare_series(kind: str, one: Callable[[Any], Any], step: Callable[[Any, Any], int]) -> None:
+    @ARRAY.function(f"generate{kind}Array", one, one, one)
+    def _series(start: Any, end: Any, by: Any) -> list[Any]:
+        """The numbers from `start` up to `end`, each greater by a third than the one before."""
+        size = step(end - start, by)
+        if not 0 <= size <= LONGEST:
+            raise FunctionError(f"a list of {size} numbers is asked for; it may have 0 to {LONGEST}")
+        made = []
+        for _ in range(size):
+            made.append(one(start))
+            start = one(start + by)
+        return made
+
+
+def _whole_steps(span: int, by: int) -> int:
+    return divided(span, by) + 1
+
+
+def _steps_of_float(span: float, by: float) -> int:
+    return saturated(Float32(Float32(quotient(Float32(span), by)) + 1), 32)
+
+
+def _steps(span: float, by: float) -> int:
+    return saturated(quotient(span, by) + 1, 32)
+
+
+_declare_series("Int", as_int, _whole_steps)
+_declare_series("Long", lambda value: give_long(as_long(value)), _whole_steps)
+_declare_series("Float", as_float, _steps_of_float)
+_declare_series("Double", as_double, _steps)

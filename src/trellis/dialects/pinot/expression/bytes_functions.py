@@ -1,4 +1,4 @@
-"""Functions on bytes: encodings and digests (spec pinot.md, section 5).
+"""Functions on bytes: character sets and codes (spec pinot.md, section 5).
 
 Text that is given for bytes is hexadecimal.
 """
@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import zlib
 from decimal import Decimal
 from typing import Final
-from urllib.parse import quote_plus
 from uuid import UUID
 
 from trellis.dialects.pinot.expression.registry import Theme
@@ -21,7 +18,6 @@ from trellis.dialects.pinot.expression.take import (
     as_decimal,
     as_long,
     as_text,
-    give_int,
     give_long,
 )
 
@@ -181,58 +177,3 @@ def _from_uuid(data: bytes) -> str:
     if len(data) != 16:
         raise FunctionError(f"a UUID has 16 bytes, not {len(data)}")
     return str(UUID(bytes=data))
-
-
-@BYTES.function("encodeUrl urlEncodeFormComponent", as_text)
-def _encode_url(text: str) -> str:
-    """The text as a part of the query of a URL."""
-    return quote_plus(text, safe="*", errors="replace").replace("~", "%7E")
-
-
-@BYTES.function("decodeUrl urlDecodeFormComponent", as_text)
-def _decode_url(text: str) -> str:
-    """The text that a part of the query of a URL stands for."""
-    plain = text.replace("+", " ")
-    made = bytearray()
-    at = 0
-    while at < len(plain):
-        if plain[at] != "%":
-            made += plain[at].encode("utf-8", "replace")
-            at += 1
-            continue
-        digits = plain[at + 1 : at + 3]
-        if len(digits) < 2 or not all(each in "0123456789abcdefABCDEF" for each in digits):
-            raise FunctionError(f"two hexadecimal digits are expected after the % in {text[:60]!r}")
-        made.append(int(digits, 16))
-        at += 3
-    return made.decode("utf-8", "replace")
-
-
-def _declare_digest(name: str, algorithm: str) -> None:
-    @BYTES.function(name, as_bytes)
-    def _digest(data: bytes) -> str:
-        return hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
-
-    _digest.__doc__ = f"The digest of bytes by {algorithm}, in hexadecimal digits."
-
-
-for _name, _algorithm in (
-    ("md5", "md5"),
-    ("sha", "sha1"),
-    ("sha224", "sha3_224"),
-    ("sha256", "sha256"),
-    ("sha512", "sha512"),
-):
-    _declare_digest(_name, _algorithm)
-
-
-@BYTES.function("crc32", as_bytes, gives=give_int)
-def _crc32(data: bytes) -> int:
-    """The checksum CRC-32 of bytes."""
-    return zlib.crc32(data)
-
-
-@BYTES.function("adler32", as_bytes, gives=give_int)
-def _adler32(data: bytes) -> int:
-    """The checksum Adler-32 of bytes."""
-    return zlib.adler32(data)

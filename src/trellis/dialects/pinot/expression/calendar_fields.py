@@ -91,7 +91,7 @@ def floored(unit: str, millis: int, zone: str) -> int:
     local = millis + offset
     if unit in ("MILLISECOND", "SECOND", "MINUTE", "HOUR"):
         return local - local % LENGTHS[unit] - offset
-    return _instant(clock, _local_floor(unit, local), offset)
+    return instant_near(clock, _local_floor(unit, local), offset)
 
 
 def _local_floor(unit: str, local: int) -> int:
@@ -105,7 +105,7 @@ def _local_floor(unit: str, local: int) -> int:
     return days_of(year, month - (month - 1) % months, 1) * DAY
 
 
-def _instant(clock: Clock, local: int, offset: int) -> int:
+def instant_near(clock: Clock, local: int, offset: int) -> int:
     """The instant of a local time: where there are two, the one of the given offset."""
     guess = local - offset
     return guess if clock.offset(guess) == offset else clock.instant_after_gap(local)

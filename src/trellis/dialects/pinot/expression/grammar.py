@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trellis.dialects.pinot.expression.reserved import RESERVED
-from trellis.dialects.pinot.expression.tokens import ExpressionError, Token, tokens
+from trellis.dialects.pinot.expression.operands import ADDED, Operands
+from trellis.dialects.pinot.expression.tokens import ExpressionError
 from trellis.dialects.pinot.expression.tree import (
     Call,
     Column,
@@ -18,11 +18,9 @@ from trellis.dialects.pinot.expression.tree import (
     Literal,
     Script,
     arguments,
-    canonical,
     nodes,
     written,
 )
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
 
 __all__ = [
     "Call",
@@ -52,19 +50,14 @@ _OPERATORS: Final = {
     "<=": (5, "lessthanorequal"),
     ">": (5, "greaterthan"),
     ">=": (5, "greaterthanorequal"),
-    "+": (7, "plus"),
-    "-": (7, "minus"),
+    "+": (ADDED, "plus"),
+    "-": (ADDED, "minus"),
     "*": (8, "times"),
     "/": (8, "divide"),
     "%": (8, "mod"),
 }
-_PREFIX: Final = ("not", "case")
-_UNIT_FIRST: Final = ("timestampadd", "timestampdiff")
-"""In these a bare word as first argument is the name of a unit."""
-_NOT: Final = 3
 _IS: Final = 4
 _RANGE: Final = 6
-_ADDED: Final = 7
 _MISSING: Final = {
     "in": "Pinot has no IN in transforms and filters: write x = 1 OR x = 2",
     "||": "Pinot has no || in transforms and filters: write concat(a, b)",
@@ -97,13 +90,7 @@ def _script(text: str) -> Script:
     return Script(found[1], names)
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = list(tokens(text))
-        self.at = 0
-        self.depth = 0
-
+class _Parser(Operands):
     def whole(self) -> Expression:
         made = self.expression(0)
         if self.seen.kind != "end":
@@ -111,38 +98,6 @@ class _Parser:
         if any(depth > TALLEST for _, depth in nodes(made)):
             raise ExpressionError(f"{TALLEST} operators may follow one on another and no more", self.text, 1)
         return made
-
-    @property
-    def seen(self) -> Token:
-        return self.tokens[self.at]
-
-    @property
-    def word(self) -> str:
-        """The token as an operator or a keyword; empty for a column, a text or a number."""
-        return self.seen.said.lower() if self.seen.kind in ("name", "sign") else ""
-
-    def take(self) -> Token:
-        token = self.seen
-        self.at += token.kind != "end"
-        return token
-
-    def took(self, *words: str) -> bool:
-        """Whether these words follow; if so they are taken."""
-        start = self.at
-        for each in words:
-            if self.word != each:
-                self.at = start
-                return False
-            self.take()
-        return True
-
-    def need(self, word: str) -> None:
-        if not self.took(word):
-            raise self.wrong(word.upper())
-
-    def wrong(self, expected: str) -> ExpressionError:
-        said = self.seen.said if self.seen.kind == "end" else repr(self.seen.said)
-        return ExpressionError(f"{expected} is expected, not {said}", self.text, self.seen.column)
 
     def expression(self, floor: int) -> Expression:
         self.depth += 1
@@ -197,134 +152,3 @@ class _Parser:
         low = self.expression(_RANGE)
         self.need("and")
         return Call("between", (left, low, self.expression(_RANGE)))
-
-    def start(self) -> Expression:
-        token = self.take()
-        if token.kind == "text":
-            return Literal(token.said)
-        if token.kind == "number":
-            return Literal(self.number(token, token.said))
-        if token.kind == "quoted" or (
-            self.word == "(" and token.kind == "name" and token.said.lower() not in _PREFIX
-        ):
-            return self.named(token)
-        if token.kind == "name":
-            return self.keyword(token)
-        if token.said == "(":
-            inner = self.expression(0)
-            self.need(")")
-            return inner
-        if token.said in "+-" and token.kind == "sign":
-            return self.signed(token)
-        self.at -= token.kind != "end"
-        raise self.wrong("a column, a literal or a function")
-
-    def keyword(self, token: Token) -> Expression:
-        word = token.said.lower()
-        if word in ("true", "false"):
-            return Literal(word == "true")
-        if word == "null":
-            return Literal(None)
-        if word == "not":
-            return Call("not", (self.expression(_NOT),))
-        if word == "case":
-            return self.case()
-        if word == "array" and self.took("["):
-            return Call("arrayvalueconstructor", self.listed("]"))
-        if word in RESERVED:
-            reason = f'{token.said} is a reserved word: as a column it is written "{token.said}"'
-            raise ExpressionError(reason, self.text, token.column)
-        return self.named(token)
-
-    def named(self, token: Token) -> Expression:
-        """A column, whose name may have dots between its parts, or a call."""
-        if self.took("("):
-            return self.call(token)
-        parts = [token.said]
-        while self.word == ".":
-            self.take()
-            if self.seen.kind not in ("name", "quoted"):
-                raise self.wrong("a name")
-            parts.append(self.take().said)
-        return Column(".".join(parts))
-
-    def call(self, token: Token) -> Expression:
-        name = canonical(token.said)
-        if token.kind == "name" and name == "groovy":
-            raise ExpressionError(
-                "a script is expected as Groovy({script}, argument, ...)", self.text, token.column
-            )
-        if token.kind == "name" and name == "cast":
-            value = self.expression(0)
-            if self.took("as"):
-                return self.closed(Call("cast", (value, Literal(self.take().said))))
-            return Call("cast", (value, *(self.listed(")") if self.took(",") else self.closed_empty())))
-        if token.kind == "name" and name == "extract" and self.tokens[self.at + 1].said.lower() == "from":
-            unit = self.take().said
-            self.need("from")
-            return self.closed(Call("extract", (Literal(unit.upper()), self.expression(0))))
-        self.depth += 1
-        given = self.listed(")")
-        self.depth -= 1
-        if token.kind == "name" and name in _UNIT_FIRST and given and isinstance(given[0], Column):
-            given = (Literal(given[0].name), *given[1:])
-        return Call(name, given)
-
-    def closed(self, made: Expression) -> Expression:
-        self.need(")")
-        return made
-
-    def closed_empty(self) -> tuple[Expression, ...]:
-        self.need(")")
-        return ()
-
-    def listed(self, end: str) -> tuple[Expression, ...]:
-        made: list[Expression] = []
-        if self.took(end):
-            return ()
-        while True:
-            made.append(self.expression(0))
-            if self.took(end):
-                return tuple(made)
-            if not self.took(","):
-                raise self.wrong(f", or {end}")
-
-    def case(self) -> Expression:
-        """`CASE [x] WHEN .. THEN .. [ELSE ..] END` as a call of caseWhen."""
-        subject = None if self.word == "when" else self.expression(0)
-        made: list[Expression] = []
-        while self.took("when"):
-            when = self.expression(0)
-            made.append(when if subject is None else Call("equals", (subject, when)))
-            self.need("then")
-            made.append(self.expression(0))
-        if not made:
-            raise self.wrong("WHEN")
-        made.append(self.expression(0) if self.took("else") else Literal(None))
-        self.need("end")
-        return Call("casewhen", tuple(made))
-
-    def signed(self, sign: Token) -> Expression:
-        """A sign belongs to a number; Pinot has no sign before anything else."""
-        inner = self.expression(_ADDED + 1)
-        if isinstance(inner, Literal) and type(inner.value) in (int, float):
-            if sign.said == "+":
-                return inner
-            assert isinstance(inner.value, int | float)
-            if -inner.value <= LONG_MAX:
-                return Literal(-inner.value)
-        instead = "negate(x)" if sign.said == "-" else "x"
-        raise ExpressionError(
-            f"Pinot takes a {sign.said} only before a number: write {instead}", self.text, sign.column
-        )
-
-    def number(self, token: Token, said: str) -> int | float:
-        if said.rstrip(".").isdigit():
-            value = int(said.rstrip(".")) if len(said) < 30 else 10**30
-            if value > -LONG_MIN or (value > LONG_MAX and self.tokens[self.at - 2].said != "-"):
-                raise ExpressionError(f"{said[:40]} does not fit in 64 bits", self.text, token.column)
-            return value
-        decimal = float(said)
-        if decimal == float("inf"):
-            raise ExpressionError(f"{said[:40]} is larger than any double", self.text, token.column)
-        return decimal

@@ -24,7 +24,7 @@ from trellis.dialects.pinot.value.kinds import LONG_MIN
 from trellis.dialects.pinot.value.numerals import NotANumber, parse_double, parse_whole
 
 JSON: Final = Theme()
-_BLANKS: Final = " \t\n\r"
+BLANKS: Final = " \t\n\r"
 
 
 def as_double_or_null(value: Any) -> float | None:
@@ -44,7 +44,7 @@ def read_json(text: str) -> Any:
     {'a': [1, 2.5]}
     """
     try:
-        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(_BLANKS)))
+        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(BLANKS)))
     except (ValueError, RecursionError):
         end = -1
     if end < 0 or not may_follow(text, end):
@@ -190,38 +190,10 @@ def _listed(found: Any) -> list[Any]:
     return list(found) if isinstance(found, list | tuple) else [found]
 
 
-@JSON.function("jsonStringToArray", as_text)
-def _to_array(text: str) -> list[Any] | None:
-    """The list that JSON text holds; null where it holds none."""
-    found = _read_or_null(text)
-    return found if isinstance(found, list) else None
-
-
-@JSON.function("jsonStringToMap", as_text)
-def _to_map(text: str) -> dict[str, Any] | None:
-    """The map that JSON text holds; null where it holds none."""
-    found = _read_or_null(text)
-    return found if isinstance(found, dict) else None
-
-
-@JSON.function("jsonStringToListOrMap", as_text)
-def _to_list_or_map(text: str) -> list[Any] | dict[str, Any] | None:
-    """The list or map that JSON text holds; null where it holds none."""
-    found = _read_or_null(text)
-    return found if isinstance(found, list | dict) else None
-
-
-def _read_or_null(text: str) -> Any:
-    try:
-        return read_json(text)
-    except FunctionError:
-        return None
-
-
 @JSON.function("isJson", as_text)
 def _is_json(text: str) -> bool:
     """Whether the text starts with a JSON value; an empty text counts."""
-    if not text.strip(_BLANKS):
+    if not text.strip(BLANKS):
         return True
     try:
         read_json(text)

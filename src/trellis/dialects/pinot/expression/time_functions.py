@@ -17,7 +17,12 @@ from trellis.dialects.pinot.expression.calendar_fields import (
     moved,
     zone_of,
 )
-from trellis.dialects.pinot.expression.epoch_functions import divided, saturated_long, with_several
+from trellis.dialects.pinot.expression.epoch_functions import (
+    divided,
+    give_longs,
+    saturated_long,
+    with_several,
+)
 from trellis.dialects.pinot.expression.registry import Theme
 from trellis.dialects.pinot.expression.take import (
     FunctionError,
@@ -28,6 +33,7 @@ from trellis.dialects.pinot.expression.take import (
     give_int,
     give_long,
     moment_of,
+    several,
 )
 from trellis.dialects.pinot.moment.format import DateTimeFormat, FormatError
 from trellis.dialects.pinot.moment.zones import UTC, clock_of
@@ -87,12 +93,27 @@ def _to_date_time(millis: int, pattern: str, zone: str = UTC) -> str:
     return _format(pattern, zone).from_millis(millis)
 
 
-@with_several("fromDateTime", as_text, as_text, as_text, as_long, optional=2, theme=TIME)
-def _from_date_time(text: str, pattern: str, zone: str = UTC, default: int | None = None) -> int:
-    """The instant of a text, by a pattern and in a zone; `default` if the text does not follow the pattern.
+@with_several("fromDateTime", as_text, as_text, as_text, optional=1, theme=TIME)
+def _from_date_time(text: str, pattern: str, zone: str = UTC) -> int:
+    """The instant of a text, by a pattern and in a zone.
 
     A time that a clock skips moves on by as much as the clock does.
     """
+    return read_by(pattern, zone, text)
+
+
+@TIME.function("fromDateTime", as_text, as_text, as_text, as_long, gives=give_long)
+def _from_date_time_or(text: str, pattern: str, zone: str, default: int) -> int:
+    """As with three arguments; `default` if the text does not follow the pattern."""
+    _format(pattern, zone)
+    try:
+        return read_by(pattern, zone, text)
+    except FormatError:
+        return default
+
+
+def read_by(pattern: str, zone: str, text: str) -> int:
+    """The instant of a text, also of one that names a time its zone skips. Raises FormatError."""
     known = _format(pattern, zone)
     try:
         return int(known.to_millis(text))
@@ -100,8 +121,6 @@ def _from_date_time(text: str, pattern: str, zone: str = UTC, default: int | Non
         skipped = _after_gap(text, pattern, known.zone)
         if skipped is not None:
             return skipped
-        if default is not None:
-            return default
         raise
 
 
@@ -175,23 +194,18 @@ def _add(unit: str, count: int, millis: int) -> int:
     return moved(_known(unit.upper(), _UNITS, "unit"), count, millis)
 
 
-@TIME.function("timestampDiff dateDiff", as_text, as_long, as_long, gives=give_long)
+@with_several("timestampDiff dateDiff", as_text, as_long, as_long, at=1, theme=TIME)
 def _diff(unit: str, start: int, end: int) -> int:
     """How many whole units lie between two instants."""
     return between(_known(unit.upper(), _UNITS, "unit"), start, end)
 
 
-@TIME.function("timezoneHour", as_text, as_long, optional=1)
-def _zone_hour(zone: str, millis: int = 0) -> int:
-    """The whole hours by which a zone is before UTC at an instant."""
-    return divided(clock_of(zone_of(zone)).offset(millis), 3_600_000)
-
-
-@TIME.function("timezoneMinute", as_text, as_long, optional=1)
-def _zone_minute(zone: str, millis: int = 0) -> int:
-    """The minutes by which a zone is before UTC at an instant, without the whole hours."""
-    minutes = divided(clock_of(zone_of(zone)).offset(millis), 60_000)
-    return minutes - 60 * divided(minutes, 60)
+@TIME.function(
+    "timestampDiffMVReverse dateDiffMVReverse", as_text, as_long, several(as_long), gives=give_longs
+)
+def _diffs(unit: str, start: int, ends: list[int]) -> list[int]:
+    """How many whole units lie between an instant and each of several others."""
+    return [between(_known(unit.upper(), _UNITS, "unit"), start, end) for end in ends]
 
 
 def as_millis(value: int, unit: str) -> int:

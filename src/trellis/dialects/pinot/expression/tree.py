@@ -40,7 +40,7 @@ class Script:
 Expression = Union[Column, Literal, Call, Script]  # noqa: UP007  (the classes stand above)
 
 
-_SPECIAL: Final = ("not", "case", "cast", "extract", "timestampadd", "timestampdiff", "groovy")
+_SPECIAL: Final = ("not", "case", "cast", "extract", "trim", "timestampadd", "timestampdiff", "groovy")
 """Names that have a grammar of their own, unless they are quoted."""
 
 

@@ -12,6 +12,16 @@ def granularity_millis(text: str) -> int:
     >>> granularity_millis("15:MINUTES"), granularity_millis("MINUTES|15"), granularity_millis("MINUTES")
     (900000, 900000, 60000)
     """
+    size, unit = size_and_unit(text)
+    return to_millis(size, unit)
+
+
+def size_and_unit(text: str) -> tuple[int, str]:
+    """How many of which unit a granularity says. Raises FormatError.
+
+    >>> size_and_unit("15:MINUTES"), size_and_unit("DAYS")
+    ((15, 'MINUTES'), (1, 'DAYS'))
+    """
     if not text:
         raise FormatError("Must provide granularity")
     where = f"granularity: {text}"
@@ -21,7 +31,7 @@ def granularity_millis(text: str) -> int:
             raise FormatError(
                 f"Invalid granularity: {text}, must be of format 'timeUnit(|size)' or 'size:timeUnit'"
             )
-        return to_millis(size_of(size, where), unit_of(unit, where))
+        return size_of(size, where), unit_of(unit, where)
     unit, bar, size = text.partition("|")
     unit_of(unit, where)
-    return to_millis(size_of(size, where) if bar else 1, unit)
+    return size_of(size, where) if bar else 1, unit

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
+from trellis.dialects.pinot.document.node import Ledger, shown
 from trellis.dialects.pinot.document.recognition import is_schema
-from trellis.errors import SchemaError, nearest
+from trellis.dialects.pinot.table.keys import look_at_kinds
+from trellis.dialects.pinot.table.node import TableNode
+from trellis.errors import SchemaError
 
 Kind = Literal["OFFLINE", "REALTIME"]
 CollectionMode = Literal["NONE", "NON_PRIMITIVE", "ALL"]
-MODES: Final = ("NONE", "NON_PRIMITIVE", "ALL")
 SUFFIXES: Final = ("_OFFLINE", "_REALTIME")
+
+
+class TableType(Enum):
+    """What `tableType` may say."""
+
+    OFFLINE = "OFFLINE"
+    REALTIME = "REALTIME"
+
+
+class Collections(Enum):
+    """What `collectionNotUnnestedToJson` may say: which lists become JSON text."""
+
+    NONE = "NONE"
+    NON_PRIMITIVE = "NON_PRIMITIVE"
+    ALL = "ALL"
 
 
 @dataclass(frozen=True)
@@ -68,24 +87,51 @@ class TableConfig:
     document: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
+@dataclass(frozen=True)
+class ReadTable:
+    """A table config as far as it could be read, and what could not be.
+
+    `places` are the numbers that its transforms have in the document.
+    """
+
+    config: TableConfig
+    faults: tuple[Fault, ...]
+    places: tuple[int, ...] = ()
+
+    def misread(self, place: str) -> bool:
+        """Whether something at or below a place could not be read, or an object that it stands in."""
+        return any(each.pointer.startswith(place) or place.startswith(each.pointer) for each in self.faults)
+
+
 def table_config(document: Mapping[str, Any] | None, where: str = "table config") -> TableConfig:
-    """Read a table config. Raises SchemaError, with the path of what is wrong."""
+    """Read a table config. Raises SchemaError, with everything that is wrong and its place."""
     if document is None:
         return TableConfig()
     if is_schema(document):
         raise SchemaError(
             f"{where}: this is a schema, not a table config: give the document that has tableName"
         )
-    top = _Reader(document, where)
-    segments, indexing = top.inner("segmentsConfig"), top.inner("tableIndexConfig")
+    found = examine(document)
+    if found.faults:
+        raise SchemaFaults(where, found.faults)
+    return found.config
+
+
+def examine(document: Any) -> ReadTable:
+    """Read what can be read of a table config, and note everything else."""
+    if not isinstance(document, Mapping):
+        return ReadTable(TableConfig(), (Fault("", None, f"an object is expected, not {shown(document)}"),))
+    ledger = Ledger()
+    look_at_kinds(document, ledger)
+    top = TableNode(document, "", ledger)
     ingestion = top.inner("ingestionConfig")
-    kind = top.word("tableType", ("OFFLINE", "REALTIME"), "OFFLINE")
-    return TableConfig(
+    transforms = _transforms(ingestion)
+    config = TableConfig(
         name_of(top.text("tableName") or ""),
-        "REALTIME" if kind == "REALTIME" else "OFFLINE",
-        segments.text("timeColumnName") or None,
-        indexing.flag("nullHandlingEnabled"),
-        _transforms(ingestion),
+        "REALTIME" if top.word("tableType", TableType) is TableType.REALTIME else "OFFLINE",
+        top.inner("segmentsConfig").text("timeColumnName") or None,
+        top.inner("tableIndexConfig").flag("nullHandlingEnabled"),
+        tuple(transforms.values()),
         ingestion.inner("filterConfig").text("filterFunction") or None,
         _complex(ingestion),
         _conforming(ingestion),
@@ -94,6 +140,7 @@ def table_config(document: Mapping[str, Any] | None, where: str = "table config"
         ingestion.flag("segmentTimeValueCheck", default=True),
         document,
     )
+    return ReadTable(config, tuple(dict.fromkeys(ledger.faults)), tuple(transforms))
 
 
 def name_of(table: str) -> str:
@@ -107,35 +154,36 @@ def name_of(table: str) -> str:
     return table
 
 
-def _transforms(ingestion: _Reader) -> tuple[tuple[str, str], ...]:
-    made: list[tuple[str, str]] = []
-    for each in ingestion.items("transformConfigs"):
+def _transforms(ingestion: TableNode) -> dict[int, tuple[str, str]]:
+    """The transforms by their numbers in the document: of each its column and its function."""
+    made: dict[int, tuple[str, str]] = {}
+    for at, each in ingestion.items("transformConfigs"):
         column, function = each.text("columnName"), each.text("transformFunction")
-        if not column or not function:
-            raise SchemaError(f"{each.where}: a transform needs both columnName and transformFunction")
-        if column in dict(made):
-            raise SchemaError(
-                f"{each.where}: Cannot set more than one transform function on column: {column}."
-            )
-        made.append((column, function))
-    return tuple(made)
+        if column and function and column not in dict(made.values()):
+            made[at] = (column, function)
+        elif column and function:
+            each.fault(f"Cannot set more than one transform function on column: {column}.")
+        elif not any(isinstance(said, Mapping | list) for said in each.document.values()):
+            each.fault("a transform needs both columnName and transformFunction")
+    return made
 
 
-def _complex(ingestion: _Reader) -> ComplexConfig | None:
-    if ingestion.document.get("complexTypeConfig") is None:
+def _complex(ingestion: TableNode) -> ComplexConfig | None:
+    if ingestion.said("complexTypeConfig") is None:
         return None
     said = ingestion.inner("complexTypeConfig")
-    mode = said.word("collectionNotUnnestedToJson", MODES, "NON_PRIMITIVE")
+    delimiter = said.text("delimiter")
+    mode = said.word("collectionNotUnnestedToJson", Collections) or Collections.NON_PRIMITIVE
     return ComplexConfig(
-        "." if (delimiter := said.text("delimiter")) is None else delimiter,
+        "." if delimiter is None else delimiter,
         tuple(sorted(said.texts("fieldsToUnnest"))),
-        "NONE" if mode == "NONE" else "ALL" if mode == "ALL" else "NON_PRIMITIVE",
+        "NONE" if mode is Collections.NONE else "ALL" if mode is Collections.ALL else "NON_PRIMITIVE",
         MappingProxyType(said.mapping("prefixesToRename")),
     )
 
 
-def _conforming(ingestion: _Reader) -> ConformingConfig | None:
-    if ingestion.document.get("schemaConformingTransformerConfig") is None:
+def _conforming(ingestion: TableNode) -> ConformingConfig | None:
+    if ingestion.said("schemaConformingTransformerConfig") is None:
         return None
     said, usual = ingestion.inner("schemaConformingTransformerConfig"), ConformingConfig()
     return ConformingConfig(
@@ -149,53 +197,3 @@ def _conforming(ingestion: _Reader) -> ConformingConfig | None:
         MappingProxyType(said.mapping("columnNameToJsonKeyPathMap")),
         frozenset(said.texts("fieldPathsToDrop")),
     )
-
-
-class _Reader:
-    """A JSON object of the config that knows its place."""
-
-    def __init__(self, document: Any, where: str) -> None:
-        if not isinstance(document, Mapping):
-            raise SchemaError(f"{where}: an object is expected, not {document!r}")
-        self.document, self.where = document, where
-
-    def inner(self, key: str) -> _Reader:
-        return _Reader(self.document.get(key) or {}, f"{self.where}, {key}")
-
-    def items(self, key: str) -> list[_Reader]:
-        found = self.document.get(key) or []
-        if not isinstance(found, list):
-            raise SchemaError(f"{self.where}, {key}: a list is expected, not {found!r}")
-        return [_Reader(each, f"{self.where}, {key}[{at}]") for at, each in enumerate(found)]
-
-    def text(self, key: str) -> str | None:
-        found = self.document.get(key)
-        if found is not None and not isinstance(found, str):
-            raise SchemaError(f"{self.where}, {key}: text is expected, not {found!r}")
-        return found
-
-    def texts(self, key: str) -> list[str]:
-        found = self.document.get(key) or []
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            raise SchemaError(f"{self.where}, {key}: a list of texts is expected, not {found!r}")
-        return found
-
-    def mapping(self, key: str) -> dict[str, str]:
-        found = self.document.get(key) or {}
-        if not isinstance(found, Mapping) or not all(isinstance(each, str) for each in found.values()):
-            raise SchemaError(f"{self.where}, {key}: an object of texts is expected, not {found!r}")
-        return dict(found)
-
-    def flag(self, key: str, default: bool = False) -> bool:
-        found = self.document.get(key)
-        if found is None:
-            return default
-        if str(found).lower() not in ("true", "false"):
-            raise SchemaError(f"{self.where}, {key}: true or false is expected, not {found!r}")
-        return str(found).lower() == "true"
-
-    def word(self, key: str, words: tuple[str, ...], default: str) -> str:
-        found = self.text(key)
-        if found is not None and found not in words:
-            raise SchemaError(f"{self.where}, {key}: there is no {found!r}{nearest(found, words)}")
-        return found or default

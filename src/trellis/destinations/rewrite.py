@@ -1,4 +1,7 @@
-"""A Parquet file with other types for some of its columns: DuckDB casts those, Arrow copies the rest."""
+"""A Parquet file with other types for some of its columns, or with new columns of one value each.
+
+DuckDB casts, Arrow copies the rest.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +17,32 @@ from trellis.destinations.parquet_types import file_type, type_name
 from trellis.destinations.refusal import type_clash
 from trellis.flow.nested_types import nested_type
 from trellis.flow.stage import GROUP_ROWS
-from trellis.schema.model import Column
+from trellis.schema.model import Column, Table
 
 if TYPE_CHECKING:
     import duckdb
 
 
-def write_retyped(source: str, table: str, columns: Sequence[Column], target: str) -> None:
+def rewrite(
+    source: str, table: Table, retyped: Sequence[Column], filled: Mapping[str, pa.Scalar], target: str
+) -> None:
     """Raises SchemaError where a value does not fit the new type of its column."""
     import duckdb
 
-    new = {column.name: column for column in columns}
+    new = {column.name: column for column in retyped}
+    added = {name: file_type(table.columns[name]) for name in filled}
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with duckdb.connect(":memory:") as db, pq.ParquetFile(source) as file:
         db.execute("SET TimeZone = 'UTC'")
-        schema = _schema(file.schema_arrow, new)
+        there = _schema(file.schema_arrow, new)
+        schema = pa.schema([*there, *(pa.field(name, type_) for name, type_ in added.items())])
         with pq.ParquetWriter(target, schema) as writer:
             for batch in file.iter_batches(batch_size=GROUP_ROWS):
                 arrays = [
-                    _cast(db, table, new[name], array) if name in new else array
-                    for name, array in zip(schema.names, batch.columns, strict=True)
+                    _cast(db, table.name, new[name], array) if name in new else array
+                    for name, array in zip(there.names, batch.columns, strict=True)
                 ]
+                arrays += [pa.repeat(filled[name], len(batch)).cast(added[name]) for name in added]
                 writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 

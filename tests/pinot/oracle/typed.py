@@ -1,0 +1,36 @@
+"""Values as the oracle takes them: each with its Java class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trellis.dialects.pinot.expression.take import millis_of
+from trellis.dialects.pinot.moment.stamp import stamp_text
+from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
+
+
+def typed(given: Any) -> Any:
+    """A value with its Java class."""
+    kind = kind_of(given)
+    if kind is SourceKind.NULL:
+        return None
+    if kind is SourceKind.LIST:
+        return {"type": "LIST", "value": list(map(typed, given))}
+    if kind is SourceKind.MAP:
+        return {"type": "MAP", "value": {key: typed(each) for key, each in given.items()}}
+    return {"type": kind.value, "value": TEXTS[kind](given)}
+
+
+TEXTS: Final[Mapping[SourceKind, Any]] = {
+    SourceKind.BOOLEAN: lambda each: str(each).lower(),
+    SourceKind.INT: int.__repr__,
+    SourceKind.LONG: int.__repr__,
+    SourceKind.FLOAT: float_text,
+    SourceKind.DOUBLE: double_text,
+    SourceKind.BIG_DECIMAL: decimal_text,
+    SourceKind.STRING: str,
+    SourceKind.BYTES: bytes.hex,
+    SourceKind.TIMESTAMP: lambda each: stamp_text(millis_of(each)),
+}
