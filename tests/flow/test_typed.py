@@ -273,9 +273,7 @@ def test_times_outside_of_the_calendar() -> None:
 def test_times_of_an_unknown_zone() -> None:
     odd = pa.record_batch({"a": pa.array([1], pa.timestamp("us", "Mars/Base")), "l": [[1]]})
     plan = plan_of(Column("a", "timestamp"), Column("l", "json"))
-    with pytest.raises(
-        ContractError, match="columns a, l hold times of a zone that is not known"
-    ):
+    with pytest.raises(ContractError, match="columns a, l hold times of a zone that is not known"):
         by_columns(plan, odd)
 
 
