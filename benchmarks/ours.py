@@ -26,9 +26,7 @@ def main() -> None:
 
     get_session(options.master).range(1).count()
     settings = {"table_config": options.table_config} if options.table_config else {}
-    pipeline = trellis.pipeline(
-        "bench", to=place(options), dialect=options.dialect, master=options.master, settings=settings
-    )
+    pipeline = trellis.pipeline("bench", to=place(options), dialect=options.dialect, settings=settings)
     table = "events" if options.dialect == "dlt" else None
     given = {"schema": Path(options.schema)} if options.schema else {}
     loads = Loads(STARTED)

@@ -16,7 +16,8 @@ from trellis.flow.source import InputFile, input_files
 from trellis.flow.task import Run, run_here
 from trellis.flow.typed_records import TableRecords, batches_of
 
-HERE_LIMIT = 32 << 20
+HERE_LIMIT = 96 << 20
+"""Bytes of input up to which this process is done before a Spark has started and shared the work."""
 
 
 def records_of(source: Any, master: str | None, remote: str | None) -> Records:
