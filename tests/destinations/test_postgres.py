@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
@@ -437,5 +437,6 @@ def test_a_reader_that_stops_early_lets_go_of_the_table(url: str, sql: Sql) -> N
     sql("CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 40000) n")
     parts = open_destination(url).batches("public", "t")
     next(parts)
-    parts.close()  # type: ignore[attr-defined]
+    assert isinstance(parts, Generator)
+    parts.close()
     sql("SET lock_timeout = '5s'", "DROP TABLE t")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Any
 
 import dlt
@@ -174,7 +174,8 @@ def test_a_generator_that_is_not_read_to_its_end_is_closed() -> None:
     assert list(trellis.resource(numbers("limit"), name="r").add_limit(2)) == [0, 1]
     reading = iter(trellis.resource(numbers("left"), name="r"))
     assert next(reading) == 0
-    reading.close()  # type: ignore[attr-defined]
+    assert isinstance(reading, Generator)
+    reading.close()
     assert closed == ["limit", "left"]
 
 

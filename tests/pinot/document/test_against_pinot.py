@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
-from pinot.jvm import NoPinot
-from pinot.oracle.client import Oracle, Refused, oracle
+from pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.document.compare import compatible, same
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -95,15 +93,6 @@ FORMATS_OUT_OF_ORDER: Final = [
 ]
 TRANSFORMS: Final = ["lower(a)", "plus(b, 1)", "f((", "Groovy({a+b}, a, b)", "concat(c, d, '-')", "'x'"]
 LISTS: Final = ("dimensionFieldSpecs", "metricFieldSpecs", "dateTimeFieldSpecs", "complexFieldSpecs")
-
-
-@pytest.fixture(scope="module")
-def pinot() -> Iterator[Oracle]:
-    try:
-        with oracle() as process:
-            yield process
-    except NoPinot as missing:
-        pytest.skip(str(missing))
 
 
 def field(dice: random.Random, key: str) -> dict[str, Any]:

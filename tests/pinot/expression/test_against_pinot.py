@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 
 from pinot.expression.rows import ROW, shown
 from pinot.expression.test_functions import CASES
-from pinot.jvm import NoPinot
-from pinot.oracle.client import Oracle, Refused, oracle
+from pinot.oracle.client import Oracle, Refused
 from pinot.oracle.typed import typed
 from trellis.dialects.pinot.expression.evaluate import TransformError, evaluated
 from trellis.dialects.pinot.expression.functions import FUNCTIONS
@@ -37,15 +36,6 @@ KINDS: Final = {
 }
 TYPED: Final = {name: typed(value) for name, value in ROW.items()}
 SIGNS: Final = ("a", "b c", "%41", "%zz", "é", "", "?", "#", "/", ":", "@", "[", "&", "=", ".", "www.", "1")
-
-
-@pytest.fixture(scope="module")
-def pinot() -> Iterator[Oracle]:
-    try:
-        with oracle() as process:
-            yield process
-    except NoPinot as missing:
-        pytest.skip(str(missing))
 
 
 def theirs(pinot: Oracle, text: str, row: Mapping[str, Any] = TYPED) -> str:

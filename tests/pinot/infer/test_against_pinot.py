@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from pinot.infer.proposals import proposed
-from pinot.jvm import NoPinot
-from pinot.oracle.client import Oracle, Refused, oracle
+from pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.document.writing import document_of
 from trellis.dialects.pinot.infer.first_object import first_object
 from trellis.dialects.pinot.infer.roles import Roles
@@ -23,15 +21,6 @@ pytestmark = pytest.mark.pinot
 KEYS: Final = ("a", "b", "a.b", "c", "b.c")
 SCALARS: Final = (1, 3000000000, 10**20, 1.5, True, "x", None, -7)
 MODES: Final[tuple[CollectionMode, ...]] = ("NONE", "NON_PRIMITIVE", "ALL")
-
-
-@pytest.fixture(scope="module")
-def pinot() -> Iterator[Oracle]:
-    try:
-        with oracle() as process:
-            yield process
-    except NoPinot as missing:
-        pytest.skip(str(missing))
 
 
 def value(dice: random.Random, depth: int) -> Any:

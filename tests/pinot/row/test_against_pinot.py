@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
 import pytest
 
-from pinot.jvm import NoPinot
-from pinot.oracle.client import Oracle, Refused, oracle
+from pinot.oracle.client import Oracle, Refused
 from pinot.oracle.typed import typed
 from pinot.row.rows import column, config, document, map_column, pipeline, several, time
 from trellis.dialects.pinot.document.fields import FieldSpec
@@ -157,15 +156,6 @@ FILTERS: Final = (
     "a = 'x' OR b = 1",
     "length(a) > 3",
 )
-
-
-@pytest.fixture(scope="module")
-def pinot() -> Iterator[Oracle]:
-    try:
-        with oracle() as process:
-            yield process
-    except NoPinot as missing:
-        pytest.skip(str(missing))
 
 
 # --- generated
