@@ -12,7 +12,7 @@ from protocol import Loads, parser, sources, spark_schema  # noqa: E402
 def main() -> None:
     options = parser(__doc__).parse_args()
 
-    from trellis.spark.session import get_session
+    from trellis.engine.spark.session import get_session
 
     session = get_session()
     session.range(1).count()

@@ -22,7 +22,7 @@ def main() -> None:
     options = options_of.parse_args()
 
     import trellis
-    from trellis.spark.session import get_session
+    from trellis.engine.spark.session import get_session
 
     get_session(options.master).range(1).count()
     settings = {"table_config": options.table_config} if options.table_config else {}

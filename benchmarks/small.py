@@ -10,7 +10,7 @@ from protocol import Loads  # noqa: E402
 
 
 def main() -> None:
-    from trellis.spark.session import get_session
+    from trellis.engine.spark.session import get_session
 
     session = get_session()
     loads = Loads(STARTED)

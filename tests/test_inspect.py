@@ -1,4 +1,4 @@
-"""trellis.inspect: every path, every kind, from all records."""
+"""trellis.pipelines.inspect: every path, every kind, from all records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from trellis.engine.input.blocks import BLOCK
 from trellis.errors import UsageError
-from trellis.flow.blocks import BLOCK
-from trellis.inspect import Inspection, inspect
+from trellis.pipelines.inspect import Inspection, inspect
 
 KINDS = {
     "null": ("null", "null"),

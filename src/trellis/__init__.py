@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trellis.pipelines import Pipeline as Pipeline
-    from trellis.pipelines import pipeline as pipeline
-    from trellis.report import Report as Report
+    from trellis.pipelines.pipeline import Pipeline as Pipeline
+    from trellis.pipelines.pipeline import pipeline as pipeline
+    from trellis.pipelines.report import Report as Report
     from trellis.sources import Resource as Resource
     from trellis.sources import Source as Source
     from trellis.sources import current as current
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _HOMES = {
-    "Pipeline": "trellis.pipelines",
-    "pipeline": "trellis.pipelines",
-    "Report": "trellis.report",
+    "Pipeline": "trellis.pipelines.pipeline",
+    "pipeline": "trellis.pipelines.pipeline",
+    "Report": "trellis.pipelines.report",
     **dict.fromkeys(
         (
             *("Resource", "Source", "current", "files", "incremental", "mark"),

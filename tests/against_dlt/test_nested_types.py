@@ -13,7 +13,7 @@ from dlt.common.libs.pyarrow import deserialize_type, serialize_type
 from dlt.common.schema import Schema as DltSchema
 
 import trellis
-from trellis.flow.nested_types import hint_of, type_of
+from trellis.engine.arrow.nested_types import hint_of, type_of
 from trellis.schema.form import to_dict
 from trellis.schema.model import NESTED_TYPE
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.config import Config, parse_config
 from trellis.errors import TrellisError
+from trellis.pipelines.config import Config, parse_config
 
 WHOLE = """\
 to: duckdb:shop.duckdb

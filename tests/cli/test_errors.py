@@ -114,7 +114,7 @@ def test_a_fault_of_ours_is_said_in_one_sentence(trellis, files, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("trellis.pipelines.Pipeline._load", broken)
+    monkeypatch.setattr("trellis.pipelines.pipeline.Pipeline._load", broken)
     ran = trellis("load", "orders.jsonl")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == (
@@ -134,7 +134,7 @@ def test_stopped_by_the_user(trellis, files, monkeypatch, command, said):
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trellis.pipelines.Pipeline._load", stopped)
+    monkeypatch.setattr("trellis.pipelines.pipeline.Pipeline._load", stopped)
     ran = trellis(command, "orders.jsonl")
     assert (ran.code, ran.out, ran.err) == (130, "", said)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.conftest import SRC
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import trellis
 from conformance.warehouse import Warehouse
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.evolution.contract import ContractViolation
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column
 
 if TYPE_CHECKING:

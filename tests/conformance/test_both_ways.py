@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import trellis.flow.blocks
-import trellis.flow.conform
+import trellis.engine.conform.learned
+import trellis.engine.input.blocks
 from conformance.warehouse import Warehouse
 from trellis.schema.model import Schema, Table
 
@@ -33,8 +33,8 @@ GIVEN = {
 
 @pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
 def test_a_file_goes_either_way(given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trellis.flow.blocks, "BLOCK", 1_000)
-    monkeypatch.setattr(trellis.flow.blocks, "FIRST_BLOCK", 1_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 1_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 1_000)
     lists = [[{"kid": n, "g": [{"z": 1}, {"z": n}]}] for n in range(100)]
     records = [
         {"ts": n, "name": f"n{n}", "part": n if n > 50 else n + 0.5, "k": each}
@@ -44,7 +44,7 @@ def test_a_file_goes_either_way(given: Any, tmp_path: Path, monkeypatch: pytest.
     made = {}
     for way in ("columns", "exact"):
         if way == "exact":
-            monkeypatch.setattr(trellis.flow.conform, "layout_of", lambda root: None)
+            monkeypatch.setattr(trellis.engine.conform.learned, "layout_of", lambda root: None)
         warehouse = Warehouse(tmp_path / f"{way}.duckdb")
         warehouse.pipeline.load(
             str(tmp_path / "records.jsonl"), table="t", load_id="1", schema=Schema("given", **given)

@@ -13,9 +13,9 @@ import pytest
 
 import trellis
 from conformance.warehouse import Warehouse
+from trellis.engine.input.blocks import Split
+from trellis.engine.input.parquet import read_batches
 from trellis.errors import UsageError
-from trellis.flow.blocks import Split
-from trellis.flow.tabular import read_batches
 from trellis.schema.model import Column
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 import trellis
 from trellis.destinations.base import OtherRun
 from trellis.errors import DestinationError, SchemaError, UsageError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column, Schema, Table
 
 

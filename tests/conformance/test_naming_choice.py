@@ -11,10 +11,10 @@ import pytest
 import trellis
 from destinations.postgres_server import Server, database, postgres
 from trellis.cli.app import run
-from trellis.destinations.duckdb import DuckDB
+from trellis.destinations.duckdb.destination import DuckDB
 from trellis.destinations.preference import naming_in
 from trellis.errors import SchemaError, UsageError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.document import from_yaml
 from trellis.schema.model import Schema
 

@@ -16,7 +16,7 @@ from conformance.warehouse import Warehouse
 from trellis.cli.app import run
 from trellis.dialects.dlt.system import new_schema
 from trellis.errors import ContractError, SchemaError, UsageError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.document import from_yaml
 from trellis.schema.model import Schema
 

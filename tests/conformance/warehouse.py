@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import trellis
-from trellis.report import Report
+from trellis.pipelines.report import Report
 from trellis.schema.model import Schema
 
 Rows = list[dict[str, Any]]

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 
 from trellis.destinations import open_destination
 from trellis.destinations.base import Commit
+from trellis.engine.arrow.types import arrow_schema
+from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect import Journal
 from trellis.evolution.loading import KeyedLoad
-from trellis.flow.arrow_types import arrow_schema
-from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, DataType, Schema, Table
 
 Row = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from destinations.postgres_server import Server, database, postgres, private_postgres
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 
 __all__ = ["database", "postgres", "private_postgres"]
 

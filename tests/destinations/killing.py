@@ -28,16 +28,16 @@ import pyarrow.csv
 import pyarrow.parquet  # noqa: F401
 
 from trellis.destinations import open_destination
-from trellis.destinations.postgres_names import staging_schema
-from trellis.pipelines import pipeline
+from trellis.destinations.postgres.names import staging_schema
+from trellis.pipelines.pipeline import pipeline
 
 FIRST = [{"id": n, "v": f"first {n}", "k": [{"n": n}, {"n": n}]} for n in range(100)]
 SECOND = [{"id": n, "v": f"second {n}", "k": [{"n": n}], "late": n} for n in range(50, 150)]
 TRACED = (
     "/trellis/destinations/",
-    "/trellis/pipelines.py",
-    "/trellis/attempt.py",
-    "/trellis/flow/inflight.py",
+    "/trellis/pipelines/pipeline.py",
+    "/trellis/pipelines/attempt.py",
+    "/trellis/engine/staging/inflight.py",
 )
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trellis.destinations.base import ChainLoad, Commit
+from trellis.engine.arrow.types import arrow_schema
+from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect import Journal
-from trellis.flow.arrow_types import arrow_schema
-from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, Schema, Table
 
 JOURNAL = Journal("_versions", "_loads", "load_id")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trellis.errors import ContractError, SchemaError
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 
 RowsOf = Callable[..., list[dict[str, Any]]]

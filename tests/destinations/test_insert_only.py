@@ -18,7 +18,7 @@ from destinations.postgres_server import Server
 from trellis.destinations.base import ChainLoad
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import RowKeys
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Table
 
 RowsOf = Callable[..., list[dict[str, Any]]]

@@ -17,11 +17,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
-from trellis.destinations.keyed import Keyed, Speaks
-from trellis.destinations.sieve import sieve
+from trellis.destinations.parquet.copy_on_write import sieve
+from trellis.destinations.sql.keyed import Keyed, Speaks
+from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
 from trellis.evolution.loading import KeyedLoad, OnMatch
-from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, Table
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}

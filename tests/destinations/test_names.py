@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from trellis.errors import ContractError, DestinationError, SchemaError, UsageError
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 
 RowsOf = Callable[..., list[dict[str, Any]]]

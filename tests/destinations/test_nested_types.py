@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import NESTED_TYPE
 
 TABLE = pa.table(

@@ -18,12 +18,12 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from trellis.destinations import folder, parquet
-from trellis.destinations.manifest import KEEP, LiveFile, LiveTable, Manifest, Manifests
-from trellis.destinations.parquet import Parquet
+from trellis.destinations.parquet import destination, folder
+from trellis.destinations.parquet.destination import Parquet
+from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Manifest, Manifests
+from trellis.engine.arrow.types import arrow_schema
 from trellis.errors import DestinationError, SchemaError
-from trellis.flow.arrow_types import arrow_schema
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column
 
 if TYPE_CHECKING:
@@ -195,15 +195,15 @@ def test_another_load_is_faster(
 ) -> None:
     """Between the preparation of a load and its publication, and removing files that it was to keep."""
     shop.load([{"id": n, "v": 0} for n in range(3)], load_id="first", **KEYED)
-    other, real, times = pipeline("shop", to=shop.to), parquet.Load.draft, iter(range(5))
+    other, real, times = pipeline("shop", to=shop.to), destination.Load.draft, iter(range(5))
 
-    def draft(load: parquet.Load) -> parquet.Draft:
+    def draft(load: destination.Load) -> destination.Draft:
         made = real(load)
         if load.commit.load_id == "slow" and (n := next(times)) < 2:
             other.load([{"id": n, "v": n + 1}], load_id=f"fast{n}", **KEYED)
         return made
 
-    monkeypatch.setattr(parquet.Load, "draft", draft)
+    monkeypatch.setattr(destination.Load, "draft", draft)
     shop.load([{"id": 2, "v": 9}], load_id="slow", **{**KEYED, "mode": mode})
     expected = {
         "append": [(0, 1), (1, 2), (2, 0), (2, 9)],
@@ -219,21 +219,21 @@ def test_a_load_waits_for_its_turn_at_last(
 ) -> None:
     """After some vain attempts it prepares with the others locked out."""
     shop.load([{"id": 1}], **KEYED)
-    other, real, refused = Parquet(str(lake), lock_wait=0.1), parquet.Load.draft, []
+    other, real, refused = Parquet(str(lake), lock_wait=0.1), destination.Load.draft, []
 
-    def draft(load: parquet.Load) -> parquet.Draft:
+    def draft(load: destination.Load) -> destination.Draft:
         if load.commit.load_id == "slow":
-            monkeypatch.setattr(parquet.Load, "draft", real)
+            monkeypatch.setattr(destination.Load, "draft", real)
             hasty = pipeline("shop", to=shop.to)
             hasty.destination = other
             try:
                 hasty.load([{"id": 2}], **KEYED)
             except DestinationError as bad:
                 refused.append(str(bad))
-            monkeypatch.setattr(parquet.Load, "draft", draft)
+            monkeypatch.setattr(destination.Load, "draft", draft)
         return real(load)
 
-    monkeypatch.setattr(parquet.Load, "draft", draft)
+    monkeypatch.setattr(destination.Load, "draft", draft)
     shop.load([{"id": 9}], load_id="slow", **KEYED)
     assert len(refused) == 1
     assert "another load holds it" in refused[0]
@@ -278,7 +278,7 @@ def test_interrupted_after_the_manifest(shop: Pipeline, lake: Path, monkeypatch:
     """What counts is the manifest: the load is done, and only its clearing up is left to the next one."""
     shop.load([{"id": 1}], table="t", mode="replace")
     with monkeypatch.context() as patched:
-        patched.setattr("trellis.destinations.intent.remove_file", interrupt)
+        patched.setattr("trellis.destinations.parquet.intent.remove_file", interrupt)
         with pytest.raises(KeyboardInterrupt):
             shop.load([{"id": 2}], table="t", mode="replace", load_id="b")
     assert naive(lake, "t", "id") == [(1,), (2,)]

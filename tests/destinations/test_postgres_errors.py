@@ -13,9 +13,9 @@ import pytest
 from destinations.postgres_loads import commit_of, staged
 from destinations.postgres_server import PrivateServer, Server
 from trellis.destinations import open_destination
-from trellis.destinations.postgres_names import digest, lock_number
+from trellis.destinations.postgres.names import digest, lock_number
 from trellis.errors import ContractError, DestinationError, SchemaError, TrellisError
-from trellis.pipelines import pipeline
+from trellis.pipelines.pipeline import pipeline
 from trellis.schema.model import Column, Schema, Table
 
 Sql = Callable[..., list[tuple[Any, ...]]]
@@ -175,7 +175,7 @@ def test_a_reader_holds_the_table(url: str, sql: Sql, database: str) -> None:
 
 
 def test_another_load_holds_the_dataset(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trellis.destinations.postgres_staging.LOAD_WAIT", "100ms")
+    monkeypatch.setattr("trellis.destinations.postgres.staging.LOAD_WAIT", "100ms")
     with psycopg.connect(url, autocommit=True) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [lock_number(digest("dataset", "public"))])
         said = refused(url)

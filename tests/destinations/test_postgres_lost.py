@@ -17,9 +17,9 @@ import pytest
 from destinations.postgres_loads import commit_of, staged
 from destinations.postgres_server import PrivateServer, Server
 from trellis.destinations import open_destination
-from trellis.destinations.postgres_names import staging_schema
+from trellis.destinations.postgres.names import staging_schema
 from trellis.errors import DestinationError
-from trellis.pipelines import pipeline
+from trellis.pipelines.pipeline import pipeline
 from trellis.schema.model import Column, Table
 
 T = Table("t", {"id": Column("id", "bigint"), "v": Column("v", "text")})
@@ -29,7 +29,7 @@ COMMIT = (b'"_dlt_loads"', b"COMMIT")
 
 @pytest.fixture(autouse=True)
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trellis.destinations.postgres.PAUSE", 0.01)
+    monkeypatch.setattr("trellis.destinations.postgres.destination.PAUSE", 0.01)
 
 
 class Proxy:
@@ -144,7 +144,7 @@ def test_outcome_that_is_not_known(postgres: Server, database: str) -> None:
 def test_restart_while_rows_are_copied(
     private_postgres: PrivateServer, database: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trellis.destinations.postgres_copy.ITEM_BYTES", 1)
+    monkeypatch.setattr("trellis.destinations.postgres.copy.ITEM_BYTES", 1)
     rows = [{"id": n, "v": "x"} for n in range(40)]
     restarts = []
 
@@ -212,7 +212,7 @@ def test_crash_in_the_transaction(private_postgres: PrivateServer, database: str
 def test_server_that_does_not_come_back(
     private_postgres: PrivateServer, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trellis.destinations.postgres.RETURN_WAIT", 0.0)
+    monkeypatch.setattr("trellis.destinations.postgres.destination.RETURN_WAIT", 0.0)
     warehouse = open_destination(private_postgres.url(database))
     commit = commit_of({"t": staged(tmp_path, T, [{"id": 1}])}, T, load_id="mine")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from destinations.postgres_loads import commit_of, staged
 from destinations.postgres_server import Server
 from trellis.destinations import open_destination
-from trellis.destinations.postgres_types import postgres_type
+from trellis.destinations.postgres.types import postgres_type
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
 

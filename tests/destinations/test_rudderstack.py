@@ -12,9 +12,9 @@ import pytest
 
 from conformance.rudderstack.loading import INT_STRING, Event, event, identify, moment, track
 from destinations.postgres_server import Server
-from trellis.discards import list_discards, replay_discards
-from trellis.pipelines import Pipeline
-from trellis.report import Report
+from trellis.pipelines.discards import list_discards, replay_discards
+from trellis.pipelines.pipeline import Pipeline
+from trellis.pipelines.report import Report
 
 Rows = list[tuple[Any, ...]]
 Sql = Callable[..., Rows]

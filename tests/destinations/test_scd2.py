@@ -20,7 +20,7 @@ from trellis.destinations.base import ChainLoad, History
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import RowKeys
 from trellis.evolution.loading import Strategy
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 
 RowsOf = Callable[..., list[dict[str, Any]]]

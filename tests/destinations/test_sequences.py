@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from destinations.postgres_server import Server
-from trellis.pipelines import pipeline
+from trellis.pipelines.pipeline import pipeline
 from trellis.schema.model import Column
 
 RECORD = st.fixed_dictionaries(

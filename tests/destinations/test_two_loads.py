@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 import trellis
-from trellis.pipelines import pipeline
+from trellis.pipelines.pipeline import pipeline
 
 RowsOf = Callable[..., list[dict[str, Any]]]
 
 CHILD = """
 import sys
-from trellis.pipelines import pipeline
+from trellis.pipelines.pipeline import pipeline
 url, who, mode = sys.argv[1:]
 options = {"mode": mode, "keys": ("id",)} if mode == "merge" else {}
 print("ready", flush=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from trellis.destinations.duckdb_types import duckdb_type, stored_type
-from trellis.destinations.parquet_types import type_name
-from trellis.destinations.postgres_types import postgres_type
+from trellis.destinations.duckdb.types import duckdb_type, stored_type
+from trellis.destinations.parquet.types import type_name
+from trellis.destinations.postgres.types import postgres_type
 from trellis.errors import SchemaError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column
 
 TypeOf = Callable[[Column], str]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from trellis.errors import ContractError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 
 TYPES = {8: pa.uint8(), 16: pa.uint16(), 32: pa.uint32(), 64: pa.uint64()}
 ROOM: dict[int, dict[str, Any]] = {

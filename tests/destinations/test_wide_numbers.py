@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from destinations.postgres_server import Server
 from trellis.dialects.dlt.type import DltType
+from trellis.engine.arrow.types import arrow_type
+from trellis.engine.columnar.typed.cast import fitted
 from trellis.errors import ContractError, SchemaError
 from trellis.evolution.coerce import coerce, coercer
 from trellis.evolution.values import MISFIT, Wei
 from trellis.evolution.wei import sized
-from trellis.flow.arrow_types import arrow_type
-from trellis.flow.typed_cast import fitted
-from trellis.pipelines import Pipeline, pipeline
+from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Settings, Table
 
 MOST = 2**255

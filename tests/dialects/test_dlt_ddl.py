@@ -14,9 +14,9 @@ from sqlglot import ErrorLevel, exp, parse_one
 
 import trellis
 from destinations.postgres_server import Server, database, postgres
-from trellis.destinations.duckdb_types import duckdb_type
-from trellis.destinations.parquet_types import type_name
-from trellis.destinations.postgres_types import postgres_type
+from trellis.destinations.duckdb.types import duckdb_type
+from trellis.destinations.parquet.types import type_name
+from trellis.destinations.postgres.types import postgres_type
 from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.native import Warehouse
 from trellis.dialects.dlt.system import new_schema

@@ -17,12 +17,12 @@ from pinot.cluster import Cluster, pinot_cluster, wait
 from trellis import Pipeline
 from trellis.cli.app import run
 from trellis.cli.work import document_of
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.http import Http
+from trellis.dialects.pinot.cluster.refusal import Refused
 from trellis.dialects.pinot.document.defaults import type_default
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.pinot.controller import Controller
-from trellis.pinot.http import Http
-from trellis.pinot.refusal import Refused
 
 pytestmark = pytest.mark.pinot
 ROWS = 400

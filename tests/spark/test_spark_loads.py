@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trellis.engine.input.blocks import SPLIT
+from trellis.engine.input.records import FileRecords
+from trellis.engine.spark.job import SparkRun
+from trellis.engine.task import run_here
 from trellis.errors import ContractError, UsageError
-from trellis.flow.blocks import SPLIT
-from trellis.flow.records import FileRecords
-from trellis.flow.task import run_here
 from trellis.generate import generate
-from trellis.pipelines import Pipeline
-from trellis.spark.run import SparkRun
+from trellis.pipelines.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,14 +37,16 @@ def counts(shop: Pipeline) -> dict[str, int]:
 def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files go through Spark as well, in splits of 40 kB."""
     monkeypatch.setattr(
-        "trellis.records.FileRecords", lambda found, *_: FileRecords(found, SparkRun(), split_size=40_000)
+        "trellis.pipelines.records.FileRecords",
+        lambda found, *_: FileRecords(found, SparkRun(), split_size=40_000),
     )
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda: monkeypatch.setattr(
-        "trellis.records.FileRecords", lambda found, *_: FileRecords(found, run_here, split_size=SPLIT)
+        "trellis.pipelines.records.FileRecords",
+        lambda found, *_: FileRecords(found, run_here, split_size=SPLIT),
     )
 
 

@@ -9,7 +9,7 @@ import typer
 from trellis.cli.arguments import At, Dataset, Debug, Json, Name, option
 
 if TYPE_CHECKING:
-    from trellis.pipelines import Pipeline
+    from trellis.pipelines.pipeline import Pipeline
 
 discards = typer.Typer(
     name="discards",
@@ -26,7 +26,7 @@ def list_kept(
     from dataclasses import asdict
 
     from trellis.cli.console import console, cut, grid, indented, print_json
-    from trellis.discards import list_discards
+    from trellis.pipelines.discards import list_discards
 
     found = list_discards(_pipeline(at, dataset, name))
     if json:
@@ -57,7 +57,7 @@ def replay(
     do not fit stay where they are.
     """
     from trellis.cli.console import console, counted, grid, indented, print_json
-    from trellis.discards import replay_discards
+    from trellis.pipelines.discards import replay_discards
 
     done = replay_discards(_pipeline(at, dataset, name), table)
     if json:
@@ -75,8 +75,8 @@ def replay(
 
 def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
     from trellis.cli.stored import Store
-    from trellis.config import find_config
     from trellis.errors import UsageError
+    from trellis.pipelines.config import find_config
 
     if at is None and find_config().to is None:
         raise UsageError("whose discards? name a destination with --at, such as --at duckdb:shop.duckdb")

@@ -10,7 +10,7 @@ from trellis.cli.console import counted, cut, grid, indented
 from trellis.cli.stored import Changes, Store, imported
 from trellis.cli.tables import change_dict, show_difference
 from trellis.cli.work import schema_file
-from trellis.drift import Drift, drift
+from trellis.pipelines.drift import Drift, drift
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,8 +13,8 @@ from trellis.cli.arguments import Debug, Json, Sources
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trellis.flow.paths import Place
-    from trellis.inspect import Fault, Inspection, PathReport
+    from trellis.engine.survey.paths import Place
+    from trellis.pipelines.inspect import Fault, Inspection, PathReport
 
 LIMIT = 100
 FAULTS = 8
@@ -36,7 +36,7 @@ def inspect_records(
     All records are looked at, never a sample.
     """
     from trellis.cli.console import console, print_json, progress
-    from trellis.inspect import inspect
+    from trellis.pipelines.inspect import inspect
 
     with progress() as tell:
         found = inspect(sources, tell)

@@ -23,7 +23,7 @@ from trellis.cli.arguments import (
     Table,
     To,
 )
-from trellis.config import Config, find_config
+from trellis.pipelines.config import Config, find_config
 
 
 def load_records(

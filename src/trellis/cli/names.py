@@ -33,10 +33,10 @@ def preview_names(
 
     from trellis.cli.console import console, grid, indented, print_json
     from trellis.cli.load import settings_of
-    from trellis.config import find_config
     from trellis.dialects.rudderstack.options import Options
     from trellis.dialects.rudderstack.preview import preview
     from trellis.errors import UsageError
+    from trellis.pipelines.config import find_config
 
     if not events and not properties:
         raise UsageError("which names? give events, such as 'Add to Cart', or keys with --property")

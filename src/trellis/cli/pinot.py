@@ -142,8 +142,8 @@ def plan_change(
     from trellis.cli.console import console, print_json
     from trellis.cli.pinot_show import plan_dict, show_plan
     from trellis.cli.pinot_work import planned
+    from trellis.dialects.pinot.cluster.http import Http
     from trellis.dialects.pinot.document.plan import CONTROLLER
-    from trellis.pinot.http import Http
 
     url = Http.of(controller or CONTROLLER).url
     found = planned(old, new, table_config or (), rename, profile)

@@ -9,15 +9,23 @@ from typing import Any
 
 from trellis.cli.console import console, counted, grid, indented, print_json, progress
 from trellis.cli.stored import Store
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.deliver import (
+    JOB,
+    Delivery,
+    Wanted,
+    Written,
+    delivery_of,
+    refuse_other,
+    write,
+)
+from trellis.dialects.pinot.cluster.files import ROWS
+from trellis.dialects.pinot.cluster.http import Http
+from trellis.dialects.pinot.cluster.rollout import Done, Rollout, Stopped
 from trellis.dialects.pinot.system import authored_of, table_name
 from trellis.dialects.pinot.table.documents import Kafka
 from trellis.dialects.pinot.table.job import CONTROLLER
 from trellis.errors import UsageError
-from trellis.pinot.controller import Controller
-from trellis.pinot.deliver import JOB, Delivery, Wanted, Written, delivery_of, refuse_other, write
-from trellis.pinot.files import ROWS
-from trellis.pinot.http import Http
-from trellis.pinot.rollout import Done, Rollout, Stopped
 
 
 @dataclass(frozen=True)

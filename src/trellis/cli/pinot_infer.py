@@ -63,8 +63,8 @@ def infer_schema(
     All records are looked at, never a sample, and the types hold every value.
     """
     from trellis.cli.console import console, print_json, progress
+    from trellis.dialects.pinot.cluster.infer import infer, write
     from trellis.dialects.pinot.infer.proposal import Asked
-    from trellis.pinot.infer import infer, write
 
     asked = Asked(
         name or "",
@@ -98,8 +98,8 @@ def convert_schema(
     from trellis.cli.console import console, print_json
     from trellis.cli.stored import Store
     from trellis.dialects import get_dialect
+    from trellis.dialects.pinot.cluster.infer import write
     from trellis.dialects.pinot.infer.convert import convert
-    from trellis.pinot.infer import write
 
     store = Store.open(at, dataset, name)
     found = convert(store.newest, table, get_dialect(store.pipeline.dialect).keep.prefix)

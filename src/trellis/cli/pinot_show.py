@@ -11,9 +11,9 @@ from trellis.dialects.pinot.document.changes import Effort
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from trellis.dialects.pinot.cluster.check import Checked
     from trellis.dialects.pinot.document.plan import Plan
     from trellis.dialects.pinot.moment.sample import Sample, Tried
-    from trellis.pinot.check import Checked
 
 COMMAND = 400
 """So much is shown of a command: most of it is a schema."""

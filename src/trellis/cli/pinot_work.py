@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from trellis.cli.load import settings_of
-from trellis.config import read_text
+from trellis.dialects.pinot.cluster.check import Checked, check
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy import migrated
 from trellis.dialects.pinot.document.plan import Plan, plan
@@ -20,9 +22,7 @@ from trellis.dialects.pinot.document.writing import write_schema
 from trellis.dialects.pinot.moment.errors import FormatError
 from trellis.dialects.pinot.moment.sample import Sample, try_format
 from trellis.errors import SchemaError, UsageError, nearest
-from trellis.pinot.check import Checked, check
-from trellis.pinot.controller import Controller
-from trellis.pinot.http import TIMEOUT, Http, basic
+from trellis.pipelines.config import read_text
 
 TOKEN = "TRELLIS_PINOT_TOKEN"
 USER = "TRELLIS_PINOT_USER"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from trellis.report import Report, Tally
+    from trellis.pipelines.report import Report, Tally
     from trellis.schema.model import Column, Table
 
 NAMES = 8

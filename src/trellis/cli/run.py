@@ -22,7 +22,7 @@ from trellis.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from trellis.pipelines import Pipeline
+    from trellis.pipelines.pipeline import Pipeline
 
 Where = Annotated[
     str,
@@ -81,8 +81,8 @@ def run_source(
     from trellis.cli.modules import own_fault, source_at
     from trellis.cli.report import show
     from trellis.cli.work import open_pipeline
-    from trellis.config import Config, find_config
     from trellis.errors import TrellisError
+    from trellis.pipelines.config import Config, find_config
 
     said = Config(to, dataset, None, name, options=settings_of(option), master=master, remote=remote)
     pipeline = open_pipeline(said.over(find_config(config)))
@@ -143,7 +143,7 @@ def drop_resources(
 
 def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
     from trellis.cli.work import open_pipeline
-    from trellis.config import Config, find_config
+    from trellis.pipelines.config import Config, find_config
 
     said: Any = Config(to=at, dataset=dataset, name=name)
     return open_pipeline(said.over(find_config()))

@@ -12,12 +12,12 @@ from typing import Any
 import typer
 
 from trellis.cli.work import open_pipeline, schema_file
-from trellis.config import Config, find_config
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Request
-from trellis.pipelines import Pipeline
+from trellis.pipelines.config import Config, find_config
+from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.consistency import all_faults
 from trellis.schema.document import from_json, to_json, to_yaml

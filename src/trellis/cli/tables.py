@@ -67,7 +67,7 @@ def _type(column: Column) -> str:
     if column.data_type is None:
         return "not known yet"
     if column.hint(NESTED_TYPE):
-        from trellis.flow.nested_types import described
+        from trellis.engine.arrow.nested_types import described
 
         return described(column) or column.data_type
     size = [str(each) for each in (column.precision, column.scale) if each is not None]

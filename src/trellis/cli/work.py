@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell, aside
 from trellis.cli.foreign import foreign
-from trellis.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
 from trellis.destinations.preference import naming_in
 from trellis.dialects import get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.evolution.loading import Mode, Strategy
-from trellis.pipelines import Pipeline
-from trellis.report import Report
+from trellis.pipelines.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
+from trellis.pipelines.pipeline import Pipeline
+from trellis.pipelines.report import Report
 from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Schema
 from trellis.schema.naming import get_naming

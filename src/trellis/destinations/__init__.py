@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from trellis.destinations.base import Destination
-from trellis.destinations.postgres_url import redacted
+from trellis.destinations.postgres.url import redacted
 from trellis.destinations.preference import naming_in, refuse_options
 from trellis.errors import UsageError, nearest
 from trellis.schema.naming import get_naming
@@ -24,11 +24,11 @@ class _Scheme(NamedTuple):
 
 
 _POSTGRES = _Scheme(
-    "trellis.destinations.postgres", "Postgres", "postgresql://USER@HOST/DATABASE", whole=True
+    "trellis.destinations.postgres.destination", "Postgres", "postgresql://USER@HOST/DATABASE", whole=True
 )
 _SCHEMES: Mapping[str, _Scheme] = {
-    "duckdb": _Scheme("trellis.destinations.duckdb", "DuckDB", "duckdb:PATH"),
-    "parquet": _Scheme("trellis.destinations.parquet", "Parquet", "parquet:PATH"),
+    "duckdb": _Scheme("trellis.destinations.duckdb.destination", "DuckDB", "duckdb:PATH"),
+    "parquet": _Scheme("trellis.destinations.parquet.destination", "Parquet", "parquet:PATH"),
     "postgresql": _POSTGRES,
     "postgres": _POSTGRES,
 }

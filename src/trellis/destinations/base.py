@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Protocol
 
+from trellis.engine.arrow.types import Digits
+from trellis.engine.parallel import Parallel, one_by_one
+from trellis.engine.staging.column_defaults import NOT_FILLED, Filled
+from trellis.engine.staging.stage import StagedFile
 from trellis.errors import TrellisError
 from trellis.evolution.dialect import Journal, RowKeys
 from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
-from trellis.flow.arrow_types import Digits
-from trellis.flow.filled import NOT_FILLED, Filled
-from trellis.flow.parallel import Parallel, one_by_one
-from trellis.flow.stage import StagedFile
 from trellis.schema.model import Column, DataType, Schema, Table
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@
 a pipeline or a destination, and Spark, Arrow and pydantic are imported only when their objects come.
 """
 
-from trellis.sources import current, mark
+from trellis.sources import current, extract, mark
 from trellis.sources.cursor import Incremental
 from trellis.sources.declaring import resource, source, transformer
 from trellis.sources.files import Files, files
@@ -19,6 +19,7 @@ __all__ = [
     "Resource",
     "Source",
     "current",
+    "extract",
     "files",
     "incremental",
     "mark",

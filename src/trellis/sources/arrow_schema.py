@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from trellis.engine.arrow.nested_types import hint_of, kept_type
+from trellis.engine.arrow.types import Unsupported, column_type, is_nested, value_type
 from trellis.errors import SchemaError
-from trellis.flow.arrow_types import Unsupported, column_type, is_nested, value_type
-from trellis.flow.nested_types import hint_of, kept_type
 from trellis.schema.model import NESTED_TYPE, Column
 
 

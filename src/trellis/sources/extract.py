@@ -140,3 +140,6 @@ def _pages(
         for page in _pages(resource.parent, editor, state, loop):
             yield from stream.transform(page)
         yield from stream.rest()
+
+
+Resource.reader = staticmethod(rows_of)

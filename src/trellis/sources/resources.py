@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from trellis.errors import UsageError
 from trellis.sources.arguments import Arguments, effective_cursor, shown
@@ -23,6 +23,9 @@ class Resource:
     `data` is a function that yields rows, or the rows: a list, an iterator, a table, files. A transformer has
     a `parent`, and its function gets what that one yields.
     """
+
+    reader: ClassVar[Callable[[Resource], Iterator[Any]]]
+    """What iterates over a resource; `extract`, which stands above this module, provides it."""
 
     def __init__(self, data: Any, name: str, hints: Hints | None = None, selected: bool = True) -> None:
         self.data = data
@@ -62,9 +65,7 @@ class Resource:
 
     def __iter__(self) -> Iterator[Any]:
         """The rows, read with an empty state: to look at them, not to load them."""
-        from trellis.sources.extract import rows_of
-
-        return rows_of(self)
+        return Resource.reader(self)
 
     def copy(self) -> Resource:
         return copy.copy(self)

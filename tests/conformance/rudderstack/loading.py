@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 
 import trellis
-from trellis.pipelines import Pipeline
-from trellis.report import Report
+from trellis.pipelines.pipeline import Pipeline
+from trellis.pipelines.report import Report
 
 Event = dict[str, Any]
 Opens = Callable[..., "Shop"]

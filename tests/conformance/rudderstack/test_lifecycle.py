@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import trellis.flow.blocks
-import trellis.flow.sorts
+import trellis.engine.columnar.event_batcher
+import trellis.engine.input.blocks
 from conformance.rudderstack.loading import INT_STRING, Opens, Shop, event, identify, moment, track
 from trellis.errors import ContractError, SchemaError, UsageError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 
 UUID = "b8c3364c-f945-5e10-a33f-cbb3397cc989"
 
@@ -240,8 +240,8 @@ def test_columns_made_by_hand_hold_for_many_events_at_once(
         "VARCHAR": (True, False, 5), "BIGINT": ("5", 5, "x"), "DATE": ("2024-02-29",) * 3,
         "INTEGER[]": ("[1]", None, "x"),
     }  # fmt: skip
-    monkeypatch.setattr(trellis.flow.blocks, "FIRST_BLOCK", 2_000)
-    monkeypatch.setattr(trellis.flow.sorts, "FEW", 2)
+    monkeypatch.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 2_000)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)
     names = {native: f"t {at}" for at, native in enumerate(kinds)}
     shop.load(*(track("first", name, v=kinds[native][0]) for native, name in names.items()))
     shop.sql(*(f"ALTER TABLE t_{at} ALTER v TYPE {native}" for at, native in enumerate(kinds)))

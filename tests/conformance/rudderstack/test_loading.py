@@ -16,11 +16,11 @@ from conformance.rudderstack.loading import INT_STRING, Opens, Shop, event, iden
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
+from trellis.engine.input.records import FileRecords
+from trellis.engine.spark.job import SparkRun
+from trellis.engine.task import run_here
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.loading import ChainLoad, KeyedLoad
-from trellis.flow.records import FileRecords
-from trellis.flow.task import run_here
-from trellis.spark.run import SparkRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -458,7 +458,7 @@ def test_a_spark_job_loads_what_this_process_loads(
     for run in (SparkRun(), run_here):
         shop = Shop(tmp_path / f"{type(run).__name__}.duckdb", "SNOWFLAKE", jsonPaths="p1", max_properties=3)
         monkeypatch.setattr(
-            "trellis.records.FileRecords",
+            "trellis.pipelines.records.FileRecords",
             lambda files, *_, run=run: FileRecords(files, run, split_size=20_000),
         )
         report = shop.load(str(file))

@@ -9,8 +9,8 @@ import pytest
 
 from destinations.postgres_server import Server, database, postgres
 from pinot.delivery.standin import Standin, standin
-from trellis.pinot.controller import Controller
-from trellis.pinot.http import Http
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.http import Http
 
 __all__ = ["database", "postgres"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
+from trellis.dialects.pinot.cluster.controller import Controller, Progress, Reload
+from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.errors import DestinationError, UsageError
-from trellis.pinot.controller import Controller, Progress, Reload
-from trellis.pinot.http import Http
 
 RIDES = recorded()["validate ok"]["request"]
 TABLE = recorded()["table"]["request"]

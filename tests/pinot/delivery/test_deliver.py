@@ -13,10 +13,10 @@ from pinot import every_type
 from trellis import Pipeline
 from trellis.cli.work import document_of
 from trellis.destinations.base import Destination
+from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.system import Authored, authored_of
 from trellis.errors import DestinationError, UsageError
-from trellis.pinot.deliver import Wanted, delivery_of, write
 from trellis.schema.yaml_text import read
 
 RIDES: dict[str, Any] = {

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pinot import every_type
+from trellis.dialects.pinot.cluster.files import write_files
+from trellis.dialects.pinot.cluster.rows import FileRows
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.errors import DestinationError, UsageError
-from trellis.pinot.files import write_files
-from trellis.pinot.rows import FileRows
 
 SMALL = {
     "schemaName": "s",

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorded
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.rollout import Rollout, Stopped
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.table.documents import WantedTable, offline_table
-from trellis.pinot.controller import Controller
-from trellis.pinot.rollout import Rollout, Stopped
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
 TABLE = recorded()["table"]["request"]

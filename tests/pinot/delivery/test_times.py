@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pinot.delivery.test_deliver import loaded
+from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
+from trellis.dialects.pinot.cluster.times import TimeCheck
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.system import authored_of
 from trellis.dialects.pinot.table.config import table_config
-from trellis.pinot.deliver import Wanted, delivery_of, write
-from trellis.pinot.times import TimeCheck
 
 LOAD_AGAIN = (
     "Correct the values and load into a new dataset; a table config with timeColumnName t, rowTimeValueCheck "

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pinot.row.rows import column, config, document, map_column, several, time
 from trellis.dialects import get_dialect
-from trellis.flow.plan import Plan
+from trellis.engine.plan import Plan
 from trellis.schema.naming import Convention, Naming
 
 NOW: Final = datetime(2026, 1, 2, tzinfo=timezone.utc)

@@ -11,10 +11,10 @@ import pytest
 
 import trellis
 from trellis.dialects import get_dialect
-from trellis.flow.blocks import Block, Split
-from trellis.flow.conform_authored import AuthoredConformer
-from trellis.flow.conformers import conformer_of
-from trellis.flow.plan import Plan
+from trellis.engine.conform.authored import AuthoredConformer
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.input.blocks import Block, Split
+from trellis.engine.plan import Plan
 from trellis.generate import generate
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "pinot"

@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from pinot.engine.tables import Given, batches, plan_of, plans, small_plans
 from pinot.engine.test_vector import plain
 from pinot.row.rows import column, config, document, several
-from trellis.flow import conform_authored
-from trellis.flow.blocks import Split
-from trellis.flow.conform_authored import AuthoredConformer
-from trellis.flow.conformers import conformer_of
-from trellis.flow.plan import Plan
-from trellis.flow.tabular import RowBatch
+from trellis.engine.conform import authored
+from trellis.engine.conform.authored import AuthoredConformer
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.input.blocks import Split
+from trellis.engine.input.parquet import RowBatch
+from trellis.engine.plan import Plan
 
 EXAMPLES = int(os.environ.get("TRELLIS_EXAMPLES", "100"))
 
 
 @pytest.fixture(autouse=True)
 def _halves_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conform_authored, "FEW", 2)
+    monkeypatch.setattr(authored, "FEW", 2)
 
 
 def conformed(plan: Plan, given_batches: list[pa.RecordBatch], fast: bool) -> Any:
@@ -105,7 +105,7 @@ def test_values(column_: dict[str, Any], array: pa.Array, rows: list[Any], fast:
 
 
 def test_a_column_without_a_kernel_keeps_the_others_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conform_authored, "marked_rows", None)
+    monkeypatch.setattr(authored, "marked_rows", None)
     said = Given(document([column("a", "STRING"), several("b", "STRING")]), config(), {})
     maps = pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64()))
     made = rows_of(said, {"a": maps, "b": pa.array([[1.5, 2.0], None])})
@@ -115,13 +115,13 @@ def test_a_column_without_a_kernel_keeps_the_others_by_columns(monkeypatch: pyte
 def test_one_special_row_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the few rows around it are made one by one, and the load stops where it has to."""
     alone: list[int] = []
-    one_by_one = conform_authored.marked_rows
+    one_by_one = authored.marked_rows
 
     def counted(batch: pa.RecordBatch, kinds: Any) -> Any:
         alone.append(batch.num_rows)
         return one_by_one(batch, kinds)
 
-    monkeypatch.setattr(conform_authored, "marked_rows", counted)
+    monkeypatch.setattr(authored, "marked_rows", counted)
     texts = pa.array([str(each) if each != 77 else "x" for each in range(100)])
     said = Given(document([column("a", "INT")]), config(), {"on_error": "null", "view": "nullable"})
     made = rows_of(said, {"a": texts})

@@ -17,12 +17,12 @@ from pinot.engine.tables import TOPS, Given, plans
 from pinot.engine.tables import plan_of as plan_of_documents
 from pinot.row.rows import column, config, document, time
 from trellis.dialects import get_dialect
+from trellis.engine.conform.authored import AuthoredConformer
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.conform.learned import Conformed
+from trellis.engine.input.blocks import Block, Split
+from trellis.engine.plan import Plan
 from trellis.errors import ContractError
-from trellis.flow.blocks import Block, Split
-from trellis.flow.conform import Conformed
-from trellis.flow.conform_authored import AuthoredConformer
-from trellis.flow.conformers import conformer_of
-from trellis.flow.plan import Plan
 from trellis.schema.naming import Convention, Naming
 
 NOW = datetime(2026, 1, 2, tzinfo=timezone.utc)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
+from trellis.dialects.pinot.cluster.infer import infer_records
 from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.document.validate import faults_of
 from trellis.dialects.pinot.infer.proposal import Asked, Proposal
@@ -13,7 +14,6 @@ from trellis.dialects.pinot.row.marks import Row
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.settings import Settings
-from trellis.pinot.infer import infer_records
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)
 Records = Sequence[Mapping[str, Any]]

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pinot.infer.proposals import proposed, rows, said
+from trellis.dialects.pinot.cluster.infer import authored_for, infer, schema_for, write
 from trellis.dialects.pinot.system import authored_of
 from trellis.errors import UsageError
-from trellis.pinot.infer import authored_for, infer, schema_for, write
 
 
 def records_of(file: Path) -> list[dict[str, Any]]:

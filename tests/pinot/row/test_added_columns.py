@@ -11,7 +11,7 @@ import pytest
 
 import trellis
 from pinot import every_type
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 
 Load = Callable[..., Pipeline]
 BEFORE: dict[str, Any] = {

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pinot.row.rows import NOW, column, config, document, map_column, several
 from trellis.dialects import get_dialect
-from trellis.flow.blocks import Block, Split
-from trellis.flow.conformers import conformer_of
-from trellis.flow.nested_types import without_nested_types
-from trellis.flow.plan import Plan
+from trellis.engine.arrow.nested_types import without_nested_types
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.input.blocks import Block, Split
+from trellis.engine.plan import Plan
 from trellis.schema.naming import Convention, Naming
 
 SAID = document(

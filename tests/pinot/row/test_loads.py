@@ -18,7 +18,7 @@ from pinot.row.rows import column, config, document, map_column, several, time
 from trellis.dialects import get_dialect
 from trellis.dialects.pinot.value.kinds import Float32
 from trellis.errors import ContractError, SchemaError, UsageError
-from trellis.pipelines import Pipeline
+from trellis.pipelines.pipeline import Pipeline
 
 SINGLE = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES")
 SEVERAL = ("INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES")

@@ -1,0 +1,321 @@
+"""A DuckDB file as the warehouse. The file is held only while it is read and while a load commits."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from trellis.destinations.base import (
+    NO_COLUMNS,
+    NO_NATIVE,
+    NOT_FILLED,
+    Abilities,
+    CatalogTable,
+    Commit,
+    Filled,
+    Moved,
+    Parallel,
+    one_by_one,
+)
+from trellis.destinations.duckdb.errors import one_line
+from trellis.destinations.duckdb.load import Load, database_of, table_name
+from trellis.destinations.duckdb.scan import newest_of
+from trellis.destinations.duckdb.types import data_type, stored_type
+from trellis.destinations.parquet.folder import make_folder
+from trellis.destinations.refusals import no_table, refuse_twins
+from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run, refuse_views
+from trellis.destinations.sql.names import quoted
+from trellis.destinations.waiting import Say, Wait, silent
+from trellis.engine.staging.stage import GROUP_ROWS, folder_name
+from trellis.errors import DestinationError
+from trellis.evolution.dialect import Journal
+from trellis.schema.model import Column, DataType, Schema
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+LOCK_WAIT = 60.0
+IN_ORDER_ROWS = 200_000
+"""Up to so many rows of a load keep the order of the input; more of them would wait in memory."""
+_LOCK_POLL = 0.1
+_HELD = ("Could not set lock on file", "file handle conflict")
+"""By another process; by a thread of this one that is just opening or closing it."""
+_COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
+"""Threads of one process share an open file, so DuckDB's own lock does not keep them apart."""
+
+
+class DuckDB:
+    """`duckdb:PATH`."""
+
+    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="main", family="duckdb")
+
+    def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
+        self.path = path
+        self.url = f"duckdb:{path}"
+        self.lock_wait = lock_wait
+        self.say: Say = silent
+
+    def staging(self, load_id: str) -> str:
+        return make_folder(os.path.join(f"{self.path}.staging", folder_name(load_id)))
+
+    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+        if not os.path.exists(self.path):
+            return None
+        with self._open() as db:
+            return self._newest(db, dataset, "schema", name, journal)
+
+    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+        if not os.path.exists(self.path):
+            return False
+        with self._open() as db:
+            return self._has_load(db, dataset, load_id, journal)
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
+        if not os.path.exists(self.path):
+            return {}
+        with self._open() as db:
+            return self._tables(db, dataset)
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return stored_type(column, native)
+
+    def migration(
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
+    ) -> list[str]:
+        catalog = self.catalog(dataset)
+        tables = [table for table in schema.tables.values() if table.complete_columns]
+        refuse_twins(tables, catalog)
+        refuse_views(tables, catalog)
+        plan = Migration(
+            catalog,
+            lambda c: stored_type(c, native),
+            lambda table: f"{quoted(dataset)}.{quoted(table)}",
+            retyped=retyped,
+            filled=filled,
+        )
+        return plan.statements(tables)
+
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        rows = sum(file.rows for files in commit.files.values() for file in files)
+        with _COMMITS[os.path.realpath(self.path)], self._open() as db:
+            db.execute(f"SET preserve_insertion_order = {rows <= IN_ORDER_ROWS}")
+            db.execute("BEGIN")
+            try:
+                self._commit(db, commit)
+                db.execute("COMMIT")
+            except BaseException:
+                with suppress(Exception):
+                    db.execute("ROLLBACK")
+                raise
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        if not os.path.exists(self.path):
+            return None
+        with self._open() as db:
+            return _newest_row(db, dataset, table, column, value, order)
+
+    def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        with self._open() as db:
+            limited = "" if limit is None else f" LIMIT {int(limit)}"
+            found = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
+            rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+            return rows
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        with self._open() as db:
+            yield from db.sql(f"SELECT * FROM {_table(db, dataset, table)}").to_arrow_reader(GROUP_ROWS)
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
+        with self._open() as db:
+            query = f"SELECT {by}, count(*), {least} FROM {_table(db, dataset, table)} GROUP BY {by}"
+            return db.execute(query).fetchall()
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        known = self.catalog(dataset)
+        if table not in known:
+            raise no_table(self.path, table, known)
+        with self._open() as db:
+            of, once = _table(db, dataset, table), _empty_once(key, column)
+            query = f"SELECT {_text(key)} FROM {of} {once}"
+            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+
+    def row_counts(self, dataset: str) -> Mapping[str, int]:
+        if not os.path.exists(self.path):
+            return {}
+        with self._open() as db:
+            counts = {}
+            for table, known in self._tables(db, dataset).items():
+                if known.is_view:
+                    continue
+                found = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
+                counts[table] = int(found[0]) if found else 0
+            return counts
+
+    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+        if journal.versions not in self.catalog(dataset):
+            return []
+        rows = self.query(dataset, journal.versions)
+        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+
+    def _commit(self, db: duckdb.DuckDBPyConnection, commit: Commit) -> None:
+        db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(database_of(db))}.{quoted(commit.dataset)}")
+        if self._has_load(db, commit.dataset, commit.load_id, commit.journal):
+            return
+        newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+        if newest != commit.base_hash:
+            raise Moved
+        tables = self._tables(db, commit.dataset)
+        if has_moved(commit, tables):
+            raise Moved
+        refuse_other_run(commit, partial(_newest_row, db, commit.dataset))
+        Load(db, self.path, commit, tables).work()
+
+    def _newest(
+        self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: Journal
+    ) -> str | None:
+        """This column of the newest stored version of a schema."""
+        if not _has_table(db, dataset, journal.versions):
+            return None
+        found = db.execute(
+            f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} WHERE schema_name = ? "
+            "ORDER BY version DESC, inserted_at DESC LIMIT 1",
+            [schema],
+        ).fetchone()
+        return None if found is None else str(found[0])
+
+    def _has_load(self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: Journal) -> bool:
+        if not _has_table(db, dataset, journal.loads):
+            return False
+        query = (
+            f"SELECT 1 FROM {_table(db, dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
+        )
+        found = db.execute(query, [load_id]).fetchone()
+        return found is not None
+
+    def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
+        found: dict[str, dict[str, str]] = {}
+        required: dict[str, set[str]] = {}
+        rows = db.execute(
+            "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
+            "WHERE database_name = current_database() AND schema_name = ? ORDER BY table_name, column_index",
+            [dataset],
+        ).fetchall()
+        for table, column, type_, nullable in rows:
+            found.setdefault(table, {})[column] = type_
+            required.setdefault(table, set()).update(() if nullable else (column,))
+        views = db.execute(
+            "SELECT view_name FROM duckdb_views() "
+            "WHERE database_name = current_database() AND schema_name = ?",
+            [dataset],
+        ).fetchall()
+        return {
+            name: CatalogTable(
+                name,
+                columns,
+                {column: data_type(type_) for column, type_ in columns.items()},
+                (name,) in views,
+                required[name],
+            )
+            for name, columns in found.items()
+        }
+
+    @contextmanager
+    def _open(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        import duckdb
+
+        db = self._connect()
+        try:
+            db.execute("SET TimeZone = 'UTC'")
+            db.execute("SET enable_progress_bar = false")
+            yield db
+        except duckdb.Error as bad:
+            raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}") from bad
+        finally:
+            db.close()
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        """A connection, waiting for another process that holds the file."""
+        import duckdb
+
+        wait = Wait(self.lock_wait, self.say)
+        while True:
+            try:
+                db = duckdb.connect(self.path)
+            except duckdb.Error as bad:
+                message = str(bad)
+                if not any(sign in message for sign in _HELD):
+                    raise DestinationError(
+                        f"{self.path}: DuckDB cannot open it ({one_line(bad)}); "
+                        "check the path, its rights and the free space"
+                    ) from bad
+                holder = _holder(message)
+                if not wait.pause(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
+                    raise DestinationError(
+                        f"{self.path}: another process holds the file ({holder}) and did not let "
+                        f"go within {self.lock_wait:.0f} seconds; close it and load again"
+                    ) from bad
+            else:
+                wait.over()
+                return db
+
+
+def _text(name: str) -> str:
+    return f"CAST({quoted(name)} AS VARCHAR)"
+
+
+def _empty_once(key: str, column: str) -> str:
+    wanted = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+    return f"{wanted} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+
+
+def _newest_row(
+    db: duckdb.DuckDBPyConnection, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+) -> Mapping[str, Any] | None:
+    if not _has_table(db, dataset, table, column):
+        return None
+    found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
+    rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+    return rows[0] if rows else None
+
+
+def _has_table(db: duckdb.DuckDBPyConnection, dataset: str, table: str, column: str | None = None) -> bool:
+    """Whether there is such a table, with such a column if one is named."""
+    where = "database_name = current_database() AND schema_name = ? AND table_name = ?"
+    query = f"SELECT 1 FROM duckdb_columns() WHERE {where} AND coalesce(column_name = ?, TRUE) LIMIT 1"
+    return db.execute(query, [dataset, table, column]).fetchone() is not None
+
+
+def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:
+    return table_name(database_of(db), dataset, table)
+
+
+def _holder(message: str) -> str:
+    holder = message.partition("Conflicting lock is held in ")[2].partition(". ")[0]
+    return holder or "it is locked"

@@ -1,0 +1,76 @@
+"""What DuckDB says, as one sentence that names the table and the column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from trellis.destinations.duckdb.scan import relation
+from trellis.destinations.duckdb.types import duckdb_type
+from trellis.destinations.refusals import null_in, type_clash
+from trellis.destinations.sql.names import quoted
+from trellis.errors import SchemaError, TrellisError
+from trellis.schema.model import Table
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def one_line(bad: Exception) -> str:
+    return str(bad).strip().partition("\n")[0]
+
+
+def refusal(
+    db: duckdb.DuckDBPyConnection,
+    bad: Exception,
+    table: Table,
+    real: Mapping[str, str],
+    paths: Sequence[str],
+) -> TrellisError:
+    """The error for rows that do not fit the table as it really is."""
+    missing = re.search(r"NOT NULL constraint failed: (.*)", one_line(bad))
+    if missing:
+        return null_in(table.name, _last_name(missing[1]))
+    return _misfit(db, table, real, paths) or SchemaError(
+        f"table {table.name}: the rows do not fit the table in the destination ({one_line(bad)}); "
+        "nothing was loaded"
+    )
+
+
+def _misfit(
+    db: duckdb.DuckDBPyConnection, table: Table, real: Mapping[str, str], paths: Sequence[str]
+) -> SchemaError | None:
+    """The first column that cannot be cast, with a value. The transaction is over, so another asks."""
+    import duckdb
+
+    types = {name.lower(): type_ for name, type_ in real.items()}
+    other = db.cursor()
+    try:
+        for column in table.complete_columns:
+            wanted, name = duckdb_type(column), quoted(column.name)
+            there = types.get(column.name.lower(), wanted)
+            if there != wanted and paths:
+                source = relation(paths, [column], {column.name})
+                misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {there}) IS NULL"
+                query = f"SELECT {name} FROM {source} WHERE {misfit} LIMIT 1"
+                try:
+                    found = other.execute(query).fetchone()
+                except duckdb.Error:
+                    continue
+                if found:
+                    return type_clash(table.name, column.name, there, wanted, found[0])
+    finally:
+        other.close()
+    return None
+
+
+def _last_name(qualified: str) -> str:
+    """The last part of a name that DuckDB quoted where it had to.
+
+    >>> _last_name("orders.id"), _last_name('"b.c"."q ""r"')
+    ('id', 'q "r')
+    """
+    last = re.search(r'("(?:[^"]|"")*"|[^."]+)$', qualified.strip())
+    found = last[1] if last else qualified
+    return found[1:-1].replace('""', '"') if found.startswith('"') else found

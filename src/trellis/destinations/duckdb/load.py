@@ -1,0 +1,203 @@
+"""One load in one transaction of DuckDB: migrate, move the staged rows in, record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links
+from trellis.destinations.duckdb.errors import one_line, refusal
+from trellis.destinations.duckdb.links import find_changes
+from trellis.destinations.duckdb.placed import Placed
+from trellis.destinations.duckdb.scan import relation
+from trellis.destinations.duckdb.types import stored_type
+from trellis.destinations.refusals import refuse_required, refuse_twins, type_clash
+from trellis.destinations.sql.keyed import Keyed
+from trellis.destinations.sql.load import SqlLoad
+from trellis.destinations.sql.migration import Migration, emptied
+from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.roots import Words
+from trellis.errors import DestinationError
+from trellis.schema.model import NOTHING, Column, Table
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def table_name(database: str, dataset: str, table: str) -> str:
+    """With the database, as a dataset may be called like it, or like one of DuckDB's own."""
+    return f"{quoted(database)}.{quoted(dataset)}.{quoted(table)}"
+
+
+def database_of(db: duckdb.DuckDBPyConnection) -> str:
+    (name,) = db.execute("SELECT current_database()").fetchall()[0]
+    return str(name)
+
+
+@dataclass
+class Load(SqlLoad):
+    """`catalog` is what stands in the dataset as the transaction begins."""
+
+    db: duckdb.DuckDBPyConnection
+    path: str
+    commit: Commit
+    catalog: Mapping[str, CatalogTable]
+    _there: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.database = database_of(self.db)
+
+    @property
+    def _known(self) -> Mapping[str, CatalogTable]:
+        return self.catalog
+
+    @property
+    def _words(self) -> Words:
+        return Words(type_of=self._type)
+
+    def _forget(self, table: str) -> None:
+        self.catalog = {name: known for name, known in self.catalog.items() if name != table}
+
+    def _migrate(self) -> None:
+        tables = list(self._tables())
+        refuse_twins(tables, self.catalog)
+        plan = Migration(self.catalog, self._type, self._name, filled=self.commit.filled)
+        for table in tables:
+            missing = plan.missing(table) if table.name in self.catalog else []
+            counted = f"SELECT count(*) FROM {self._name(table.name)}"
+            if any(c.required for c in missing) and self._count(counted, table):
+                refuse_required(table, missing)
+            for statement in plan.of_table(table):
+                self._run(statement, table)
+            self._refuse_loss(table)
+
+    def _refuse_loss(self, table: Table) -> None:
+        """Raises SchemaError for a staged value that a column of another type would hold as another one."""
+        real = {name.lower(): type_ for name, type_ in self._known_columns(table).items()}
+        for column in table.complete_columns if self._files(table.name) else ():
+            wanted, there = self._type(column), real.get(column.name.lower())
+            if there in (None, wanted) or column.name not in self._staged_columns(table.name):
+                continue
+            value = quoted(column.name)
+            stored = f"TRY_CAST(TRY_CAST({value} AS {there}) AS {wanted})"
+            query = f"SELECT {value} FROM {self._staged(table.name)} WHERE {stored} IS DISTINCT FROM {value}"
+            unfit = self.db.execute(f"{query} LIMIT 1").fetchone()
+            if unfit:
+                raise type_clash(table.name, column.name, str(there), wanted, unfit[0])
+
+    def _known_columns(self, table: Table) -> Mapping[str, str]:
+        """The columns of a table as it was found, but for those that the load retypes."""
+        known = self.catalog.get(table.name)
+        retyped = self.commit.retyped.get(table.name, ())
+        return {n: t for n, t in known.columns.items() if n not in retyped} if known else {}
+
+    def _retype(self) -> None:
+        """Raises SchemaError where columns hold what does not fit.
+
+        DuckDB up to 1.5 does not commit a change of rows before one of a type, so tables are not empty yet.
+        """
+        without_rows = emptied(self.commit)
+        for name, columns in self.commit.retyped.items():
+            table, real = self.commit.schema.tables[name], self.catalog.get(name, CatalogTable(name))
+            for column in columns:
+                wanted, there = self._type(table.columns[column]), real.columns.get(column)
+                if there is None or there == wanted:
+                    continue
+                if name not in without_rows:
+                    self._refuse_misfit(table, column, there, wanted)
+                cast = f"TRY_CAST({quoted(column)} AS {wanted})"
+                alter = f"ALTER TABLE {self._name(name)} ALTER COLUMN {quoted(column)}"
+                self._run(f"{alter} TYPE {wanted} USING {cast}", table)
+
+    def _refuse_misfit(self, table: Table, column: str, there: str, wanted: str) -> None:
+        misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {wanted}) IS NULL"
+        query = f"SELECT {quoted(column)} FROM {self._name(table.name)} WHERE {misfit} LIMIT 1"
+        unfit = self.db.execute(query).fetchone()
+        if unfit:
+            raise type_clash(table.name, column, there, wanted, unfit[0])
+
+    def _type(self, column: Column) -> str:
+        return stored_type(column, self.commit.native)
+
+    def _keyed(self, load: KeyedLoad) -> None:
+        table = self.commit.schema.tables[load.table]
+        staged = Placed.staged(self._files(table.name), table)
+        columns = [column.name for column in staged.columns]
+        there = [column.name for column in table.complete_columns]
+        relation = staged.relation(self._real_types(table, columns))
+        keyed = Keyed(load, self._name(table.name), relation, columns, there, staged.place)
+        for statement in keyed.statements(lambda query: self._count(query, table)):
+            self._run(statement, table)
+
+    def _real_types(self, table: Table, columns: Sequence[str]) -> dict[str, str]:
+        """The types that columns of a table have by now."""
+        rows = self.db.execute(f"DESCRIBE {self._name(table.name)}").fetchall()
+        real = {str(row[0]).lower(): str(row[1]) for row in rows}
+        return {name: real[name.lower()] for name in columns}
+
+    def _link(self, links: Links) -> None:
+        rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
+        staged = Placed.staged(self._files(rules.name), rules)
+        linking = find_changes(self.db, self.commit, staged, self._name(mappings.name))
+        for statement in linking.statements():
+            self._run(statement, mappings)
+
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
+        if self._files(table.name):
+            self._insert_from(table, self._staged(table.name), where, written)
+
+    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+        """For the place a name is found that no column has."""
+        place = "place"
+        while place in {name.lower() for name in table.columns}:
+            place += "_"
+        listed = ", ".join(map(quoted, self._columns(table)))
+        placed = f"(SELECT {listed}, row_number() OVER () AS {place} FROM {self._staged(table.name)})"
+        self._insert_from(table, placed, f"{place} IN ({places})", written)
+
+    def _insert_from(self, table: Table, source: str, where: str, written: Mapping[str, str]) -> None:
+        values = {**{name: f"s.{quoted(name)}" for name in self._columns(table)}, **written}
+        into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
+        self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} s WHERE {where}", table)
+
+    def _columns(self, table: Table) -> list[str]:
+        """The columns that staged files have; the others are NULL."""
+        there = self._staged_columns(table.name)
+        return [column.name for column in table.complete_columns if column.name in there]
+
+    def _staged(self, table: str) -> str:
+        known = self.commit.schema.tables.get(table)
+        columns = known or next(t for t in self.commit.extra_tables if t.name == table)
+        paths = [file.path for file in self._files(table)]
+        return relation(paths, columns.complete_columns, self._staged_columns(table))
+
+    def _staged_columns(self, table: str) -> set[str]:
+        if table not in self._there:
+            self._there[table] = {name for f in self._files(table) for name in pq.read_schema(f.path).names}
+        return self._there[table]
+
+    def _name(self, table: str) -> str:
+        return table_name(self.database, self.commit.dataset, table)
+
+    def _count(self, query: str, table: Table) -> int:
+        found = self.db.execute(query).fetchone()
+        return int(found[0]) if found else 0
+
+    def _run(
+        self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
+    ) -> object:
+        import duckdb
+
+        try:
+            return self.db.execute(statement, list(values))
+        except (duckdb.ConstraintException, duckdb.ConversionException) as bad:
+            real = self.catalog.get(table.name)
+            paths = [file.path for file in self._files(table.name)]
+            raise refusal(self.db, bad, table, real.columns if real else {}, paths) from bad
+        except duckdb.Error as bad:
+            raise DestinationError(
+                f"{self.path}: DuckDB refused table {table.name}: {one_line(bad)}; nothing was loaded"
+            ) from bad

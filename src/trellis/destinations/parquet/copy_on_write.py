@@ -1,0 +1,190 @@
+"""Rows of Parquet files, taken out or let in: DuckDB says which, Arrow copies the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trellis.destinations.duckdb.errors import one_line
+from trellis.destinations.duckdb.scan import newest_of, relation
+from trellis.destinations.parquet.files import Mask, write_changed, write_filtered
+from trellis.destinations.parquet.manifest import LiveFile
+from trellis.destinations.sql.names import quoted
+from trellis.engine.staging.stage import GROUP_ROWS, StagedFile, folder_name
+from trellis.errors import DestinationError
+from trellis.schema.model import NOTHING, Column
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "2GB"
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A table after the merge: the files that stay as they are, and new ones outside of the tables."""
+
+    kept: tuple[LiveFile, ...]
+    made: tuple[str, ...]
+
+
+@dataclass
+class Sieve:
+    """`root` is the folder that live files are in, `scratch` one for new files."""
+
+    db: duckdb.DuckDBPyConnection
+    root: str
+    scratch: str
+
+    def without(self, table: str, files: Sequence[LiveFile], leaving: str) -> Merged:
+        """The files of a table without the rows that a query of places, from 1, names."""
+        kept, made = [], []
+        for file, hit in zip(files, self._masks(leaving, [f.rows for f in files]), strict=True):
+            if not hit.any():
+                kept.append(file)
+            elif not hit.all():
+                made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
+        return Merged(tuple(kept), tuple(made))
+
+    def changed(
+        self, table: str, files: Sequence[LiveFile], places: str, written: Mapping[str, pa.Scalar]
+    ) -> Merged:
+        """The files of a table with values in the rows that a query of places, from 1, names."""
+        kept, made = [], []
+        for file, hit in zip(files, self._masks(places, [f.rows for f in files]), strict=True):
+            if hit.any():
+                made.append(self._target(table))
+                write_changed(os.path.join(self.root, file.path), hit, made[-1], written)
+            else:
+                kept.append(file)
+        return Merged(tuple(kept), tuple(made))
+
+    def of(
+        self,
+        table: str,
+        files: Sequence[StagedFile],
+        coming: str,
+        written: Mapping[str, pa.Scalar] = NOTHING,
+    ) -> tuple[str, ...]:
+        """Files with the staged rows that a query of places, from 1, names, with values in some columns."""
+        made = []
+        for source, hit in zip(files, self._masks(coming, [f.rows for f in files]), strict=True):
+            if hit.all() and not written:
+                made.append(source.path)
+            elif hit.any():
+                made.append(self._filtered(table, source.path, hit, written))
+        return tuple(made)
+
+    def written(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
+        """A file of the rows of queries, if there are any."""
+        target, rows = self._target(table), 0
+        with pq.ParquetWriter(target, schema) as writer:
+            for query in queries:
+                for batch in self.db.sql(query).to_arrow_reader(GROUP_ROWS):
+                    rows += batch.num_rows
+                    writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+        if not rows:
+            os.unlink(target)
+        return (target,) if rows else ()
+
+    def count(self, query: str) -> int:
+        found = self.db.execute(query).fetchone()
+        return int(found[0]) if found else 0
+
+    def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
+        """For each of some files one after the other: which of its rows a query of places names."""
+        if not sizes:
+            return
+        self.db.execute(f"CREATE OR REPLACE TEMP TABLE places AS SELECT place FROM ({places}) ORDER BY place")
+        first = 1
+        for size in sizes:
+            mask = np.zeros(size, dtype=np.bool_)
+            query = "SELECT place FROM places WHERE place >= ? AND place < ?"
+            found = self.db.execute(query, [first, first + size]).fetchnumpy()["place"]
+            mask[np.asarray(found, dtype=np.int64) - first] = True
+            first += size
+            yield mask
+
+    def _filtered(
+        self, table: str, source: str, kept: Mask, written: Mapping[str, pa.Scalar] = NOTHING
+    ) -> str:
+        target = self._target(table)
+        write_filtered(source, kept, target, written)
+        return target
+
+    def _target(self, table: str) -> str:
+        folder = os.path.join(self.scratch, folder_name(table))
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
+
+
+def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list[tuple[Any, ...]]:
+    """Rows of files per values of columns, and the least text in another one. Raises FileNotFoundError."""
+    import duckdb
+
+    by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
+    needed = dict.fromkeys((*columns, example))
+    source = relation(paths, map(Column, needed), needed)
+    try:
+        with duckdb.connect(":memory:") as db:
+            return db.execute(f"SELECT {by}, count(*), {least} FROM {source} GROUP BY {by}").fetchall()
+    except duckdb.IOException as bad:
+        raise FileNotFoundError(one_line(bad)) from bad
+
+
+def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[str]) -> set[str]:
+    """Those of the values, as text, under which one row of files stands, without a value in a column.
+
+    Raises FileNotFoundError.
+    """
+    import duckdb
+
+    source = relation(paths, map(Column, (key, column)), (key, column))
+    text = f"CAST({quoted(key)} AS VARCHAR)"
+    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+    query = f"SELECT {text} FROM {source} WHERE {text} IN (SELECT unnest(?)) {once}"
+    try:
+        with duckdb.connect(":memory:") as db:
+            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+    except duckdb.IOException as bad:
+        raise FileNotFoundError(one_line(bad)) from bad
+
+
+def newest_row(
+    paths: Sequence[str], columns: Sequence[str], column: str, value: str, order: Sequence[str]
+) -> dict[str, Any] | None:
+    """The last row by the columns of `order` of those with a text in a column. Raises FileNotFoundError."""
+    import duckdb
+
+    query = newest_of(relation(paths, map(Column, columns), columns), column, order)
+    try:
+        with duckdb.connect(":memory:") as db:
+            db.execute("SET TimeZone = 'UTC'")
+            found: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
+            return found[0] if found else None
+    except duckdb.IOException as bad:
+        raise FileNotFoundError(one_line(bad)) from bad
+
+
+@contextmanager
+def sieve(root: str, scratch: str) -> Iterator[Sieve]:
+    """With a DuckDB of its own, which spills into the scratch folder. Raises DestinationError."""
+    import duckdb
+
+    os.makedirs(scratch, exist_ok=True)
+    try:
+        with duckdb.connect(":memory:") as db:
+            db.execute("SET TimeZone = 'UTC'")
+            db.execute("SET enable_progress_bar = false")
+            db.execute(f"SET memory_limit = '{MEMORY}'")
+            db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
+            yield Sieve(db, root, scratch)
+    except duckdb.Error as bad:
+        raise DestinationError(f"{root}: DuckDB could not merge ({one_line(bad)})") from bad

@@ -1,0 +1,307 @@
+"""A folder of Parquet files as the warehouse: run folders per table, and a manifest that makes them count."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from trellis.destinations.base import (
+    NO_COLUMNS,
+    NO_NATIVE,
+    NOT_FILLED,
+    Abilities,
+    CatalogTable,
+    Commit,
+    Filled,
+    Moved,
+    Parallel,
+    one_by_one,
+)
+from trellis.destinations.parquet.copy_on_write import count_by, empty_cells, newest_row
+from trellis.destinations.parquet.files import batches_of, read_rows
+from trellis.destinations.parquet.folder import keep_for_good, make_folder, move_file, plainly
+from trellis.destinations.parquet.intent import Intents, alone
+from trellis.destinations.parquet.load import (
+    OURS,
+    Draft,
+    Load,
+    catalog_of,
+    columns_after,
+    folder_of,
+    is_of_load,
+)
+from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
+from trellis.destinations.parquet.types import type_name
+from trellis.destinations.refusals import no_table, refuse_twins
+from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
+from trellis.engine.arrow.types import Digits
+from trellis.engine.staging.stage import folder_name
+from trellis.errors import DestinationError
+from trellis.evolution.dialect import Journal
+from trellis.schema.model import Column, DataType, Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LOCK_WAIT = 600.0
+ATTEMPTS = 20
+PATIENCE = 3
+"""How often a load is prepared while others may commit; after that they wait for it."""
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the parts of one dataset are."""
+
+    prefix: str
+    lock: str
+    manifests: Manifests
+    intents: Intents
+
+
+class Parquet:
+    """`parquet:DIR`."""
+
+    abilities = Abilities(
+        max_identifier=65536,
+        case_sensitive=False,
+        default_dataset="",
+        family="parquet",
+        casts=False,
+        digits=Digits(9, 9, 76),
+        nested_types=True,
+    )
+
+    def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
+        self.path = path
+        self.url = f"parquet:{path}"
+        self.lock_wait = lock_wait
+
+    def staging(self, load_id: str) -> str:
+        return make_folder(os.path.join(self._staging, folder_name(load_id)))
+
+    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+        if name not in self._place(dataset).manifests.newest().schemas:
+            return None
+        rows = [row for row in self.history(dataset, journal) if row["schema_name"] == name]
+        return str(rows[-1]["schema"]) if rows else None
+
+    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+        place = self._place(dataset)
+        if not _has_load(place.manifests.newest(), load_id, journal):
+            return False
+        if place.intents.exists(load_id):
+            with plainly(self.path), alone(place.lock, self.lock_wait):
+                place.intents.settle(load_id, place.manifests.newest())
+        return True
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
+        return catalog_of(self._place(dataset).manifests.newest())
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return type_name(column)
+
+    def migration(
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
+    ) -> list[str]:
+        manifest = self._place(dataset).manifests.newest()
+        refuse_twins(schema.tables.values(), catalog_of(manifest))
+        for table in schema.tables.values():
+            if table.name in manifest.tables:
+                columns_after(table, manifest.tables[table.name], retyped.get(table.name, ()))
+        plan = Migration(catalog_of(manifest), type_name, retyped=retyped, filled=filled)
+        return plan.statements(schema.tables.values())
+
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        place = self._place(commit.dataset)
+        with plainly(self.path):
+            self._refuse_mixture(commit)
+            for attempt in range(ATTEMPTS):
+                with ExitStack() as held:
+                    if attempt >= PATIENCE:
+                        held.enter_context(alone(place.lock, self.lock_wait))
+                    base = place.manifests.newest()
+                    if _has_load(base, commit.load_id, commit.journal):
+                        return
+                    if base.schemas.get(commit.schema.name) != commit.base_hash:
+                        raise Moved
+                    if has_moved(commit, catalog_of(base)):
+                        raise Moved
+                    refuse_other_run(commit, partial(self._newest_in, base))
+                    draft = self._draft(place, base, commit)
+                    if draft is None:
+                        continue
+                    if attempt < PATIENCE:
+                        held.enter_context(alone(place.lock, self.lock_wait))
+                    if self._publish(place, base, commit, draft):
+                        return
+        raise DestinationError(f"{self.path}: {ATTEMPTS} other loads were faster than this one; load again")
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        return self._read(dataset, lambda manifest: self._newest_in(manifest, table, column, value, order))
+
+    def _newest_in(
+        self, manifest: Manifest, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        live = manifest.tables.get(table, LiveTable())
+        if column not in live.columns:
+            return None
+        paths = [os.path.join(self.path, file.path) for file in live.files]
+        return newest_row(paths, list(live.columns), column, value, order)
+
+    def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+        def rows(manifest: Manifest) -> list[dict[str, Any]]:
+            live = self._live(manifest, table)
+            return read_rows([os.path.join(self.path, f.path) for f in live.files], live.columns, limit)
+
+        return self._read(dataset, rows)
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        live = self._live(self._place(dataset).manifests.newest(), table)
+        try:
+            for file in live.files:
+                yield from batches_of(os.path.join(self.path, file.path))
+        except FileNotFoundError as bad:
+            raise DestinationError(
+                f"{self.path}: a load took a file away meanwhile ({bad}); read again"
+            ) from bad
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        def counts(manifest: Manifest) -> list[tuple[Any, ...]]:
+            files = self._live(manifest, table).files
+            return count_by([os.path.join(self.path, file.path) for file in files], columns, example)
+
+        return self._read(dataset, counts)
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        def cells(manifest: Manifest) -> Collection[str]:
+            live = self._live(manifest, table)
+            paths = [os.path.join(self.path, file.path) for file in live.files]
+            return empty_cells(paths, key, column, values)
+
+        return self._read(dataset, cells)
+
+    def row_counts(self, dataset: str) -> Mapping[str, int]:
+        return {name: table.rows for name, table in self._place(dataset).manifests.newest().tables.items()}
+
+    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+        if journal.versions not in self.catalog(dataset):
+            return []
+        rows = self.query(dataset, journal.versions)
+        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+
+    def _live(self, manifest: Manifest, table: str) -> LiveTable:
+        if table not in manifest.tables:
+            raise no_table(self.path, table, manifest.tables)
+        return manifest.tables[table]
+
+    @property
+    def _staging(self) -> str:
+        return os.path.join(self.path, OURS, "staging")
+
+    def _place(self, dataset: str) -> Place:
+        if os.path.lexists(self.path) and not os.path.isdir(self.path):
+            raise DestinationError(f"{self.path}: it is a file, not a folder; name a folder for the tables")
+        prefix = f"{folder_of(dataset)}/" if dataset else ""
+        ours = os.path.join(self.path, prefix, OURS)
+        return Place(
+            prefix,
+            os.path.join(ours, "lock"),
+            Manifests(os.path.join(ours, "manifests")),
+            Intents(os.path.join(ours, "intents"), self.path, self._staging),
+        )
+
+    def _read(self, dataset: str, read: Callable[[Manifest], Found]) -> Found:
+        """Read files of the newest manifest; if a load removes some meanwhile, those of the next."""
+        manifests = self._place(dataset).manifests
+        while True:
+            manifest = manifests.newest()
+            try:
+                return read(manifest)
+            except FileNotFoundError as bad:
+                if manifests.number() == manifest.number:
+                    raise DestinationError(
+                        f"{self.path}: a file of table data is missing ({bad}); restore it from a backup"
+                    ) from bad
+
+    def _draft(self, place: Place, base: Manifest, commit: Commit) -> Draft | None:
+        """The tables after this load, or None if another load removed files under it."""
+        scratch = self._scratch(commit)
+        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            make_folder(scratch)
+            return Load(self.path, place.prefix, commit, base, scratch).draft()
+        except (OSError, DestinationError):
+            if place.manifests.number() != base.number:
+                return None
+            raise
+
+    def _publish(self, place: Place, base: Manifest, commit: Commit, draft: Draft) -> bool:
+        """Move the files in and add the manifest; False if another load was faster. The lock is held."""
+        if place.manifests.number() != base.number:
+            return False
+        schemas = {**base.schemas, commit.schema.name: str(commit.schema.stored_hash)}
+        after = Manifest(base.number + 1, commit.load_id, schemas, draft.tables)
+        scratch = self._scratch(commit)
+        place.intents.settle_all(commit.load_id, base)
+        place.intents.write(commit.load_id, base.paths ^ after.paths, scratch)
+        moved: list[tuple[str, str]] = []
+        added = False
+        try:
+            for source, target in draft.moves:
+                moved.append((source, os.path.join(self.path, target)))
+                move_file(*moved[-1])
+                keep_for_good(moved[-1][1])
+            for source, target in draft.links:
+                os.makedirs(os.path.dirname(os.path.join(self.path, target)), exist_ok=True)
+                os.link(os.path.join(self.path, source), os.path.join(self.path, target))
+            for folder in {os.path.dirname(path) for path in after.paths - base.paths}:
+                keep_for_good(os.path.join(self.path, folder))
+                keep_for_good(os.path.dirname(os.path.join(self.path, folder)))
+            added = place.manifests.add(after, scratch)
+        finally:
+            if added or place.manifests.newest() == after:
+                with suppress(OSError):
+                    place.intents.settle(commit.load_id, after)
+                    place.manifests.prune()
+            else:
+                for source, target in moved:
+                    with suppress(FileNotFoundError):
+                        move_file(target, source)
+                place.intents.settle(commit.load_id, place.manifests.newest())
+        return added
+
+    def _scratch(self, commit: Commit) -> str:
+        return os.path.join(self._staging, folder_name(commit.load_id), "_commit")
+
+    def _refuse_mixture(self, commit: Commit) -> None:
+        """A table folder and a dataset folder cannot be one."""
+        name = commit.dataset
+        if name and any(t == name for t in self._place("").manifests.newest().tables):
+            raise DestinationError(f"{self.path}: {name} is a table there; give the dataset another name")
+        for table in () if name else commit.schema.tables:
+            if os.path.isdir(os.path.join(self.path, folder_of(table), OURS)):
+                raise DestinationError(f"{self.path}: {table} is a dataset there; rename the table")
+
+
+def _has_load(manifest: Manifest, load_id: str, journal: Journal) -> bool:
+    loads = manifest.tables.get(journal.loads)
+    return loads is not None and any(is_of_load(file.path, load_id) for file in loads.files)

@@ -1,0 +1,91 @@
+"""A note of the files a commit adds and removes, written before it touches them.
+
+Whoever finds the note of a load that was killed puts the folder right: of the files in the note, those
+stay that are in the newest manifest. No other file is ever removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trellis.destinations.parquet.folder import keep_for_good, remove_file, write_for_good
+from trellis.destinations.parquet.manifest import Manifest
+from trellis.engine.staging.stage import folder_name
+from trellis.errors import DestinationError
+
+_SUFFIX = ".json"
+_POLL = 0.02
+
+
+class Intents:
+    """`root` is the folder that paths are relative to; loads in `staging` are at work."""
+
+    def __init__(self, folder: str, root: str, staging: str) -> None:
+        self.folder = folder
+        self.root = root
+        self.staging = staging
+
+    def write(self, load_id: str, paths: Iterable[str], scratch: str) -> None:
+        os.makedirs(self.folder, exist_ok=True)
+        written = os.path.join(scratch, "intent.json")
+        write_for_good(written, json.dumps(sorted(paths)).encode())
+        os.replace(written, self._note(load_id))
+        keep_for_good(self.folder)
+
+    def settle(self, load_id: str, newest: Manifest) -> None:
+        """Put right what this load left behind, if anything."""
+        self._settle(self._note(load_id), newest)
+
+    def settle_all(self, load_id: str, newest: Manifest) -> None:
+        """Put right what this load and those that are no longer at work left behind."""
+        mine = self._note(load_id)
+        for note in Path(self.folder).glob(f"*{_SUFFIX}"):
+            at_work = os.path.isdir(os.path.join(self.staging, note.name.removesuffix(_SUFFIX)))
+            if note == mine or not at_work:
+                self._settle(note, newest)
+
+    def _settle(self, note: Path, newest: Manifest) -> None:
+        try:
+            paths = json.loads(note.read_text())
+        except FileNotFoundError:
+            return
+        live = newest.paths
+        for path in paths:
+            if path not in live:
+                remove_file(os.path.join(self.root, path))
+        note.unlink(missing_ok=True)
+
+    def exists(self, load_id: str) -> bool:
+        return self._note(load_id).exists()
+
+    def _note(self, load_id: str) -> Path:
+        return Path(self.folder, folder_name(load_id) + _SUFFIX)
+
+
+@contextmanager
+def alone(path: str, wait: float) -> Iterator[None]:
+    """Hold a lock file: the loads of one machine touch the files one after the other."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        limit = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= limit:
+                    raise DestinationError(
+                        f"{path}: another load holds it and did not let go within {wait:.0f} seconds; "
+                        "see whether a process hangs, and load again"
+                    ) from None
+                time.sleep(_POLL)
+        yield
+    finally:
+        os.close(descriptor)

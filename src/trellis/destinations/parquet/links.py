@@ -1,0 +1,37 @@
+"""Identity resolution in Parquet files: only files whose ids are no more are written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trellis.destinations.base import Commit, Links
+from trellis.destinations.duckdb.links import find_changes
+from trellis.destinations.duckdb.placed import Placed
+from trellis.destinations.parquet.copy_on_write import Merged, sieve
+from trellis.destinations.parquet.files import schema_of
+from trellis.destinations.parquet.manifest import LiveTable
+
+
+@dataclass
+class LinkMerge:
+    """The mappings of a load. `columns` are those they have after the load, with their types."""
+
+    root: str
+    commit: Commit
+    links: Links
+    live: LiveTable
+    columns: Mapping[str, str]
+    scratch: str
+
+    def run(self) -> Merged:
+        table, rules = (self.commit.schema.tables[n] for n in (self.links.mappings, self.links.rules))
+        mappings = Placed.live(self.root, self.live, self.columns, table)
+        staged = Placed.staged(self.commit.files[rules.name], rules)
+        with sieve(self.root, self.scratch) as found:
+            linking = find_changes(found.db, self.commit, staged, mappings.relation())
+            leaving = f"SELECT m.{mappings.place} AS place FROM {linking.mappings} m WHERE {linking.leaves()}"
+            stays = found.without(table.name, self.live.files, leaving)
+            new = (linking.changed(self.columns), linking.added(self.columns))
+            made = found.written(table.name, new, schema_of(self.columns, mappings.paths, table))
+            return Merged(stays.kept, (*stays.made, *made))

@@ -1,0 +1,246 @@
+"""A database of PostgreSQL as the warehouse; a dataset is a schema there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+import pyarrow as pa
+
+from trellis.destinations.base import (
+    NO_COLUMNS,
+    NO_NATIVE,
+    NOT_FILLED,
+    Abilities,
+    CatalogTable,
+    Commit,
+    Filled,
+    Parallel,
+    one_by_one,
+)
+from trellis.destinations.parquet.folder import make_folder, plainly
+from trellis.destinations.postgres.catalog import has_schema, has_table, read_catalog
+from trellis.destinations.postgres.errors import Unreachable, explained
+from trellis.destinations.postgres.journal import has_load, newest
+from trellis.destinations.postgres.load import deliver
+from trellis.destinations.postgres.names import name_of, refuse_names
+from trellis.destinations.postgres.rows import (
+    batches_of,
+    count_of,
+    counts_of,
+    empty_cells_of,
+    newest_row_of,
+    rows_of,
+)
+from trellis.destinations.postgres.session import Lost, Refused, Session, connect
+from trellis.destinations.postgres.staging import clear_up
+from trellis.destinations.postgres.types import MAX_PRECISION, WEI_SIZE, postgres_type, spelled_out
+from trellis.destinations.postgres.url import parameters, redacted
+from trellis.destinations.refusals import no_table
+from trellis.destinations.sql.literals import postgres_value
+from trellis.destinations.sql.migration import Migration, refuse_views
+from trellis.destinations.sql.names import quoted
+from trellis.engine.arrow.types import Digits
+from trellis.engine.staging.stage import folder_name
+from trellis.errors import DestinationError, UsageError
+from trellis.evolution.dialect import Journal
+from trellis.schema.model import Column, DataType, Schema
+
+TRIES = 5
+PAUSE = 0.5
+"""Seconds before a load that lost its connection is tried again; twice as many each time."""
+RETURN_WAIT = 60.0
+"""How long a load waits for a server that went away in its midst."""
+STAGING = "TRELLIS_STAGING"
+_WHERE = ("host", "port", "dbname", "user")
+
+
+class Postgres:
+    """`postgresql://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE`."""
+
+    abilities = Abilities(
+        max_identifier=63,
+        case_sensitive=True,
+        default_dataset="public",
+        family="postgres",
+        digits=Digits(6, 6, MAX_PRECISION, WEI_SIZE),
+    )
+
+    def __init__(self, url: str) -> None:
+        try:
+            self.parameters = parameters(url)
+        except ImportError as bad:
+            raise UsageError(
+                "PostgreSQL needs the package psycopg: pip install 'trellis-spark[postgres]'"
+            ) from bad
+        self.url = redacted(url)
+
+    def staging(self, load_id: str) -> str:
+        import psycopg
+
+        known = {each.keyword.decode(): each.val for each in psycopg.pq.Conninfo.get_defaults()}
+        said = {name: str(self.parameters.get(name) or _text(known.get(name))) for name in _WHERE}
+        database = said["dbname"] or said["user"]
+        where = folder_name(f"{said['host'] or 'local'} {said['port']} {database}")
+        return make_folder(os.path.join(_staging_root(), where, folder_name(load_id)))
+
+    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+        with self._open() as session:
+            return newest(session, dataset, "schema", name, journal)
+
+    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+        with self._open() as session:
+            found = has_load(session, dataset, load_id, journal)
+            if found:
+                clear_up(session, dataset, load_id)
+            return found
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
+        with self._open() as session:
+            return read_catalog(session, dataset).tables
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return spelled_out(postgres_type(column, native))
+
+    def migration(
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: Filled = NOT_FILLED,
+    ) -> list[str]:
+        tables = [table for table in schema.tables.values() if table.complete_columns]
+        refuse_names(dataset, tables)
+        with self._open() as session:
+            made = [] if has_schema(session, dataset) else [f"CREATE SCHEMA {quoted(dataset)}"]
+            catalog = read_catalog(session, dataset).tables
+        refuse_views(tables, catalog)
+        plan = Migration(
+            catalog,
+            lambda column: postgres_type(column, native),
+            lambda table: name_of(dataset, table),
+            str,
+            retyped,
+            filled,
+            postgres_value,
+        )
+        return [*made, *plan.statements(tables)]
+
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        unknown = False
+        for tried in range(1, TRIES + 1):
+            try:
+                with self._session(RETURN_WAIT if tried > 1 else 0.0) as session:
+                    deliver(session, commit, parallel)
+                return
+            except Lost as lost:
+                unknown = unknown or lost.unknown
+                reason = str(lost)
+            except Unreachable as bad:
+                if tried == 1:
+                    raise
+                raise self._gave_up(commit, tried, unknown, str(bad)) from bad
+            if tried < TRIES:
+                time.sleep(PAUSE * 2 ** (tried - 1))
+        raise self._gave_up(commit, TRIES, unknown, reason)
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        with self._open() as session:
+            known = read_catalog(session, dataset).tables.get(table)
+            if known is None or column not in known.columns:
+                return None
+            return newest_row_of(session, dataset, table, column, value, order)
+
+    def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+        with self._open() as session:
+            known = read_catalog(session, dataset).tables
+            if table not in known:
+                raise no_table(self.url, table, known)
+            return rows_of(session, dataset, table, limit)
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        with self._open() as session:
+            known = read_catalog(session, dataset).tables
+            if table not in known:
+                raise no_table(self.url, table, known)
+            yield from batches_of(session, dataset, table)
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        with self._open() as session:
+            return counts_of(session, dataset, table, columns, example)
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        with self._open() as session:
+            return empty_cells_of(session, dataset, table, key, column, values)
+
+    def row_counts(self, dataset: str) -> Mapping[str, int]:
+        with self._open() as session:
+            tables = read_catalog(session, dataset).tables
+            return {
+                name: count_of(session, dataset, name) for name, table in tables.items() if not table.is_view
+            }
+
+    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+        with self._open() as session:
+            known = has_table(session, dataset, journal.versions)
+            rows = rows_of(session, dataset, journal.versions) if known else []
+        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+
+    @contextmanager
+    def _open(self) -> Iterator[Session]:
+        """A session to read with."""
+        try:
+            with self._session() as session:
+                yield session
+        except Lost as lost:
+            raise DestinationError(f"{self.url}: the connection was lost ({lost}); try again") from lost
+
+    @contextmanager
+    def _session(self, patience: float = 0.0) -> Iterator[Session]:
+        session = connect(self.parameters, self.url, patience)
+        with closing(session.db):
+            try:
+                yield session
+            except Refused as refused:
+                raise explained(refused, session) from refused
+
+    def _gave_up(self, commit: Commit, tried: int, unknown: bool, reason: str) -> DestinationError:
+        outcome = (
+            f"whether it arrived is not known; load again with --load-id {commit.load_id}, which loads "
+            "nothing that is there"
+            if unknown
+            else "nothing was loaded; look into the server's log, and load again"
+        )
+        return DestinationError(
+            f"{self.url}: load {commit.load_id} was tried {tried} times, and each time the connection was "
+            f"lost ({reason}); {outcome}"
+        )
+
+
+def _staging_root() -> str:
+    """A folder that only this user writes to, unless the environment names one."""
+    if named := os.environ.get(STAGING):
+        return named
+    root = os.path.join(tempfile.gettempdir(), f"trellis-{os.getuid()}")
+    with plainly(root), suppress(FileExistsError):
+        os.mkdir(root, mode=0o700)
+    found = os.lstat(root)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise DestinationError(f"{root}: it belongs to somebody else; set {STAGING} to a folder of your own")
+    return root
+
+
+def _text(value: bytes | None) -> str:
+    return value.decode() if value else ""

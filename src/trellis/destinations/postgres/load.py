@@ -1,0 +1,287 @@
+"""One load in one transaction of PostgreSQL: migrate, move the staged rows in, record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links, Moved, Parallel
+from trellis.destinations.postgres.casts import Casts, Probe
+from trellis.destinations.postgres.catalog import has_schema, read_catalog
+from trellis.destinations.postgres.errors import explained
+from trellis.destinations.postgres.journal import has_load, newest
+from trellis.destinations.postgres.names import digest, name_of, refuse_names
+from trellis.destinations.postgres.rows import newest_row_of
+from trellis.destinations.postgres.session import Aim, Refused, Session
+from trellis.destinations.postgres.staging import Staging, clear_up, wait_for
+from trellis.destinations.postgres.types import postgres_type
+from trellis.destinations.refusals import refuse_required, type_clash
+from trellis.destinations.sql.keyed import POSTGRES, Keyed
+from trellis.destinations.sql.links import Linking, changes_of
+from trellis.destinations.sql.literals import postgres_value
+from trellis.destinations.sql.load import SqlLoad
+from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
+from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.roots import Words
+from trellis.errors import SchemaError, TrellisError
+from trellis.schema.model import NOTHING, Column, Table
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Cursor = psycopg.Cursor[tuple[Any, ...]]
+
+GIVEN, MERGED = "pg_temp.links_given", "pg_temp.links_merged"
+TURNS = 5
+"""How often a transaction is begun that the server ends for the sake of another one."""
+_CANNOT_CAST = ("42804", "42846", "42883")
+_YIELDED = ("40P01", "40001")
+
+
+def deliver(session: Session, commit: Commit, parallel: Parallel) -> None:
+    """Stage and commit, unless the load is there. Raises Moved, Lost, TrellisError."""
+    tables = tables_of(commit)
+    refuse_names(commit.dataset, tables)
+    if is_there(session, commit):
+        clear_up(session, commit.dataset, commit.load_id)
+        return
+    staged = [(table, commit.files[table.name]) for table in tables if commit.files.get(table.name)]
+    with ExitStack() as held:
+        staging = Staging(session, commit.dataset, commit.load_id, staged, lambda c: type_of(commit, c))
+        if staged:
+            held.enter_context(staging)
+            staging.fill(parallel)
+            staging.know(_compared(commit))
+        for turn in range(1, TURNS + 1):
+            load = Load(session, commit, staging)
+            try:
+                with session.transaction(decisive=True):
+                    load.run()
+                return
+            except Refused as refused:
+                if refused.code not in _YIELDED or turn == TURNS:
+                    raise load.fault(refused) from refused
+
+
+def tables_of(commit: Commit) -> list[Table]:
+    known = (*commit.schema.tables.values(), *commit.extra_tables)
+    return [table for table in known if table.complete_columns]
+
+
+def type_of(commit: Commit, column: Column) -> str:
+    return postgres_type(column, commit.native)
+
+
+def is_there(session: Session, commit: Commit) -> bool:
+    """Whether the load is in the dataset. Raises Moved where that is not any more what it was planned on."""
+    if has_load(session, commit.dataset, commit.load_id, commit.journal):
+        return True
+    stored = newest(session, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+    if stored != commit.base_hash:
+        raise Moved
+    if commit.catalog is not None and has_moved(commit, read_catalog(session, commit.dataset).tables):
+        raise Moved
+    return False
+
+
+def _compared(commit: Commit) -> set[str]:
+    """Tables whose staged rows are compared with others."""
+    merged = (chain.root for chain in commit.chains if chain.mode == "merge")
+    chains = (table.name for root in merged for table in commit.schema.chain(root))
+    return {*chains, *(load.table for load in commit.keyed if load.keys)}
+
+
+@dataclass
+class Load(SqlLoad):
+    """The transaction of a load, which is open when it runs."""
+
+    session: Session
+    commit: Commit
+    staging: Staging
+    casts: dict[str, Casts] = field(default_factory=dict)
+
+    def run(self) -> None:
+        commit = self.commit
+        what = f"dataset {commit.dataset}"
+        wait_for(self.session, digest("dataset", commit.dataset), what, "pg_advisory_xact_lock")
+        if is_there(self.session, commit):
+            return
+        refuse_other_run(commit, partial(newest_row_of, self.session, commit.dataset))
+        if self.staging.staged:
+            self.staging.check()
+        self.catalog = read_catalog(self.session, commit.dataset)
+        self._make_dataset()
+        self.work()
+
+    def fault(self, refused: Refused) -> TrellisError:
+        """The error for a refused statement. The transaction is over, the staged rows are still there."""
+        found, table = None, refused.aim.table
+        if refused.code.startswith("22") or refused.code in _CANNOT_CAST:
+            found = self.casts[table].misfit(self.session) if table in self.casts else self._unfit(table)
+        return found or explained(refused, self.session)
+
+    def _unfit(self, table: str) -> SchemaError | None:
+        """A value in a table that does not fit the new type of its column."""
+        for name in self.commit.retyped.get(table, ()):
+            wanted = type_of(self.commit, self.commit.schema.tables[table].columns[name])
+            cast = f"CAST({quoted(name)} AS {wanted})"
+            probe = Probe(self.session, wanted, cast, self._name(table))
+            if not probe.takes():
+                real = self.catalog.tables[table].columns[name]
+                return type_clash(table, name, real, wanted, probe.example(quoted(name)))
+        return None
+
+    def _make_dataset(self) -> None:
+        dataset = self.commit.dataset
+        if not has_schema(self.session, dataset):
+            database = quoted(self.session.db.info.dbname)
+            aim = Aim(needs=f"GRANT CREATE ON DATABASE {database} TO {{user}}")
+            self.session.run(f"CREATE SCHEMA {quoted(dataset)}", aim=aim)
+
+    @property
+    def _known(self) -> Mapping[str, CatalogTable]:
+        return self.catalog.tables
+
+    @property
+    def _words(self) -> Words:
+        place = f"s.{quoted(self.staging.place)}"
+        return Words("pg_temp.leaving", "pg_temp.coming", place, lambda column: type_of(self.commit, column))
+
+    def _forget(self, table: str) -> None:
+        self.catalog = self.catalog.without(table)
+
+    def _retype(self) -> None:
+        """The migration does."""
+
+    def _migrate(self) -> None:
+        for table in self._tables():
+            self._migrate_one(table)
+
+    def _migrate_one(self, table: Table) -> None:
+        commit, known = self.commit, self.catalog.tables
+        plan = Migration(
+            known,
+            lambda c: type_of(commit, c),
+            self._name,
+            str,
+            commit.retyped,
+            commit.filled,
+            postgres_value,
+        )
+        if table.name in known:
+            missing = plan.missing(table)
+            rows = f"SELECT EXISTS (SELECT 1 FROM {self._name(table.name)})"
+            if any(c.required for c in missing) and self._run(rows, table).fetchone() == (True,):
+                refuse_required(table, missing)
+        for statement in plan.of_table(table):
+            self._run(statement, table, owner=table.name in known)
+        self.casts[table.name] = casts = self._casts(table)
+        casts.check(self.session, self._aim(table.name))
+
+    def _casts(self, table: Table) -> Casts:
+        """How the staged columns of a table become its real ones."""
+        commit = self.commit
+        real = self.catalog.tables.get(table.name, CatalogTable(table.name))
+        retyped = commit.retyped.get(table.name, ())
+        return Casts(
+            table,
+            self.staging.relations.get(table.name, ""),
+            self.staging.place,
+            {c.name: type_of(commit, c) for c in table.complete_columns},
+            {name: type_ for name, type_ in real.columns.items() if name not in retyped},
+            real.types,
+            self.catalog.computed.get(table.name, frozenset()),
+        )
+
+    def _keyed(self, load: KeyedLoad) -> None:
+        table = self.commit.schema.tables[load.table]
+        real = self.catalog.tables.get(table.name, CatalogTable(table.name)).columns
+        computed = self.catalog.computed.get(table.name, frozenset())
+        there = {*real, *(column.name for column in table.complete_columns)} - computed
+        filled = {*load.keys, *self.staging.with_values(table.name)}
+        keyed = Keyed(
+            load,
+            self._name(table.name),
+            self._staged(table.name),
+            [name for name in self._columns(table) if name in filled],
+            there,
+            self.staging.place,
+            POSTGRES,
+        )
+        for statement in keyed.statements(lambda query: self._count(query, table)):
+            self._run(statement, table)
+
+    def _link(self, links: Links) -> None:
+        commit, mappings = self.commit, self.commit.schema.tables[links.mappings]
+        staged, place = self._staged(links.rules), self.staging.place
+        linking = Linking(links, staged, self._name(links.mappings), GIVEN, MERGED, commit.now, place)
+        changes = changes_of(self._run(linking.open_rules(), mappings).fetchall(), commit.load_id)
+        given = [(*pair, identity) for pair, identity in changes.given.items()]
+        self._keep(GIVEN, ("kind", "value", "identity"), given)
+        self._keep(MERGED, ("gone", "kept"), list(changes.merged.items()))
+        for statement in linking.statements():
+            self._run(statement, mappings)
+
+    def _keep(self, name: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+        """Make a temporary table of texts."""
+        listed = ", ".join(f"{column} text" for column in columns)
+        self.session.run(f"CREATE TEMP TABLE {name} ({listed}) ON COMMIT DROP")
+        marks = ", ".join(f"${number}::text[]" for number in range(1, len(columns) + 1))
+        values = [list(each) for each in zip(*rows, strict=True)]
+        if values:
+            self.session.run(f"INSERT INTO {name} SELECT * FROM unnest({marks})", values)
+
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
+        if self._files(table.name):
+            values = {**{name: f"s.{quoted(name)}" for name in self._columns(table)}, **written}
+            into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
+            source = f"{self._staged(table.name)} AS s"
+            self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} WHERE {where}", table)
+
+    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+        self._insert(table, f"{quoted(self.staging.place)} IN ({places})", written)
+
+    def _columns(self, table: Table) -> list[str]:
+        """The columns that staged files have and the table takes; the others get their defaults."""
+        none: frozenset[str] = frozenset()
+        left_out = self.catalog.computed.get(table.name, none) | (
+            self.catalog.defaulted.get(table.name, none) - self.staging.with_values(table.name)
+        )
+        there = self.staging.columns(table.name) - left_out
+        return [column.name for column in table.complete_columns if column.name in there]
+
+    def _staged(self, table: str) -> str:
+        return self.casts[table].relation
+
+    def _name(self, table: str) -> str:
+        return name_of(self.commit.dataset, table)
+
+    def _count(self, query: str, table: Table) -> int:
+        found = self._run(query, table).fetchone()
+        return int(found[0]) if found else 0
+
+    def _run(
+        self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
+    ) -> Cursor:
+        needs = ""
+        if owner:
+            needs = f"ALTER TABLE {self._name(table.name)} OWNER TO {{user}}"
+        elif statement.startswith("CREATE TABLE"):
+            needs = f"GRANT USAGE, CREATE ON SCHEMA {quoted(self.commit.dataset)} TO {{user}}"
+        elif statement.startswith("CREATE TEMP"):
+            needs = f"GRANT TEMPORARY ON DATABASE {quoted(self.session.db.info.dbname)} TO {{user}}"
+        storable = [_storable(value) for value in values]
+        return self.session.run(statement, storable, self._aim(table.name, needs))
+
+    def _aim(self, table: str, needs: str = "") -> Aim:
+        relation = self._name(table)
+        return Aim(
+            table, relation, needs or f"GRANT SELECT, INSERT, UPDATE, DELETE ON {relation} TO {{user}}"
+        )
+
+
+def _storable(value: Any) -> Any:
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value

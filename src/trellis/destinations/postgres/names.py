@@ -1,0 +1,76 @@
+"""Names in PostgreSQL: what is too long for it, what the parts of a load are called there, and its locks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from trellis.destinations.sql.names import quoted
+from trellis.errors import SchemaError
+from trellis.schema.model import Table
+
+LIMIT = 63
+"""Bytes; what goes beyond would be cut off in silence."""
+_STAGING = "_trellis_staging"
+
+
+def name_of(schema: str, table: str) -> str:
+    return f"{quoted(schema)}.{quoted(table)}"
+
+
+def staging_schema(dataset: str) -> str:
+    """The schema of the tables into which loads of a dataset are copied.
+
+    >>> staging_schema("shop"), len(staging_schema("s" * 60))
+    ('shop_trellis_staging', 63)
+    """
+    whole = dataset + _STAGING
+    if len(whole.encode()) <= LIMIT:
+        return whole
+    short = f"_{digest(dataset)[:8]}{_STAGING}"
+    return dataset.encode()[: LIMIT - len(short)].decode(errors="ignore") + short
+
+
+def digest(*names: str) -> str:
+    """16 hexadecimal digits, which are also the number of an advisory lock."""
+    return hashlib.sha256("\0".join(names).encode()).hexdigest()[:16]
+
+
+def lock_number(digits: str) -> int:
+    """
+    >>> lock_number("0000000000000010"), lock_number("ffffffffffffffff")
+    (16, -1)
+    """
+    return int.from_bytes(bytes.fromhex(digits), "big", signed=True)
+
+
+def free_name(wanted: str, taken: Iterable[str]) -> str:
+    """The name, with underscores where it is taken.
+
+    >>> free_name("place", ["place", "place_"])
+    'place__'
+    """
+    names = {*taken}
+    while wanted in names:
+        wanted += "_"
+    return wanted
+
+
+def refuse_names(dataset: str, tables: Iterable[Table]) -> None:
+    """Raises SchemaError for what PostgreSQL would cut, or cannot take at all."""
+    _refuse(dataset, "dataset")
+    for table in tables:
+        _refuse(table.name, "table")
+        for column in table.complete_columns:
+            _refuse(column.name, f"table {table.name}, column")
+
+
+def _refuse(name: str, what: str) -> None:
+    size = len(name.encode())
+    if size > LIMIT:
+        raise SchemaError(
+            f"{what} {name}: the name has {size} bytes, and PostgreSQL takes {LIMIT}; shorten it, or choose "
+            "the naming convention snake_case"
+        )
+    if not name or "\0" in name:
+        raise SchemaError(f"{what} {name!r}: PostgreSQL does not take this name; give it another one")

@@ -1,0 +1,168 @@
+"""What loads into SQL databases have in common: the order of the steps, resets, merges and records.
+
+Statements here run unchanged on DuckDB and PostgreSQL; values are bound as $1, $2.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links
+from trellis.destinations.refusals import double_keys
+from trellis.destinations.sql.merge import Chain
+from trellis.destinations.sql.migration import emptied, refuse_views
+from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.roots import Words
+from trellis.engine.staging.stage import StagedFile
+from trellis.schema.model import NOTHING, Table
+
+
+class SqlLoad(ABC):
+    """A load in an open transaction of a database. A subclass knows how its database does each step."""
+
+    commit: Commit
+
+    def work(self) -> None:
+        """Reset, migrate, move the staged rows in, record."""
+        commit = self.commit
+        reset = [Table(name) for name in (*commit.reset.drop, *commit.reset.empty)]
+        refuse_views([*self._tables(), *reset], self._known)
+        for name in commit.reset.drop:
+            if name in self._known:
+                self._run(f"DROP TABLE {self._name(name)}", Table(name), owner=True)
+                self._forget(name)
+        self._retype()
+        self._empty()
+        self._migrate()
+        for chain in commit.chains:
+            if chain.mode == "merge":
+                self._merge(chain)
+            else:
+                for table in commit.schema.chain(chain.root):
+                    self._insert(table)
+        for load in commit.keyed:
+            if self._files(load.table):
+                self._keyed(load)
+        if commit.links and self._files(commit.links.rules):
+            self._link(commit.links)
+        for table in commit.extra_tables:
+            self._insert(table)
+        for name, rows in commit.records.items():
+            for row in rows:
+                self._record(name, row)
+
+    def _tables(self) -> Iterator[Table]:
+        """The tables that the load needs."""
+        known = (*self.commit.schema.tables.values(), *self.commit.extra_tables)
+        return (table for table in known if table.complete_columns)
+
+    def _empty(self) -> None:
+        for name in emptied(self.commit):
+            if name in self._known:
+                self._run(f"DELETE FROM {self._name(name)}", Table(name))
+        versions = self.commit.journal.versions
+        if self.commit.reset.versions and versions in self._known:
+            delete = f"DELETE FROM {self._name(versions)} WHERE schema_name = $1"
+            self._run(delete, Table(versions), [self.commit.schema.name])
+
+    def _merge(self, load: ChainLoad) -> None:
+        chain = Chain(
+            self.commit.schema,
+            load,
+            self.commit.keys.__getitem__,
+            self._name,
+            self._staged,
+            self._words,
+        )
+        root, roots = chain.root, chain.roots
+        roots.check()
+        if not any(file.rows for file in self._files(root.name)):
+            return
+        if load.strategy == "upsert" and (twice := self._count(roots.double_keys(), root)):
+            raise double_keys(root.name, twice)
+        self._run(f"CREATE TEMP TABLE {self._words.coming} AS {roots.coming()}", root)
+        written: Mapping[str, str] = NOTHING
+        if chain.replaces:
+            self._run(f"CREATE TEMP TABLE {self._words.leaving} AS {roots.leaving()}", root)
+            for table in reversed(chain.tables):
+                self._run(f"DELETE FROM {self._name(table.name)} WHERE {chain.leaving(table.name)}", table)
+            self._run(f"DROP TABLE {self._words.leaving}", root)
+        elif versions := roots.versions:
+            ended = f"{quoted(versions.history.valid_to)} = {versions.ended}"
+            update = f"UPDATE {self._name(root.name)} AS d SET {ended} WHERE {roots.retiring(versions)}"
+            self._run(update, root)
+            written = versions.written
+        for table in chain.tables:
+            self._let_in(chain, table, written if table == root else NOTHING)
+        self._run(f"DROP TABLE {self._words.coming}", root)
+
+    def _let_in(self, chain: Chain, table: Table, written: Mapping[str, str]) -> None:
+        """Insert the rows of one table that come; `written` are values of columns that the load knows."""
+        if not self._files(table.name):
+            return
+        apart = chain.replaces or table == chain.root
+        if apart and self._count(chain.has_double_ids(table.name), table):
+            self._insert_places(table, chain.places_coming(table.name, once=chain.replaces), written)
+        else:
+            self._insert(table, chain.coming(table.name), written)
+
+    def _record(self, name: str, row: Mapping[str, Any]) -> None:
+        columns = ", ".join(map(quoted, row))
+        marks = ", ".join(f"${number}" for number in range(1, len(row) + 1))
+        into = f"INSERT INTO {self._name(name)} ({columns}) VALUES ({marks})"
+        self._run(into, Table(name), list(row.values()))
+
+    def _files(self, table: str) -> Sequence[StagedFile]:
+        return self.commit.files.get(table, ())
+
+    @property
+    @abstractmethod
+    def _known(self) -> Mapping[str, CatalogTable]:
+        """What stands in the dataset."""
+
+    @property
+    @abstractmethod
+    def _words(self) -> Words: ...
+
+    @abstractmethod
+    def _forget(self, table: str) -> None:
+        """Take a table that was dropped out of what is known."""
+
+    @abstractmethod
+    def _retype(self) -> None:
+        """Give columns another type, where the migration does not."""
+
+    @abstractmethod
+    def _migrate(self) -> None: ...
+
+    @abstractmethod
+    def _keyed(self, load: KeyedLoad) -> None: ...
+
+    @abstractmethod
+    def _link(self, links: Links) -> None: ...
+
+    @abstractmethod
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
+        """Insert the staged rows `s` of a table for which a condition holds."""
+
+    @abstractmethod
+    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+        """Insert the staged rows of a table whose places a query names."""
+
+    @abstractmethod
+    def _staged(self, table: str) -> str:
+        """What stands in a FROM clause for the staged rows of a table."""
+
+    @abstractmethod
+    def _name(self, table: str) -> str: ...
+
+    @abstractmethod
+    def _count(self, query: str, table: Table) -> int: ...
+
+    @abstractmethod
+    def _run(
+        self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
+    ) -> object:
+        """Execute a statement about a table; `owner`: only its owner may."""

@@ -1,0 +1,187 @@
+"""Lines as columns: Arrow reads them under a schema made from the types that a first block showed.
+
+It is strict, so what it reads holds nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import orjson
+import pyarrow as pa
+
+from trellis.engine.columnar.authored.casts import way_of
+from trellis.engine.columnar.authored.columns import Read, Vectors
+from trellis.engine.columnar.events import seen_in
+from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.input.lines import BadLine, parse
+from trellis.evolution.recipe import Path
+from trellis.evolution.vector import at
+
+SAMPLE: Final = 256
+"""Lines of a block that is not clean that are looked at for their types."""
+
+
+class LineVectors:
+    """Reads lines for the columns that `vectors` makes."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+        self.used = vectors.program.used
+        self.types: dict[Path, pa.DataType] = {}
+        self.loose: set[str] = set()
+        """Keys at the top that are read by Python only, as their values are objects, or of several kinds."""
+        self.schema: pa.Schema | None = None
+        self.paths: frozenset[Path] = frozenset()
+        """Where the types of values are known."""
+
+    def learn(self, lines: Sequence[bytes]) -> None:
+        """See of which types the values are."""
+        chosen = [line for line in lines[:: max(len(lines) // SAMPLE, 1)] if line and not line.isspace()]
+        seen = seen_in(chosen)
+        for path, type_ in seen.items():
+            known = self.types.get(path)
+            if known is None or pa.types.is_null(known):
+                self.types[path] = type_
+            elif known != type_ and not pa.types.is_null(type_):
+                self.loose.add(path[0])
+        tops = {path[0] for path in seen}
+        for line in chosen:
+            try:
+                keys = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                continue
+            if isinstance(keys, dict):
+                self.loose.update(key for key in keys if key in self.used and key not in tops)
+        self.schema = self._schema()
+
+    def read(self, lines: Sequence[bytes]) -> Read:
+        """The rows of some lines. Raises NotClean."""
+        if self.schema is None or not lines:
+            raise NotClean
+        read = read_strictly(b"\n".join(lines) + b"\n", self.schema, "ignore" if self.loose else "infer")
+        return self.vectors.read(_LineRecords(self, read, lines))
+
+    def _schema(self) -> pa.Schema | None:
+        names = dict.fromkeys(path[0] for path in self.types if path[0] in self.used)
+        fields = [pa.field(name, _type_at(self.types, (name,))) for name in names if name not in self.loose]
+        self.paths = frozenset(_paths((), fields))
+        return pa.schema(fields) if fields else None
+
+
+class _LineRecords:
+    """Lines that were read."""
+
+    way_of = staticmethod(way_of)
+    patient = False
+
+    def __init__(self, reader: LineVectors, read: pa.Table, lines: Sequence[bytes]) -> None:
+        self.size = read.num_rows
+        self.lines = lines
+        self.program = reader.vectors.program
+        self.loose = reader.loose
+        self.arrays: dict[Path, pa.Array] = {}
+        self._lists: dict[Path, list[Any]] = {}
+        self.arrays_of = frozenset(read.schema.names)
+        stack: list[tuple[Path, pa.Array]] = [
+            ((name,), _one(read.column(name))) for name in read.schema.names
+        ]
+        while stack:
+            path, array = stack.pop()
+            if array.null_count < len(array) and path[0] in reader.used and path not in reader.paths:
+                raise NotClean  # its type is one that Arrow guessed
+            self.arrays[path] = array
+            if pa.types.is_struct(array.type):
+                stack += [
+                    ((*path, inner.name), each)
+                    for inner, each in zip(array.type, array.flatten(), strict=True)
+                ]
+
+    def is_known(self, path: Path) -> bool:
+        if self.loose and path[0] not in self.arrays_of:
+            return path[0] not in self.keys
+        return True
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys at the top of any record."""
+        return frozenset().union(*self.items)
+
+    def array(self, path: Path) -> pa.Array | None:
+        return self.arrays.get(path)
+
+    def values(self, path: Path) -> Sequence[Any]:
+        """The values as Python has them from JSON; of objects only the line knows which keys are there."""
+        if path not in self._lists:
+            array = self.arrays.get(path)
+            if not self.is_known(path) or (array is not None and _is_vague(array.type)):
+                self._lists[path] = [at(item, path) for item in self.items]
+            else:
+                self._lists[path] = [None] * self.size if array is None else array.to_pylist()
+        return self._lists[path]
+
+    @cached_property
+    def items(self) -> list[Any]:
+        """The records as Python has them. Raises NotClean."""
+        try:
+            return [parse(line) for line in self.lines]
+        except BadLine:
+            raise NotClean from None
+
+    def has_key_with(self, joint: str) -> bool:
+        if any(joint in path[-1] for path in self.arrays):
+            return True
+        return bool(self.loose) and any(has_key(item, joint) for item in self.items)
+
+    def unused(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        used, tell = self.program.used, self.program.unused
+        if self.loose:
+            counts = Counter(
+                key
+                for item in self.items
+                for key, value in item.items()
+                if key not in used and value is not None
+            )
+            found.update({tell(key): count for key, count in counts.items()})
+            return found
+        for path, array in self.arrays.items():
+            if len(path) == 1 and path[0] not in used and array.null_count < len(array):
+                found[tell(path[0])] = len(array) - array.null_count
+        return found
+
+
+def _type_at(types: Mapping[Path, pa.DataType], path: Path) -> pa.DataType:
+    inner = [each[-1] for each in types if len(each) == len(path) + 1 and each[: len(path)] == path]
+    if inner:
+        return pa.struct([pa.field(name, _type_at(types, (*path, name))) for name in inner])
+    return types[path] if path in types else pa.null()
+
+
+def _paths(above: Path, fields: Iterable[pa.Field]) -> Iterator[Path]:
+    for each in fields:
+        path = (*above, each.name)
+        yield path
+        if pa.types.is_struct(each.type):
+            yield from _paths(path, each.type)
+
+
+def _is_vague(type_: pa.DataType) -> bool:
+    """Whether the lines say more: which keys an object has, which of the numbers are integers."""
+    if pa.types.is_list(type_):
+        return _is_vague(type_.value_type)
+    return bool(pa.types.is_struct(type_) or pa.types.is_floating(type_))
+
+
+def has_key(value: Any, joint: str) -> bool:
+    """Whether a key of objects, one in the other, holds a text."""
+    return isinstance(value, dict) and any(
+        joint in key or has_key(inner, joint) for key, inner in value.items()
+    )
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,0 +1,132 @@
+"""Rows with types as columns: what the program would find in each row, as arrays or as Python values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trellis.engine.columnar.authored.lines import has_key
+from trellis.engine.columnar.authored.typed_casts import typed_way
+from trellis.engine.columnar.typed.kinds import Kinds, marked_rows
+from trellis.evolution.recipe import Path
+from trellis.evolution.vector import VectorProgram, at
+
+
+class TypedRecords:
+    """The rows of a batch that is regular."""
+
+    way_of = staticmethod(typed_way)
+    patient = True
+
+    def __init__(self, batch: pa.RecordBatch, program: VectorProgram, kinds: Kinds) -> None:
+        self.size = batch.num_rows
+        self.program = program
+        self.kinds = kinds
+        self.arrays: dict[Path, pa.Array] = {}
+        self.vague: set[Path] = set()
+        """Where only Python knows which keys stand below, and which values are null."""
+        self._lists: dict[Path, list[Any]] = {}
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            self._add((name,), column)
+
+    def _add(self, path: Path, array: pa.Array) -> pa.Array:
+        array = ordinary(array)
+        if _is.is_struct(array.type) and array.type.num_fields and path[0] in self.program.used:
+            names = [each.name for each in array.type]
+            inner = [
+                self._add((*path, name), each) for name, each in zip(names, array.flatten(), strict=True)
+            ]
+            array = pa.StructArray.from_arrays(inner, names, mask=array.is_null())
+        elif _is_vague(array.type):
+            self.vague.add(path)
+        self.arrays[path] = array
+        return array
+
+    def is_known(self, path: Path) -> bool:
+        return path in self.arrays or self._above(path) is None
+
+    def array(self, path: Path) -> pa.Array | None:
+        return self.arrays.get(path)
+
+    def values(self, path: Path) -> Sequence[Any]:
+        if path not in self._lists:
+            above = self._above(path)
+            if path in self.arrays:
+                column = pa.record_batch([self.arrays[path]], [""])
+                self._lists[path] = [row[""] for row in marked_rows(column, self.kinds)]
+            elif above is not None:
+                self._lists[path] = [at(each, path[len(above) :]) for each in self.values(above)]
+            else:
+                self._lists[path] = [None] * self.size
+        return self._lists[path]
+
+    def has_key_with(self, joint: str) -> bool:
+        used = self.program.used
+        if any(joint in path[-1] for path in self.arrays if path[0] in used):
+            return True
+        return any(
+            has_key(each, joint) for path in self.vague if path[0] in used for each in self.values(path)
+        )
+
+    def unused(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for path, array in self.arrays.items():
+            if path[0] in self.program.used:
+                continue
+            if path in self.vague:
+                count = self.size - self.values(path).count(None)
+            else:
+                count = self.size - array.null_count
+            if count:
+                found[self.program.unused(path[0])] = count
+        return found
+
+    def _above(self, path: Path) -> Path | None:
+        """The vague place above a path."""
+        return next((path[:end] for end in range(1, len(path)) if path[:end] in self.vague), None)
+
+
+def ordinary(array: pa.Array) -> pa.Array:
+    """The same values in the most common of the types that Python does not tell apart.
+
+    >>> ordinary(pa.array(["a", "a"], pa.large_string()).dictionary_encode()).type
+    DataType(string)
+    """
+    try:
+        if _is.is_dictionary(array.type):
+            values = ordinary(array.dictionary)
+            return ordinary(pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode())
+        if _is.is_run_end_encoded(array.type):
+            return ordinary(pc.run_end_decode(array))
+        wanted = _ordinary_type(array.type)
+        return array if wanted == array.type else array.cast(wanted)
+    except pa.ArrowException:
+        return array
+
+
+def _is_vague(type_: pa.DataType) -> bool:
+    return isinstance(type_, pa.BaseExtensionType) or any(is_one(type_) for is_one in _VAGUE)
+
+
+def _ordinary_type(type_: pa.DataType) -> pa.DataType:
+    if _is.is_dictionary(type_):
+        return _ordinary_type(type_.value_type)
+    if _is.is_large_string(type_) or _is.is_string_view(type_):
+        return pa.string()
+    if _is.is_large_binary(type_) or _is.is_binary_view(type_) or _is.is_fixed_size_binary(type_):
+        return pa.binary()
+    if _is.is_float16(type_):
+        return pa.float32()
+    if any(is_one(type_) for is_one in FLAT):
+        return pa.list_(_ordinary_type(type_.value_type))
+    return type_
+
+
+_is = pa.types
+FLAT: Final = (_is.is_list, _is.is_large_list, _is.is_fixed_size_list)
+"""Lists that Arrow flattens and casts without fault; it does not so with list views."""
+_VAGUE: Final = (_is.is_map, _is.is_union, _is.is_dictionary, _is.is_run_end_encoded)

@@ -1,0 +1,151 @@
+"""The lines of a block by the sort of their record, each sort by its recipe as long as that is worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
+from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.exact.routed_rows import Spreader
+from trellis.engine.staging.batches import Keyring, TableBatch
+
+Line = tuple[int, bytes]
+"""Its number, and what it says."""
+Sort = tuple[str | None, ...]
+
+LEAST = 128
+"""Lines of one sort in a block from which on a recipe is faster than the exact way."""
+FEW = 16
+"""Lines that are not divided further to find what is special among them."""
+SAMPLES = 64
+"""Lines that are looked at for the types of lists."""
+CHUNK = 256
+"""Lines of a sort that are read together, so that one that cannot be read does not cost much."""
+STALE = 8
+"""A recipe is made anew if it did not do for one in so many lines."""
+PART = 1_000
+"""Lines whose sorts are read together: one that is no JSON leaves so many to the exact way."""
+TRIES, WORTH = 400, 0.5
+"""After so many lines of a sort, at least this part of them must have gone by the recipe."""
+
+
+@dataclass
+class _Known:
+    """What is known of one sort."""
+
+    by: ByRecipe | None = None
+    stale: bool = True
+    tried: int = 0
+    done: int = 0
+
+    @property
+    def worth(self) -> bool:
+        return self.tried < TRIES or self.done >= WORTH * self.tried
+
+
+class Sorts:
+    """Keeps the recipes of a task."""
+
+    def __init__(self, spreader: Spreader) -> None:
+        self.spreader = spreader
+        self.known: dict[Sort, _Known] = {}
+        self.keys = pa.schema([pa.field(key, pa.string()) for key in spreader.route.sorts])
+
+    def rows(self, lines: Sequence[Line], keyring: Keyring) -> tuple[list[TableBatch], list[Line], int]:
+        """The batches of all lines that go by recipes, those that do not, in order, and how many do."""
+        batches: list[TableBatch] = []
+        left: list[Line] = []
+        groups: dict[Sort, list[Line]] = {}
+        for start in range(0, len(lines), PART):
+            part = lines[start : start + PART]
+            try:
+                sorts = self._sorts(part)
+            except NotClean:
+                left += part
+                continue
+            for sort, line in zip(sorts, part, strict=True):
+                groups.setdefault(sort, []).append(line)
+        done = 0
+        for sort, group in groups.items():
+            known = self.known.setdefault(sort, _Known())
+            if len(group) < LEAST or not known.worth:
+                left += group
+                continue
+            if known.stale:
+                recipe = self.spreader.route.recipe(sort)
+                seen = seen_in([line for _, line in group[:SAMPLES]])
+                known.by = prepare(recipe, self.spreader.tables.root, seen) if recipe else None
+            if known.by is None:
+                left += group
+                continue
+            kept = len(left)
+            self._group(known.by, group, keyring, batches, left)
+            known.stale = STALE * (len(left) - kept) > len(group)
+            known.tried += len(group)
+            known.done += len(group) - (len(left) - kept)
+            done += len(group) - (len(left) - kept)
+        return batches, sorted(left), done
+
+    def _sorts(self, lines: Sequence[Line]) -> list[Sort]:
+        read = read_strictly(b"\n".join([line for _, line in lines]) + b"\n", self.keys, "ignore")
+        return list(zip(*(column.to_pylist() for column in read.columns), strict=True))
+
+    def _group(
+        self,
+        by: ByRecipe,
+        lines: Sequence[Line],
+        keyring: Keyring,
+        batches: list[TableBatch],
+        left: list[Line],
+    ) -> None:
+        read: list[Line] = []
+        tables: list[pa.Table] = []
+        for start in range(0, len(lines), CHUNK):
+            for part, table in self._read(by, lines[start : start + CHUNK], left):
+                read += part
+                tables.append(table)
+        if tables:
+            self._rows(by, pa.concat_tables(tables), read, keyring, batches, left)
+
+    def _read(
+        self, by: ByRecipe, lines: Sequence[Line], left: list[Line]
+    ) -> Iterator[tuple[Sequence[Line], pa.Table]]:
+        """What of the lines can be read: all, or by halves until what cannot is among few."""
+        try:
+            table = by.read([line for _, line in lines])
+        except NotClean:
+            if len(lines) <= FEW:
+                left += lines
+                return
+            middle = len(lines) // 2
+            yield from self._read(by, lines[:middle], left)
+            yield from self._read(by, lines[middle:], left)
+            return
+        yield lines, table
+
+    def _rows(
+        self,
+        by: ByRecipe,
+        records: pa.Table,
+        lines: Sequence[Line],
+        keyring: Keyring,
+        batches: list[TableBatch],
+        left: list[Line],
+    ) -> None:
+        """The rows of what was read: of all, or by halves until what is special is among few."""
+        try:
+            made, odd = by.rows(records, [line for _, line in lines], keyring)
+        except NotClean:
+            if len(lines) <= FEW:
+                left += lines
+                return
+            middle = len(lines) // 2
+            self._rows(by, records.slice(0, middle), lines[:middle], keyring, batches, left)
+            self._rows(by, records.slice(middle), lines[middle:], keyring, batches, left)
+            return
+        batches += made
+        if odd:
+            self.spreader.oddities[by.recipe.oddity] += odd

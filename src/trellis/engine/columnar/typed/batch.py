@@ -1,0 +1,299 @@
+"""Rows with types -> rows of their table, column by column: Arrow, pandas, Parquet, DataFrames.
+
+Types come from the source's own schema, not from values (spec dlt.md, section 6). A column whose values all
+fit the stored type of its column is placed at once. What is left is nested, or does not fit: the rows are
+then looked at one by one for it, unless they are to be taken whole (`typed_whole`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from trellis.engine.columnar.typed.cast import Fitted, fitted, plain, shortened
+from trellis.engine.columnar.typed.fields import Field, fields_of, first_value
+from trellis.engine.columnar.typed.preserved import (
+    fitted_whole,
+    misfit,
+    refuse_missing,
+    refuse_null,
+    refuse_shared,
+)
+from trellis.engine.columnar.typed.widen import widening
+from trellis.engine.exact.text import item_text, to_json
+from trellis.engine.exact.walker import Walker
+from trellis.engine.input.parquet import rows_of
+from trellis.engine.plan import Counts, Discard, Plan
+from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.errors import ContractError
+from trellis.evolution.evolve import Verdict
+from trellis.evolution.kinds import typed_kind
+from trellis.evolution.observe import CellKey, Observations, Position, Seen
+
+_PYTHON_DIGITS = 38
+_CUT = "a second in {}.{} has more digits than the column keeps, the last ones were cut"
+
+
+class TypedBatch:
+    """One batch for one root table. `where` is the place of its first row in the input.
+
+    `cut` says how many values of a field lost digits of their second when they were read.
+    `arrays` are the columns that could be placed, by name, `left` the fields that could not, `stays` the rows
+    that no contract drops, `wider` what shows that columns have to become wider for rows taken whole.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        walker: Walker,
+        batch: pa.RecordBatch,
+        where: Position,
+        cut: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        self.plan = plan
+        self.walker = walker
+        self.batch = batch
+        self.where = where
+        self.whole = plan.whole is not None
+        self.file = walker.findings.file or "records"
+        self.root = walker.tables.root(plan.table)
+        self.keys = self.root.keys if plan.whole is None else plan.whole
+        self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
+        if self.whole:
+            refuse_shared(self.fields, self.root, self.file)
+        self.arrays: dict[str, pa.Array] = {}
+        self.left: list[Field] = []
+        self.stays: npt.NDArray[np.bool_] = np.ones(batch.num_rows, dtype=bool)
+        self.discards: list[Discard] = []
+        self.wider = Observations()
+        placed = (field for field in self.fields if field.placeable and field.key in cut)
+        self.cut = Counter({_CUT.format(self.root.name, each.name): cut[each.key] for each in placed})
+
+    @property
+    def exact(self) -> bool:
+        """Whether the table or its names ask for a look at every row."""
+        if self.root.verdict is not None:
+            return True
+        return not self.whole and (self.root.hidden or any(f.shared or f.kept for f in self.fields))
+
+    @property
+    def nests(self) -> bool:
+        """Whether there are values that become columns and tables of their own."""
+        return not self.whole and any(field.nested for field in self.fields)
+
+    # ---- what the schema lacks
+
+    def observed(self) -> Observations:
+        """What the schema has no place for yet."""
+        found = Observations()
+        lacking = [name for name in self.keys.columns if not self._has(name)]
+        table = self.root.table
+        if lacking or table is None or not table.seen_data:
+            found.saw_table(self.root.name, None, (*self.where, 0), self.whole)
+        for field in self.fields:
+            known = field.complete and not self._takes_nested_type(field)
+            if known or not field.placeable or (field.nested and not self.whole):
+                continue
+            if field.type is None:
+                self.walker.tables.saw_null(self.root, field.key)
+            else:
+                found.cells[CellKey(self.root.name, field.name, field.kind(self.plan))] = self._seen(field)
+        if self.whole:
+            for at, name in enumerate(lacking, len(self.fields)):
+                key = CellKey(self.root.name, name, typed_kind("text"))
+                found.cells.setdefault(key, Seen((*self.where, 0, at)))
+        return found
+
+    def _takes_nested_type(self, field: Field) -> bool:
+        """Whether its column is there, and waits for the nested type of its values."""
+        nesting, column = self.plan.nesting, field.complete
+        if nesting is None or column is None or not nesting.takes(self.root.name, column):
+            return False
+        return field.stays_nested(self.plan)
+
+    def _has(self, name: str) -> bool:
+        column = self.root.table.columns.get(name) if self.root.table else None
+        return column is not None and column.complete
+
+    def _seen(self, field: Field) -> Seen:
+        array = self.batch.column(field.at)
+        at = first_value(array)
+        example = item = ""
+        if at is not None:
+            with suppress(ContractError):  # a time that Python has not
+                (row,) = rows_of(self.batch.slice(at, 1))
+                example, item = to_json(row[field.key])[:200], item_text(row)
+        return Seen((*self.where, 0, field.at), len(array) - array.null_count, field.key, example, item)
+
+    # ---- columns
+
+    def fit(self) -> None:
+        """Place every column that can be. Raises ContractError where rows taken whole do not fit."""
+        for field in self.fields:
+            array = self.batch.column(field.at)
+            if field.nested and not self.whole:
+                self.left.append(field)
+            elif field.excluded:
+                continue
+            elif field.kept:
+                self._lose(field, array, f"the name {field.name} is kept for bookkeeping")
+            elif field.verdict is not None:
+                self._refuse(field, array, "columns", field.verdict)
+            elif field.complete:
+                self._place(field, array)
+        missing = [name for name in self._required() if name not in self.arrays]
+        if self.whole and missing and self.batch.num_rows:
+            refuse_missing(missing[0], self.root, self._record(0))
+
+    @property
+    def placed(self) -> bool:
+        """Whether all that goes into this table has its place."""
+        needed = (*self._required(), *self.keys.from_columns)
+        return not self.left and all(name in self.arrays for name in needed)
+
+    def _required(self) -> Sequence[str]:
+        own = self.keys.columns
+        table = self.root.table
+        return [c.name for c in table.complete_columns if c.required and c.name not in own] if table else []
+
+    def _place(self, field: Field, array: pa.Array) -> None:
+        column = field.complete
+        assert column is not None
+        if column.required and array.null_count and not (self.whole and field.name == self.keys.row_id):
+            if self.whole:
+                refuse_null(field, self.root, self._record(int(np.flatnonzero(~_valid(array))[0])))
+            self.left.append(field)
+        elif (made := self._fitted(field, array)) is not None:
+            self.arrays[field.name] = made.array
+            self.cut[_CUT.format(self.root.name, field.name)] += made.cut
+        elif self.whole and (kind := widening(self.plan, self.root, field, array)) is not None:
+            self.wider.cells[CellKey(self.root.name, field.name, kind)] = self._seen(field)
+        elif self.whole:
+            self._refuse(field, array, "data_type", misfit(self.plan, self.root, field, column, self.file))
+        else:
+            self.left.append(field)
+
+    def _fitted(self, field: Field, array: pa.Array) -> Fitted | None:
+        column = field.complete
+        assert column is not None
+        if self.whole:
+            return fitted_whole(self.plan, self.root, field, array, column)
+        converts = field.type is not None and field.type.data_type != column.data_type
+        if field.nested or (converts and not self.root.coerces):
+            return None
+        return fitted(plain(array), column)
+
+    # ---- what contracts say
+
+    def _refuse(self, field: Field, array: pa.Array, entity: str, verdict: Verdict) -> None:
+        reason = f"contract on {entity}: {verdict}"
+        if verdict != "discard_row":
+            self._lose(field, array, reason)
+            return
+        for at in np.flatnonzero(_valid(array) & self.stays).tolist():
+            (row,) = rows_of(self.batch.slice(at, 1))
+            self._discard(field, row[field.key], at, reason, to_json(row))
+            self.stays[at] = False
+
+    def _lose(self, field: Field, array: pa.Array, reason: str) -> None:
+        """A column that goes nowhere."""
+        if array.null_count == len(array):
+            return
+        for at, row in enumerate(rows_of(self.batch.select([field.key]))):
+            if row[field.key] is not None and self.stays[at]:
+                self._discard(field, row[field.key], at, reason)
+
+    def _discard(self, field: Field, value: Any, at: int, reason: str, row: str | None = None) -> None:
+        text = value if isinstance(value, str) else to_json(value)
+        line = self.where[-1] + at
+        self.discards.append(Discard(self.root.name, field.name, field.key, text, line, reason, row))
+
+    # ---- rows
+
+    @property
+    def counts(self) -> Counts:
+        loaded = int(self.stays.sum())
+        return Counts(len(self.stays), loaded, dropped=len(self.stays) - loaded)
+
+    def rows(self, keyring: Keyring) -> list[TableBatch]:
+        """The rows of the table, with their bookkeeping."""
+        self.walker.oddities += self.cut
+        table, keys, made = self.root.table, self.keys, self._filtered()
+        assert table is not None
+        hashed: Sequence[Any] = ()
+        if keys.of_item:
+            hashed = rows_of(self._kept())
+        elif keys.from_columns:
+            hashed = list(zip(*(self._raw(name) for name in keys.from_columns), strict=True))
+        own = made.columns.get(keys.row_id)
+        given = own.to_pylist() if own is not None and own.null_count else None
+        filled = keyring.root(self.root.place, keys, made.rows, hashed, given)
+        for name, values in filled.items():
+            if name != keys.row_id or own is None or own.null_count:
+                made.columns[name] = array_of(table, table.columns[name], values)
+        return [made] if made.rows else []
+
+    def _raw(self, name: str) -> list[Any]:
+        """The values of a column as they came."""
+        (key,) = (field.key for field in self.fields if field.name == name)
+        return [row[key] for row in rows_of(self._kept().select([key]))]
+
+    def _kept(self) -> pa.RecordBatch:
+        return self.batch if self.stays.all() else self.batch.filter(pa.array(self.stays))
+
+    def _filtered(self) -> TableBatch:
+        if self.stays.all():
+            return TableBatch(self.root.name, self.batch.num_rows, dict(self.arrays))
+        mask = pa.array(self.stays)
+        columns = {name: array.filter(mask) for name, array in self.arrays.items()}
+        return TableBatch(self.root.name, int(self.stays.sum()), columns)
+
+    # ---- rows that are looked at one by one
+
+    def items(self) -> list[Any]:
+        """The rows as Python values, without what these cannot hold if it is placed already."""
+        chosen = [field for field in self.fields if field.name not in self.arrays or not _too_wide(field)]
+        if not chosen:
+            return [{}] * self.batch.num_rows
+        short = [shortened(self.batch.column(field.at)) for field in chosen]
+        for field, made in zip(chosen, short, strict=True):
+            if made.cut and field.name not in self.arrays:
+                self.cut[_CUT.format(self.root.name, field.name)] += made.cut
+        return rows_of(pa.RecordBatch.from_arrays([m.array for m in short], names=[f.key for f in chosen]))
+
+    def without_columns(self, seen: Observations) -> Observations:
+        """What the rows showed one by one, without what is known of their columns."""
+        names = {field.name for field in self.fields if not field.complete and not field.nested}
+        for key in [key for key in seen.cells if key.table == self.root.name and key.column in names]:
+            del seen.cells[key]
+        return seen
+
+    def put_into(self, batches: Sequence[TableBatch], loaded: Sequence[bool]) -> None:
+        """Put the columns that could be placed into the rows that were made one by one."""
+        self.walker.oddities += self.cut
+        self.stays = np.array(loaded, dtype=bool)
+        found = self._filtered()
+        for made in batches:
+            if made.table == self.root.name and made.rows == found.rows:
+                own = (self.keys.row_id, *self.keys.columns)
+                made.columns.update({n: array for n, array in found.columns.items() if n not in own})
+
+    def _record(self, at: int) -> str:
+        return f"{self.file}, record {self.where[-1] + at + 1}"
+
+
+def _valid(array: pa.Array) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
+    return found
+
+
+def _too_wide(field: Field) -> bool:
+    precision = field.type.precision if field.type and field.type.data_type == "decimal" else None
+    return precision is not None and precision > _PYTHON_DIGITS

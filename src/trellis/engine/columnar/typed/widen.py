@@ -1,0 +1,43 @@
+"""Rows taken whole whose values do not fit a column, but the wider type that the schema lets it take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from trellis.engine.columnar.typed.fields import Field
+from trellis.engine.columnar.typed.preserved import fitted_whole
+from trellis.engine.exact.slots import TableWalk
+from trellis.engine.plan import Plan
+from trellis.evolution.contract import contract_for
+from trellis.evolution.kinds import Kind
+from trellis.schema.model import DATA_TYPES, Column, DataType
+
+
+def widening(plan: Plan, root: TableWalk, field: Field, array: pa.Array) -> Kind | None:
+    """The kind of the values, if the column becomes wider for them; None where they have no place."""
+    column = field.complete
+    assert column is not None
+    if contract_for(plan.schema, root.name).data_type != "evolve" or field.type is None:
+        return None
+    own = field.type.data_type
+    if not _widens(plan, root, field, Kind(own, None, frozenset(DATA_TYPES) - {column.data_type})):
+        return None
+    kind = Kind(own, None, frozenset(_fits(plan, root, field, array, column)))
+    return kind if _widens(plan, root, field, kind) else None
+
+
+def _widens(plan: Plan, root: TableWalk, field: Field, kind: Kind) -> bool:
+    assert root.table is not None
+    place = plan.dialect.type.misfit(plan.schema, plan.naming, root.table, field.name, kind)
+    return isinstance(place, Column) and place.name == field.name
+
+
+def _fits(plan: Plan, root: TableWalk, field: Field, array: pa.Array, column: Column) -> Iterator[DataType]:
+    """The other types that take all the values."""
+    for data_type in DATA_TYPES:
+        wider = replace(column, data_type=data_type, precision=None, scale=None)
+        if data_type != column.data_type and fitted_whole(plan, root, field, array, wider) is not None:
+            yield data_type

@@ -1,0 +1,169 @@
+"""A block of records that tell their tables themselves -> batches of these tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from trellis.engine.columnar.event_batcher import Line, Sorts
+from trellis.engine.conform.learned import Conformed, Conformer
+from trellis.engine.exact.routed_rows import Became, Spreader
+from trellis.engine.exact.text import to_json
+from trellis.engine.input.blocks import Block, Split
+from trellis.engine.input.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
+from trellis.engine.plan import Counts, Discard, Plan, Reject
+from trellis.engine.staging.batches import TableBatch
+from trellis.evolution.observe import Position
+from trellis.evolution.record import Rejected
+
+CHECKED = 2_000
+"""Records whose keys are counted together."""
+HELD = 30_000
+"""Rows over all tables that become arrays together: with hundreds of tables a block has few of each."""
+
+_QUOTE = rb"\u0022"
+
+
+class SpreadConformer(Conformer):
+    """Only the lines of a block wait that have something new in them.
+
+    Ordinary records go by the recipes of their sorts, once the first block has shown what they look like.
+    There are few of each sort in a block, so blocks are larger here.
+    """
+
+    times = 3
+    takes_columns = False
+
+    def __init__(self, plan: Plan, spreader: Spreader, fast: bool = True) -> None:
+        super().__init__(plan, fast)
+        self.walker = self.spreader = spreader
+        self.sorts: Sorts | None = None
+
+    def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
+        spreader, chosen = self.spreader, None if only is None else {*only}
+        spreader.start()
+        spreader.findings.file = split.path
+        counts, rejects, waiting = Counts(), [], []
+        wary = has_long_number(block.data, SAFE)
+        seed = self._seed(self._file(split.file), split.number, block.offset)
+        lines = [
+            (at, line) for at, line in enumerate(block.lines, block.line) if chosen is None or at in chosen
+        ]
+        batches: list[TableBatch] = []
+        if self.sorts is not None:
+            batches, lines = self._by_recipe(lines, wary, counts, seed)
+        done: list[tuple[int, bytes, Any]] = []
+        for at, line in lines:
+            if len(done) >= CHECKED:
+                self._doubled_keys(done)
+                done.clear()
+            if not line or line.isspace():
+                continue
+            try:
+                careful = wary and has_long_number(line, SAFE)
+                item = record(line, careful)
+                became = self._spread(item, (self._file(split.file), split.number, at), counts, careful)
+            except (BadLine, Rejected) as bad:
+                counts.read += 1
+                counts.rejected += 1
+                rejects.append(Reject(at, line, str(bad), getattr(bad, "kind", "")))
+                continue
+            if became == "waits":
+                waiting.append(at)
+            else:
+                done.append((at, line, item))
+        self._doubled_keys(done)
+        if self.fast and self.sorts is None:
+            self.sorts = Sorts(spreader)
+        made = self._told(counts, rejects, waiting, seed)
+        made.batches += batches
+        return made
+
+    def _by_recipe(
+        self, lines: Sequence[Line], wary: bool, counts: Counts, seed: bytes
+    ) -> tuple[list[TableBatch], list[Line]]:
+        """The batches of ordinary records, and the other lines."""
+        assert self.sorts is not None
+        fit: list[Line] = []
+        others: list[Line] = []
+        for each in lines:
+            line = each[1]
+            whole = line.startswith(b"{") and line.endswith(b"}")
+            (fit if whole and not (wary and has_long_number(line, SAFE)) else others).append(each)
+        batches, left, done = self.sorts.rows(fit, self._keyring(seed))
+        counts.read += done
+        counts.loaded += done
+        return batches, sorted((*others, *left))
+
+    def rest(self) -> list[TableBatch]:
+        made = super()._batches(b"")
+        self.spreader.forget()
+        return made
+
+    def _batches(self, seed: bytes) -> list[TableBatch]:
+        held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
+        return self.rest() if held >= HELD else []
+
+    def items(
+        self,
+        items: Sequence[Any],
+        file: int,
+        number: int,
+        first: int,
+        name: str,
+        only: Sequence[int] | None = None,
+    ) -> Conformed:
+        spreader, chosen = self.spreader, None if only is None else {*only}
+        spreader.start()
+        spreader.findings.file = name
+        counts, rejects, waiting = Counts(), [], []
+        for at, item in enumerate(items, first):
+            if chosen is not None and at not in chosen:
+                continue
+            try:
+                if self._spread(item, (self._file(file), number, at), counts, wary=True) == "waits":
+                    waiting.append(at)
+            except Rejected as bad:
+                counts.read += 1
+                counts.rejected += 1
+                rejects.append(Reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad)))
+        return self._told(counts, rejects, waiting, self._seed(self._file(file), number, first))
+
+    def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
+        made = self._made(counts, rejects, seed)
+        if waiting:
+            made.observed, made.waiting = self.spreader.findings.observed, tuple(waiting)
+        return made
+
+    def _spread(self, item: Any, position: Position, counts: Counts, wary: bool) -> Became:
+        became = self.spreader.spread(item, position, wary)
+        if became != "waits":
+            counts.read += 1
+            counts.loaded += became == "loaded"
+            counts.dropped += became == "dropped"
+        return became
+
+    def _doubled_keys(self, done: Sequence[tuple[int, bytes, Any]]) -> None:
+        """Keep what a later value of the same key of the same object replaced."""
+        lines = [line for _, line, _ in done]
+        if not may_repeat(lines, _keys_of([item for _, _, item in done], lines)):
+            return
+        reason = "duplicate key: a later value of the same key replaced it"
+        for at, line, item in done:
+            if may_repeat((line,), _keys_of(item, (line,))):
+                for key, value in duplicates(line):
+                    if value is not None:
+                        text = value if isinstance(value, str) else to_json(value)
+                        self.spreader.findings.discards.append(Discard("", "", key, text, at, reason))
+
+
+def _keys_of(value: Any, lines: Sequence[bytes]) -> int:
+    """How many keys the records of these lines hold, counted as `may_repeat` counts those of the lines."""
+    if any(_QUOTE in line for line in lines):
+        return -1
+    try:
+        return orjson.dumps(value).count(b'":')
+    except TypeError:  # an integer of more than 64 bits
+        return -1

@@ -1,0 +1,206 @@
+"""Rows of one table as an Arrow batch, with its bookkeeping columns filled in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from trellis.engine.arrow.nested_types import nested_type
+from trellis.engine.arrow.nested_values import Misfit, nested_of_texts
+from trellis.engine.arrow.number_text import is_number_text, number_texts
+from trellis.engine.arrow.types import arrow_type
+from trellis.engine.exact.slots import TableWalk
+from trellis.errors import ContractError
+from trellis.evolution.dialect import Dialect, RowKeys
+from trellis.schema.model import Column, Schema, Table
+
+_WIDE = Context(prec=80)
+
+
+@dataclass
+class TableBatch:
+    """Equally long columns of one table. Columns that are not here are NULL in all its rows."""
+
+    table: str
+    rows: int
+    columns: dict[str, pa.Array | pa.ChunkedArray] = field(default_factory=dict)
+
+
+class Keyring:
+    """The row ids of one block: of the root rows first, then of each table below its parent."""
+
+    def __init__(self, dialect: Dialect, schema: Schema, load_id: str, seed: bytes, now: datetime) -> None:
+        self.dialect = dialect
+        self.schema = schema
+        self.load_id = load_id
+        self.seed = seed
+        self.now = now
+        self.oddities: Counter[str] = Counter()
+        self.row_ids: dict[str, Sequence[Any]] = {}
+        self.root_ids: dict[str, Sequence[Any]] = {}
+
+    def root(
+        self,
+        place: str,
+        keys: RowKeys,
+        rows: int,
+        hashed: Sequence[Any],
+        own: Sequence[Any] | None,
+        tops: Sequence[Any] | None = None,
+    ) -> dict[str, Any]:
+        """`tops`: the ids of the root rows above, where lists feed the table."""
+        keep = self.dialect.keep
+        made: dict[str, Any] = {}
+        if keys.root_id and tops is not None:
+            made[keys.root_id] = tops
+        if keys.load_id:
+            made[keys.load_id] = pa.repeat(pa.scalar(self.load_id, pa.string()), rows)
+        for name, unit in keys.loaded_at.items():
+            made[name] = pa.repeat(pa.scalar(_cut(self.now, unit), pa.timestamp("us", "UTC")), rows)
+        if not keys.row_id:
+            return made
+        if keys.of_item:
+            ids: Sequence[Any] = keep.item_keys(hashed)
+        elif keys.from_columns:
+            ids = keep.hashed_keys(keys.from_columns, hashed)
+        else:
+            ids = keep.root_keys(self.seed + place.encode(), rows)
+        ids = _prefer(own, ids)
+        self.row_ids[place] = self.root_ids[place] = ids
+        made[keys.row_id] = ids
+        return made
+
+    def tops(self, outer: str, parents: Sequence[int]) -> list[Any]:
+        """The ids of the root rows above rows with these parents."""
+        return [self.root_ids[outer][at] for at in parents]
+
+    def nested(
+        self,
+        place: str,
+        outer: str,
+        keys: RowKeys,
+        name: str,
+        parents: Sequence[int],
+        indexes: Sequence[int],
+        own: Sequence[Any] | None,
+    ) -> dict[str, Any]:
+        above = self.row_ids[outer]
+        parent_ids = [above[at] for at in parents]
+        ids = _prefer(own, self.dialect.keep.child_keys(parent_ids, name, indexes))
+        self.row_ids[place] = ids
+        self.root_ids[place] = root_ids = self.tops(outer, parents)
+        made: dict[str, Any] = {keys.row_id: ids}
+        if keys.parent_id:
+            made[keys.parent_id] = parent_ids
+        if keys.root_id:
+            made[keys.root_id] = root_ids
+        if keys.list_index:
+            made[keys.list_index] = indexes
+        return made
+
+
+def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
+    """The rows a walk collected. Its parent's batch must have been made before."""
+    table, rows, row_id = walk.table, walk.rows, walk.keys.row_id
+    assert table is not None, walk.name
+    own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
+    if walk.parent is None or not walk.linked:
+        tops = keyring.tops(walk.parent.place, walk.parents) if walk.parent else None
+        filled = keyring.root(walk.place, walk.keys, len(rows), walk.hashed, own, tops)
+    else:
+        filled = keyring.nested(
+            walk.place, walk.parent.place, walk.keys, walk.name, walk.parents, walk.indexes, own
+        )
+    batch = TableBatch(walk.name, len(rows))
+    for name, values in filled.items():
+        if name in table.columns:
+            batch.columns[name] = array_of(table, table.columns[name], values)
+    given = [column for column in table.complete_columns if column.name not in filled]
+    for column, array in zip(given, _arrays(table, given, rows, keyring.oddities), strict=True):
+        if array.null_count < len(rows):
+            batch.columns[column.name] = array
+    return batch
+
+
+def _arrays(
+    table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], oddities: Counter[str]
+) -> list[pa.Array]:
+    """The values of each column; all at once where Arrow takes every one as it is."""
+    if any(nested_type(column) is not None for column in columns):
+        return [
+            array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
+        ]
+    try:
+        together = pa.array(rows, pa.struct([(column.name, arrow_type(column)) for column in columns]))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return [
+            array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
+        ]
+    found: list[pa.Array] = together.flatten()
+    return found
+
+
+def array_of(table: Table, column: Column, values: Any, oddities: Counter[str] | None = None) -> pa.Array:
+    """The values as the column's Arrow type. Raises ContractError where Arrow cannot hold one."""
+    wanted = arrow_type(column)
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values if values.type == wanted else values.cast(wanted)
+    if pa.types.is_nested(wanted):
+        return _nested(table, column, wanted, values)
+    try:
+        return pa.array(values, wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        if is_number_text(column):
+            return number_texts(values)
+        return pa.array([_fitted(table, column, wanted, value, oddities) for value in values], wanted)
+
+
+def _nested(table: Table, column: Column, wanted: pa.DataType, texts: Sequence[str | None]) -> pa.Array:
+    """JSON texts as the nested type of their column."""
+    try:
+        return nested_of_texts(texts, wanted)
+    except Misfit as bad:
+        raise ContractError(
+            f"table {table.name}, column {column.name}: {str(bad)[:80]} does not fit {wanted}, the "
+            "nested type its values are stored as; give it that shape, or load it into another table"
+        ) from None
+
+
+def _fitted(
+    table: Table, column: Column, wanted: pa.DataType, value: Any, oddities: Counter[str] | None
+) -> Any:
+    """One value that Arrow did not take as it is: rounded to the column's scale, or an error."""
+    if value is None:
+        return None
+    if pa.types.is_decimal(wanted) and not isinstance(value, str):
+        value = Decimal(value).quantize(Decimal(1).scaleb(-wanted.scale), ROUND_HALF_EVEN, _WIDE)
+    elif pa.types.is_string(wanted):
+        value = value if isinstance(value, str) else str(value)
+        made = value.encode("utf-8", "replace").decode()
+        if made != value and oddities is not None:
+            oddities[f"half of a surrogate pair in {table.name}.{column.name} was stored as ?"] += 1
+        value = made
+    try:
+        pa.scalar(value, wanted)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as bad:
+        raise ContractError(
+            f"table {table.name}, column {column.name}: {str(value)[:80]!r} does not fit "
+            f"{column.data_type} stored as {wanted} ({bad}); give the column a wider precision"
+        ) from None
+    return value
+
+
+def _cut(now: datetime, unit: Literal["s", "ms"]) -> datetime:
+    return now.replace(microsecond=0 if unit == "s" else now.microsecond // 1000 * 1000)
+
+
+def _prefer(own: Sequence[Any] | None, made: Sequence[Any]) -> Sequence[Any]:
+    if own is None:
+        return made
+    return [mine if mine is not None else other for mine, other in zip(own, made, strict=True)]

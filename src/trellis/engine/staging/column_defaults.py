@@ -1,0 +1,40 @@
+"""Values that a dialect gives for the columns of a table, as the columns store them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from trellis.engine.arrow.types import arrow_type
+from trellis.engine.exact.text import nested_text
+from trellis.engine.staging.batches import array_of
+from trellis.schema.model import Column, Schema, Table
+
+Filled = Mapping[str, Mapping[str, pa.Scalar]]
+"""What rows that are there get in new columns, by table and column."""
+NOT_FILLED: Filled = {}
+
+
+def filled_columns(schema: Schema, values: Mapping[str, Mapping[str, Any]]) -> Filled:
+    """The values as scalars of their columns' types; those of columns without a type are left out."""
+    return {
+        name: {
+            column.name: plain_array(table, column, [given[column.name]])[0]
+            for column in table.complete_columns
+            if given.get(column.name) is not None
+        }
+        for name, given in values.items()
+        if (table := schema.tables.get(name)) is not None
+    }
+
+
+def plain_array(table: Table, column: Column, values: Sequence[Any]) -> pa.Array:
+    """Stored values as the column's Arrow type: lists and maps as such where it is nested, else as JSON."""
+    wanted = arrow_type(column)
+    if pa.types.is_nested(wanted):
+        return pa.array(values, wanted)
+    if column.data_type == "json":
+        values = list(map(nested_text, values))
+    return array_of(table, column, values)

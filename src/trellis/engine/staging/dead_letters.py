@@ -1,0 +1,75 @@
+"""`_trellis_rejects` and `_trellis_discards`: what did not reach the tables, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
+
+from trellis.engine.plan import Discard, Reject
+from trellis.engine.staging.batches import TableBatch, array_of
+from trellis.schema.model import Column, DataType, Table
+
+TEXT_LIMIT = 4096
+
+
+def _table(name: str, columns: Sequence[tuple[str, DataType, bool]], description: str) -> Table:
+    made = {n: Column(n, t, nullable=not required) for n, t, required in columns}
+    return Table(name, made, description=description)
+
+
+REJECTS = _table(
+    "_trellis_rejects",
+    (
+        ("load_id", "text", True),
+        ("file", "text", True),
+        ("position", "bigint", True),
+        ("text", "text", True),
+        ("reason", "text", True),
+        ("rejected_at", "timestamp", True),
+    ),
+    "Lines that are no records: file, line (or element of the array), the first 4 kB, why.",
+)
+DISCARDS = _table(
+    "_trellis_discards",
+    (
+        ("load_id", "text", True),
+        ("table_name", "text", True),
+        ("column_name", "text", True),
+        ("path", "text", True),
+        ("value", "text", False),
+        ("file", "text", True),
+        ("position", "bigint", True),
+        ("reason", "text", True),
+        ("row", "text", False),
+        ("discarded_at", "timestamp", True),
+    ),
+    "Values that have no place in the tables: where they stood, what they were, why they are here.",
+)
+LOST = {table.name: table for table in (REJECTS, DISCARDS)}
+
+
+def reject_batch(rejects: Sequence[Reject], load_id: str, file: str) -> TableBatch:
+    now = datetime.now(timezone.utc)
+    rows = ((load_id, file, r.line, shown(r.text), r.reason, now) for r in rejects)
+    return _batch(REJECTS, rows)
+
+
+def discard_batch(discards: Sequence[Discard], load_id: str, file: str) -> TableBatch:
+    now = datetime.now(timezone.utc)
+    rows = (
+        (load_id, d.table, d.column, d.path, d.value, file, d.line, d.reason, d.row, now) for d in discards
+    )
+    return _batch(DISCARDS, rows)
+
+
+def shown(text: bytes) -> str:
+    """The first 4 kB of a line; bytes that are not UTF-8 are written as escapes."""
+    return text[:TEXT_LIMIT].decode("utf-8", "backslashreplace")
+
+
+def _batch(table: Table, rows: Iterable[tuple[object, ...]]) -> TableBatch:
+    columns = list(zip(*rows, strict=True))
+    made = TableBatch(table.name, len(columns[0]) if columns else 0)
+    for column, values in zip(table.complete_columns, columns, strict=False):
+        made.columns[column.name] = array_of(table, column, list(values))
+    return made

@@ -1,0 +1,51 @@
+"""After the tasks: lines counted within a split become lines of the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from trellis.engine.staging.dead_letters import LOST
+from trellis.engine.staging.stage import StagedFile
+from trellis.engine.task import Outcome
+
+POSITION = "position"
+
+
+def settle(files: Sequence[StagedFile], outcomes: Sequence[Outcome], staging: str) -> list[StagedFile]:
+    """The staged files, those of rejects and discards with positions that count from 1 in their file."""
+    before = _lines_before(outcomes)
+    owner = {file.path: outcome.split for outcome in outcomes for file in outcome.files}
+    return [_counted(file, before[owner[file.path]]) if file.table in LOST else file for file in files]
+
+
+def _lines_before(outcomes: Sequence[Outcome]) -> dict[tuple[int, int], int]:
+    lines: dict[tuple[int, int], int] = {}
+    for outcome in outcomes:
+        lines[outcome.split] = max(lines.get(outcome.split, 0), outcome.lines)
+    before: dict[tuple[int, int], int] = {}
+    file, total = -1, 0
+    for split in sorted(lines):
+        if split[0] != file:
+            file, total = split[0], 0
+        before[split] = total
+        total += lines[split]
+    return before
+
+
+def _counted(file: StagedFile, before: int) -> StagedFile:
+    path = f"{os.path.splitext(file.path)[0]}-counted.parquet"
+    source = pq.ParquetFile(file.path)
+    with pq.ParquetWriter(path, source.schema_arrow) as writer:
+        for batch in source.iter_batches():
+            table = pa.Table.from_batches([batch])
+            at = table.schema.get_field_index(POSITION)
+            moved = pc.add(table.column(at), before + 1)
+            writer.write_table(table.set_column(at, table.schema.field(at), moved))
+    source.close()
+    os.unlink(file.path)
+    return StagedFile(file.table, path, file.rows)

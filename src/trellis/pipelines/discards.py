@@ -1,0 +1,212 @@
+"""Values that did not get into their column: how many there are and why, and how they get back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from trellis.destinations.base import ChainLoad, Commit, KeyedLoad, Moved
+from trellis.dialects import get_dialect
+from trellis.engine.staging.batches import TableBatch, array_of
+from trellis.engine.staging.dead_letters import DISCARDS
+from trellis.engine.staging.stage import Stage, by_table
+from trellis.errors import TrellisError, UsageError
+from trellis.evolution.dialect import RefusedTable, Restored
+from trellis.pipelines.pipeline import Pipeline
+from trellis.pipelines.runner import ATTEMPTS
+from trellis.schema.model import Schema, Table
+from trellis.schema.version import bump
+
+ROWS = 50_000
+
+Back = tuple[Restored, Mapping[str, Any]]
+"""A value that can go back, and the row it is kept in."""
+
+
+@dataclass(frozen=True)
+class DiscardCount:
+    """How many values of one column were kept in `kept_in`, for one reason, and one of them."""
+
+    kept_in: str
+    table: str
+    column: str
+    reason: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came back, by table and column, and what is still refused."""
+
+    load_id: str | None
+    restored: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    left: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "load_id": self.load_id,
+            "restored": [
+                {"table": table, "column": column, "count": count}
+                for (table, column), count in self.restored.items()
+            ],
+            "left": self.left,
+        }
+
+
+def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
+    """The discards of a dataset, most frequent first. Raises DestinationError."""
+    schema, destination = pipeline.schema, pipeline.destination
+    known = destination.catalog(pipeline.dataset)
+    own = get_dialect(pipeline.dialect).keep.discards(schema)
+    engine = RefusedTable(DISCARDS.name, "table_name", "column_name", "value", "reason")
+    found: list[DiscardCount] = []
+    for kept in filter(None, (own, engine)):
+        if kept.name in known:
+            by = (kept.table, kept.column, kept.reason)
+            for row in destination.count_by(pipeline.dataset, kept.name, by, kept.value):
+                of, column, reason, count, example = row
+                found.append(DiscardCount(kept.name, of, column, reason, int(count), str(example or "")))
+    return sorted(found, key=lambda each: (-each.count, each.table, each.column, each.reason))
+
+
+def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
+    """Put refused values back into their rows where the column takes them by now, in one commit.
+
+    A row that is gone, that shares its key with others, or whose column was given a value since, stays as it
+    is. Raises UsageError where the
+    dialect keeps no refused values, DestinationError, and TrellisError where others were faster.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            return _Replaying(pipeline, table).run()
+        except Moved:
+            continue
+    raise TrellisError(f"{pipeline.destination.url}: other loads changed the schema meanwhile; replay again")
+
+
+class _Replaying:
+    """One try, from the tables as they are now."""
+
+    def __init__(self, pipeline: Pipeline, only: str | None) -> None:
+        self.pipeline = pipeline
+        self.only = only
+        self.keep = get_dialect(pipeline.dialect).keep
+        self.now = datetime.now(timezone.utc)
+        self.load_id = f"replay-{time.time():.6f}"
+
+    def run(self) -> Replay:
+        pipeline, keep = self.pipeline, self.keep
+        schema, catalog = pipeline.look()
+        kept = keep.discards(schema)
+        if kept is None:
+            raise UsageError(
+                f"discards of dialect {pipeline.dialect} do not name their rows, so they cannot be replayed; "
+                "trellis discards list shows them"
+            )
+        if kept.name not in pipeline.destination.catalog(pipeline.dataset):
+            return Replay(None)
+        rows = pipeline.destination.query(pipeline.dataset, kept.name)
+        back: dict[str, list[Back]] = defaultdict(list)
+        left: list[Mapping[str, Any]] = []
+        for row in rows:
+            wanted = self.only is None or row[kept.table] == self.only
+            found = keep.restored(schema, row) if wanted else None
+            if found is None:
+                left.append(row)
+            else:
+                back[found.table].append((found, row))
+        self._leave_out(back, left)
+        if not back:
+            return Replay(None, left=len(left))
+        self._commit(schema, catalog, kept, back, left)
+        counts: dict[tuple[str, str], int] = defaultdict(int)
+        for found, _ in (each for several in back.values() for each in several):
+            counts[found.table, found.column] += 1
+        return Replay(self.load_id, counts, len(left))
+
+    def _leave_out(self, back: dict[str, list[Back]], left: list[Mapping[str, Any]]) -> None:
+        """Leave values where they are whose rows are gone, or have a value by now."""
+        destination, dataset = self.pipeline.destination, self.pipeline.dataset
+        for table, several in [*back.items()]:
+            wanted: dict[tuple[str, str], set[str]] = defaultdict(set)
+            for found, _ in several:
+                ((key, value),) = found.keys.items()
+                wanted[key, found.column].add(str(value))
+            empty = {
+                (key, column, value)
+                for (key, column), values in wanted.items()
+                for value in destination.empty_cells(dataset, table, key, column, sorted(values))
+            }
+            back[table] = []
+            for found, row in several:
+                ((key, value),) = found.keys.items()
+                if (key, found.column, str(value)) in empty:
+                    back[table].append((found, row))
+                else:
+                    left.append(row)
+            if not back[table]:
+                del back[table]
+
+    def _commit(
+        self,
+        schema: Schema,
+        catalog: Any,
+        kept: RefusedTable,
+        back: Mapping[str, Sequence[Back]],
+        left: Sequence[Mapping[str, Any]],
+    ) -> None:
+        pipeline, keep, base = self.pipeline, self.keep, schema.stored_hash
+        after = bump(schema)
+        staging = pipeline.destination.staging(self.load_id)
+        try:
+            with Stage(staging, f"replay-{os.urandom(4).hex()}") as stage:
+                for name, several in back.items():
+                    _stage(stage, after.tables[name], (_row(found) for found, _ in several))
+                _stage(stage, after.tables[kept.name], left)
+            first = {name: several[0][0] for name, several in back.items()}
+            fresh = after.stored_hash != base
+            pipeline.destination.commit(
+                Commit(
+                    self.load_id,
+                    pipeline.dataset,
+                    after,
+                    base,
+                    (ChainLoad(kept.name, "replace"),),
+                    by_table(stage.files),
+                    keep.records(after, self.load_id, self.now, fresh=fresh, state=None),
+                    {name: keep.row_keys(after, name) for name in after.tables},
+                    keep.journal(),
+                    keyed=tuple(
+                        KeyedLoad(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
+                    ),
+                    catalog=catalog,
+                    native=keep.native(after, pipeline.destination.abilities.family),
+                    now=self.now,
+                )
+            )
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _row(found: Restored) -> Mapping[str, Any]:
+    """Without a `latest`, so that a value which the row has by now wins."""
+    return {**found.keys, found.column: found.value}
+
+
+def _stage(stage: Stage, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Stage rows that have the names and values of the table's columns."""
+    waiting = list(rows)
+    for start in range(0, len(waiting), ROWS):
+        part = waiting[start : start + ROWS]
+        batch = TableBatch(table.name, len(part))
+        for column in table.complete_columns:
+            if any(column.name in row for row in part):
+                batch.columns[column.name] = array_of(table, column, [row.get(column.name) for row in part])
+        stage.add(table, batch)

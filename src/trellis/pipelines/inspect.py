@@ -1,0 +1,191 @@
+"""What is really in the data: every path, every kind of value there, counts, first places, examples.
+
+import trellis.pipelines.inspect
+found = trellis.pipelines.inspect.inspect("events/*.jsonl")
+found.paths[0].kinds[0].first      # a Place: file and line
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import starmap
+from pathlib import Path
+from typing import Any, get_args
+
+from trellis.engine.input.blocks import Split, read_blocks
+from trellis.engine.input.files import InputFile, input_files, splits_of
+from trellis.engine.survey.paths import Kind, Place, Seen
+from trellis.engine.survey.survey import Survey
+
+CHUNK = 5_000
+Tell = Callable[[str, int, int | None], Any]
+
+
+def _silent(_: str, __: int, ___: int | None) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class KindReport:
+    """One kind of value at a path."""
+
+    kind: Kind
+    count: int
+    first: Place
+    example: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "count": self.count, "first": _place(self.first), "example": self.example}
+
+
+@dataclass(frozen=True)
+class PathReport:
+    """One path. `missing` counts the objects around it that have no such key."""
+
+    path: str
+    depth: int
+    count: int
+    missing: int
+    timestamps: int
+    kinds: tuple[KindReport, ...]
+
+    @property
+    def nulls(self) -> int:
+        return next((each.count for each in self.kinds if each.kind == "null"), 0)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether values of several kinds stand here, null aside."""
+        return sum(each.kind != "null" for each in self.kinds) > 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "count": self.count,
+            "nulls": self.nulls,
+            "missing": self.missing,
+            "timestamps": self.timestamps,
+            "kinds": [each.to_dict() for each in self.kinds],
+        }
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Lines that are no records, or keys that stand twice in one object."""
+
+    what: str
+    count: int
+    first: Place
+    example: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"count": self.count, "first": _place(self.first), "example": self.example}
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All that was found. Paths stand in the order in which they were first seen."""
+
+    files: tuple[str, ...]
+    records: int
+    paths: tuple[PathReport, ...]
+    rejects: tuple[Fault, ...] = ()
+    duplicate_keys: tuple[Fault, ...] = ()
+
+    @property
+    def rejected(self) -> int:
+        return sum(each.count for each in self.rejects)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `trellis inspect --json` prints."""
+        return {
+            "files": list(self.files),
+            "rows": {"in": self.records + self.rejected, "read": self.records, "rejected": self.rejected},
+            "paths": [each.to_dict() for each in self.paths],
+            "rejects": {each.what: each.to_dict() for each in self.rejects},
+            "duplicate_keys": {each.what: each.to_dict() for each in self.duplicate_keys},
+        }
+
+
+def inspect(source: str | Path | Sequence[str | Path] | Iterable[Any], tell: Tell = _silent) -> Inspection:
+    """Look at every record of some files (paths, folders, patterns) or of an iterable of dicts.
+
+    `tell` is called with ("inspect", bytes done, bytes in all). Raises UsageError for what cannot be read.
+    """
+    survey = Survey()
+    if isinstance(source, (str, Path)):
+        source = [source]
+    if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
+        return _inspection(survey, survey_files(survey, source, tell))
+    first, chunk = 1, list[Any]()
+    for item in source:
+        chunk.append(item)
+        if len(chunk) == CHUNK:
+            survey.items("records", chunk, first)
+            first, chunk = first + CHUNK, []
+    survey.items("records", chunk, first)
+    return _inspection(survey, [])
+
+
+def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
+    """Let a survey look at every record of some files; gives the paths of the files."""
+    files = input_files([str(each) for each in sources])
+    _scan(survey, files, tell or _silent)
+    return [file.path for file in files]
+
+
+def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:
+    weight = sum(file.weight for file in files)
+    done = 0
+    for file, split in zip(files, splits_of(files, sys.maxsize), strict=True):
+        part = 0
+        if file.layout == "parquet":
+            _scan_parquet(survey, split)
+        else:
+            for block in read_blocks(split):
+                survey.block(file.path, block)
+                part += len(block.data)
+                tell("inspect", min(done + part, weight), weight)
+        done += file.weight
+        tell("inspect", min(done, weight), weight)
+
+
+def _scan_parquet(survey: Survey, split: Split) -> None:
+    from trellis.engine.input.parquet import read_batches, rows_of
+
+    for part in read_batches(split):
+        survey.items(split.path, rows_of(part.batch), part.first + 1)
+
+
+def _inspection(survey: Survey, files: Sequence[str]) -> Inspection:
+    number = {file: at for at, file in enumerate(files)}
+    rank = {kind: at for at, kind in enumerate(get_args(Kind))}
+
+    def met(item: tuple[Kind, Seen]) -> tuple[int, int, int]:
+        kind, seen = item
+        return number.get(seen.first.file, 0), seen.first.line, rank[kind]
+
+    paths, depths = [], {id(survey.root): -1}
+    for node, around in survey.root.below():
+        depths[id(node)] = depth = depths[id(around)] + 1
+        missing = 0 if node is around.items else around.objects - node.count
+        kinds = sorted(node.kinds.items(), key=met)
+        paths.append(
+            PathReport(node.path, depth, node.count, missing, node.timestamps, tuple(starmap(_kind, kinds)))
+        )
+    faults = _faults(survey.rejects), _faults(survey.doubled)
+    return Inspection(tuple(files), survey.records, tuple(paths), *faults)
+
+
+def _kind(kind: Kind, seen: Seen) -> KindReport:
+    return KindReport(kind, seen.count, seen.first, seen.example)
+
+
+def _faults(found: dict[str, Seen]) -> tuple[Fault, ...]:
+    return tuple(Fault(what, seen.count, seen.first, seen.example) for what, seen in found.items())
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"file": place.file, "line": place.line}

@@ -1,0 +1,85 @@
+"""How one load of records into one root table is to be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from trellis.errors import UsageError
+from trellis.evolution.dialect import Dialect, Request
+from trellis.evolution.loading import Mode, Strategy
+from trellis.pipelines.config import read_text
+from trellis.schema.document import from_json, from_yaml
+from trellis.schema.model import Column, Schema
+
+Given = Schema | str | Path | Mapping[str, Any]
+"""A schema, or its document: as an object, as text, or as the path of a file."""
+
+
+def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """The settings with the text of the files that these of them name. Raises UsageError."""
+    read = {name: read_text(Path(settings[name])) for name in names if _is_path(settings.get(name))}
+    return {**settings, **read}
+
+
+def _is_path(said: Any) -> bool:
+    return isinstance(said, Path) or (isinstance(said, str) and not said.lstrip().startswith("{"))
+
+
+def given_schema(said: Given, dialect: Dialect) -> Schema:
+    """The schema that a user hands over. Raises UsageError, SchemaError."""
+    if isinstance(said, Schema):
+        return said
+    text, where = _document(said)
+    found = dialect.keep.document(text, where)
+    if found is not None:
+        return found
+    read = from_json if text.lstrip().startswith("{") else from_yaml
+    return read(text, where)
+
+
+def _document(said: str | Path | Mapping[str, Any]) -> tuple[str, str]:
+    """The text of a document, and how messages call it."""
+    if isinstance(said, Mapping):
+        try:
+            return orjson.dumps(dict(said)).decode(), "schema"
+        except orjson.JSONEncodeError as bad:
+            raise UsageError(f"schema: an object that JSON can hold is expected ({bad})") from None
+    if isinstance(said, Path) or (isinstance(said, str) and "{" not in said and "\n" not in said):
+        return read_text(Path(said)), str(said)
+    if not isinstance(said, str):
+        raise UsageError(f"schema: a document, its text or its path is expected, not {type(said).__name__}")
+    return said, "schema"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is None or empty follows from the schema or the destination."""
+
+    table: str | None = None
+    mode: Mode | None = None
+    strategy: Strategy | None = None
+    keys: tuple[str, ...] = ()
+    merge_keys: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    contract: str | Mapping[str, str] | None = None
+    schema: Given | None = None
+    max_nesting: int | None = None
+    load_id: str | None = None
+
+    def request(self, table: str) -> Request:
+        """What is asked of the root table."""
+        return Request(
+            table=table,
+            mode=self.mode,
+            strategy=self.strategy,
+            keys=self.keys,
+            merge_keys=self.merge_keys,
+            columns=self.columns,
+            contract=self.contract,
+            max_nesting=self.max_nesting,
+        )

@@ -1,0 +1,287 @@
+"""Pipelines: named streams of records into one dataset of one destination."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from trellis.destinations import open_destination
+from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
+from trellis.destinations.waiting import Waits
+from trellis.dialects import get_dialect
+from trellis.dialects import names as dialects
+from trellis.engine.staging.column_defaults import filled_columns
+from trellis.errors import TrellisError, UsageError
+from trellis.evolution.dialect import Dialect, State
+from trellis.pipelines.attempt import Feed, Job, Tell
+from trellis.pipelines.checks import refuse_edited
+from trellis.pipelines.load_options import Options, given_schema, with_files
+from trellis.pipelines.proposed import NOTE, proposed
+from trellis.pipelines.records import records_of
+from trellis.pipelines.report import Report
+from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
+from trellis.pipelines.runner import Carrier
+from trellis.pipelines.schema_folders import SchemaFolders
+from trellis.pipelines.source_job import job_of, source_of, undeclared
+from trellis.schema.document import from_dict, from_json, to_dict
+from trellis.schema.given import with_normalizers
+from trellis.schema.model import Schema
+from trellis.schema.version import bump
+from trellis.sources import Source
+
+
+def _silent(_: str, __: int, ___: int | None) -> None:
+    return None
+
+
+@dataclass
+class Pipeline:
+    """A named stream of records into one dataset of one destination.
+
+    `master` and `remote` name a Spark; without them a small input is loaded in this process and a
+    large one by Spark in local mode. `naming` is the convention that names follow from the first load
+    on, before that of the destination and that of a schema; `settings` are the options of the dialect.
+    `import_schema` is a folder with a schema document to take over when it changes, `export_schema` one to
+    write it to after each load. `tell` is called with (stage, bytes done, bytes in all);
+    where the destination waits for another process the stage is a sentence that says so.
+    """
+
+    name: str
+    to: str = field(repr=False)
+    dataset: str = ""
+    dialect: str = "dlt"
+    master: str | None = None
+    remote: str | None = None
+    naming: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    import_schema: str | None = None
+    export_schema: str | None = None
+    tell: Tell = _silent
+
+    def __post_init__(self) -> None:
+        self._folders = SchemaFolders(self.import_schema, self.export_schema)
+        self.destination: Destination = open_destination(self.to)
+        if isinstance(self.destination, Waits):
+            self.destination.say = lambda said: self.tell(said, 0, None)
+        self._dialect: Dialect = get_dialect(self.dialect)
+        wanted = self.destination.abilities.naming if "naming" in self._dialect.keep.options else None
+        if self.naming is not None:
+            self.settings = {**self.settings, "naming": self.naming}
+        elif wanted is not None:
+            self.settings = {"naming": wanted, **self.settings}
+        self.settings = with_files(self.settings, self._dialect.keep.files)
+        self.dataset = self.dataset or self._dialect.naming.dataset(
+            self.settings, self.destination.abilities.default_dataset
+        )
+
+    @property
+    def schema(self) -> Schema:
+        """The newest schema in the destination, or an empty one."""
+        return self.look()[0]
+
+    @property
+    def where(self) -> str:
+        """The dataset, for messages."""
+        return f"{self.destination.url}, dataset {self.dataset}" if self.dataset else self.destination.url
+
+    @property
+    def state(self) -> State:
+        """What the pipeline remembers of its sources. Raises SchemaError."""
+        return self._recall()[0]
+
+    def _recall(self) -> tuple[State, Recalled | None]:
+        """The state, and how it is told whether another run moved it."""
+        keep, row = self._dialect.keep, None
+        journal = keep.journal()
+        if journal.states:
+            row = self.destination.newest_row(
+                self.dataset, journal.states, "pipeline_name", self.name, journal.newest
+            )
+        found = keep.recalled(row, self.name, self.dataset)
+        if not journal.states:
+            return found, None
+        return found, Recalled(self.name, str(row["version_hash"]) if row else None)
+
+    def look(self, schema_name: str = "") -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+        """The newest schema, and the real tables where these say which columns it has.
+
+        Without a name it is the pipeline's own. Raises SchemaError for one that was edited by hand.
+        """
+        keep, catalog, name = self._dialect.keep, None, schema_name or self._schema_of(self.state)
+        stored = self.destination.stored_schema(self.dataset, name, keep.journal())
+        if stored is None:
+            self._refuse_other_dialect()
+        where = f"{self.where}, newest version of schema {name}"
+        found = from_json(stored, where) if stored is not None else keep.new_schema(name)
+        refuse_edited(found, self.where)
+        found = self._folders.imported(found)
+        if keep.follows_catalog:
+            catalog = self.destination.catalog(self.dataset)
+            found = keep.adopt(found, catalog)
+        return keep.configure(found, self.settings, self.destination.abilities.family), catalog
+
+    def declared(self, schema: Schema) -> Schema:
+        """The schema, linked to the file in the import folder; the file is written if there is none."""
+        return self._folders.declared(schema)
+
+    def _refuse_other_dialect(self) -> None:
+        """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
+        there = self.destination.catalog(self.dataset)
+        mine = self._dialect.keep.journal().versions
+        for other in dialects():
+            journal = get_dialect(other).keep.journal().versions
+            if journal != mine and journal in there and mine not in there:
+                raise UsageError(
+                    f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
+                    f"--dialect {other}, or load into another dataset"
+                )
+
+    def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
+        """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
+
+        `schema` is a schema to take over: a `Schema`, or a document as an object, as text or as a path.
+        Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
+        is then as it was.
+        """
+        return self._load(source, Options(table=table, **options), dry_run=False)
+
+    def plan(self, source: Any, table: str | None = None, **options: Any) -> Report:
+        """What `load` would do: the same report, nothing written."""
+        return self._load(source, Options(table=table, **options), dry_run=True)
+
+    def run(
+        self, source: Any, *, refresh: str | None = None, load_id: str | None = None, **hints: Any
+    ) -> Report:
+        """Load a source, a resource or rows, with what they declare, all tables in one commit.
+
+        `hints` are those of `Resource.apply_hints` (write_disposition=, primary_key=, columns=,
+        schema_contract=, table_name=, ...) for every resource. `refresh` takes away before it loads:
+        `drop_sources` all tables and the state of the source, `drop_resources` those of the selected
+        resources, `drop_data` their rows. Rows that the destination did not take are kept, and the next run
+        loads them, and only them. Raises what `load` raises.
+        """
+        delivered = self._carrier.deliver()
+        if delivered is not None:
+            return delivered
+        keep, wanted = self._dialect.keep, refresh_of(refresh)
+        (state, recalled), reset = self._recall(), Reset()
+        found = source_of(source, self._schema_of(state), hints)
+        schema = self.look(found.name)[0]
+        if wanted is not None:
+            chosen = list(found.resources.selected)
+            reset = reset_of(schema, chosen, wanted, keep.prefix)
+            state = forgetting(state, found.name, chosen, wanted)
+        job = job_of(found, schema, state, keep, lambda rows: records_of(rows, self.master, self.remote))
+        settings = keep.new_schema(found.name).settings if isinstance(source, Source) else None
+
+        def prepared(stored: Schema) -> Schema:
+            kept = keep.without(stored, reset.drop) if reset.drop else stored
+            return kept if settings is None else undeclared(kept, settings)
+
+        moves = job.state is not None and job.state.get("sources")
+        given = self._named(job.given)
+        job = replace(job, given=given, prepared=prepared, reset=reset, recalled=recalled if moves else None)
+        return self._carrier.carry_out(job, load_id, keeps=True)
+
+    def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
+        """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
+
+        Without resources: all of the source. Raises UsageError, DestinationError.
+        """
+        state = self.state
+        schema = self.look(source or self._schema_of(state))[0]
+        if schema.stored_hash is None:
+            raise UsageError(
+                f"{self.where} holds no schema {schema.name!r}, so there is nothing to drop; --name is the "
+                "pipeline that loaded it, --source its schema"
+            )
+        job = drop_job(schema, state, self._dialect.keep, resources)
+        return self._carrier.carry_out(job)
+
+    def drop_pending(self) -> int:
+        """Forget the rows that a failed run left behind; how many packages there were."""
+        return self._carrier.packages.drop()
+
+    def save_schema(self, schema: Schema) -> Schema:
+        """Record a schema as the newest version, without rows, and create its tables.
+
+        It must be made from the version that is there now, `pipeline.schema`. Root tables that say no write
+        disposition and no resource get what a document gets, and the bookkeeping tables of the dialect are
+        added. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
+        """
+        keep, base = self._dialect.keep, schema.stored_hash
+        as_read = from_dict(to_dict(schema), f"schema {schema.name}")
+        own = keep.new_schema(schema.name).tables.values()
+        after = bump(as_read.with_tables(*(each for each in own if each.name not in as_read.tables)))
+        load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
+        fresh = after.stored_hash != base
+        remembers = keep.journal().states in after.tables
+        state = keep.remembered(self.state, after.name, None) if remembers else None
+        records = keep.records(after, load_id, now, fresh=fresh, state=state)
+        try:
+            commit = Commit(
+                load_id,
+                self.dataset,
+                after,
+                base,
+                (),
+                {},
+                records,
+                {},
+                keep.journal(),
+                filled=filled_columns(after, keep.filled(after, now)),
+            )
+            self.destination.commit(commit)
+        except Moved:
+            raise TrellisError(
+                f"{self.destination.url}: another load changed the schema meanwhile; save it again"
+            ) from None
+        return after
+
+    def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
+        records = records_of(source, self.master, self.remote)
+        table = options.table or records.name
+        if self._dialect.route.names_tables:
+            if options.table:
+                raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
+            table = ""
+        elif not table:
+            raise UsageError("the records come from no file, so the table has no name; give one with table=")
+        fingerprint = (
+            None
+            if dry_run or options.load_id
+            else records.fingerprint(self.name, self.dialect, self.dataset, table, options.mode or "")
+        )
+        state = self.state
+        schema = self._schema_of(state)
+        changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
+        given: Schema | None = None
+        notes: tuple[str, ...] = ()
+        if options.schema is not None:
+            given = given_schema(options.schema, self._dialect)
+        elif made := proposed(self._dialect, source, self.look(schema)[0]):
+            given, notes = made, (NOTE.format(self.dialect),)
+        job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
+        done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
+        return replace(done, notes=(*notes, *done.notes)) if notes else done
+
+    def _named(self, given: Schema | None) -> Schema | None:
+        """A schema document with the naming convention that wins over its own, if there is one."""
+        naming = self.settings.get("naming")
+        return given if given is None or naming is None else with_normalizers(given, {"names": str(naming)})
+
+    def _schema_of(self, state: State) -> str:
+        """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""
+        return str(state.get("default_schema_name") or self.name)
+
+    @property
+    def _carrier(self) -> Carrier:
+        return Carrier(self, self.name, self.where, self._dialect.keep.journal(), self._folders)
+
+
+def pipeline(name: str, to: str, **options: Any) -> Pipeline:
+    """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`."""
+    return Pipeline(name, to, **options)

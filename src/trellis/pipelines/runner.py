@@ -1,0 +1,120 @@
+"""Jobs carried out: tried until no other load comes between, kept where the destination refuses them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from trellis.destinations.base import Moved, OtherRun
+from trellis.engine.plan import Counts
+from trellis.engine.staging.inflight import InFlight
+from trellis.errors import DestinationError, TrellisError
+from trellis.evolution.dialect import Journal
+from trellis.pipelines.attempt import Attempt, Job, Owner
+from trellis.pipelines.packages import Package, Packages
+from trellis.pipelines.report import Report
+from trellis.pipelines.schema_folders import SchemaFolders
+
+ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """Carries out the jobs of one pipeline. `where` is its dataset, for messages."""
+
+    owner: Owner
+    name: str
+    where: str
+    journal: Journal
+    folders: SchemaFolders
+
+    def carry_out(
+        self,
+        job: Job,
+        load_id: str | None = None,
+        fingerprint: str | None = None,
+        dry_run: bool = False,
+        keeps: bool = False,
+    ) -> Report:
+        """Try a job until no other load comes between. `keeps`: what the destination refuses is kept."""
+        started = time.monotonic()
+        with ExitStack() as held:
+            if dry_run:
+                home = held.enter_context(TemporaryDirectory(prefix="trellis-plan-"))
+            else:
+                home = self.owner.destination.staging("")
+            flight = held.enter_context(InFlight(home, fingerprint, load_id))
+            if not dry_run and self._loaded_before(flight.load_id):
+                flight.finished()
+                return self._already(job, flight.load_id)
+            for attempt in range(ATTEMPTS):
+                staging = f"{home}/rows" if dry_run else self.owner.destination.staging(flight.load_id)
+                flight.claim(staging)
+                trial, kept = Attempt(self.owner, job, flight.load_id, staging), False
+                try:
+                    done = trial.run(dry_run)
+                    flight.finished()
+                    if not dry_run:
+                        self.folders.export(done.schema)
+                    return replace(done, seconds={**done.seconds, "all": time.monotonic() - started})
+                except Moved:
+                    if attempt == ATTEMPTS - 1:
+                        raise TrellisError(
+                            f"{self.owner.destination.url}: other loads changed the schema {ATTEMPTS} times "
+                            "while this one ran; load again"
+                        ) from None
+                except DestinationError as bad:
+                    if keeps and trial.commit is not None and trial.report is not None:
+                        self.packages.keep(Package(trial.commit, trial.report, staging))
+                        kept = True
+                        raise DestinationError(
+                            f"{bad}; the rows are kept, the next run loads them first (load {flight.load_id})"
+                        ) from bad
+                    raise
+                finally:
+                    if not kept:
+                        shutil.rmtree(staging, ignore_errors=True)
+        raise AssertionError("unreachable")
+
+    def deliver(self) -> Report | None:
+        """Commit what an earlier run could not, if there is such a package. Raises TrellisError."""
+        package = self.packages.oldest()
+        if package is None:
+            with suppress(OSError):  # a folder that something is in stays
+                self.packages.folder.parent.rmdir()
+            return None
+        commit = package.commit
+        if not self._loaded_before(commit.load_id):
+            try:
+                self.owner.destination.commit(commit)
+            except (Moved, OtherRun):
+                raise TrellisError(
+                    f"{self.where}: the pending load {commit.load_id} was made for a schema or a state that "
+                    "another load changed meanwhile; drop it with drop_pending() and run its source again"
+                ) from None
+        self.packages.done(package)
+        self.folders.export(commit.schema)
+        note = (
+            f"load {commit.load_id}, which failed before, is in now; the rows of this run were not read: "
+            "run again"
+        )
+        return replace(package.report, notes=(*package.report.notes, note))
+
+    @property
+    def packages(self) -> Packages:
+        return Packages(Path(self.owner.destination.staging("")) / "pending", self.name)
+
+    def _loaded_before(self, load_id: str) -> bool:
+        return self.owner.destination.has_load(self.owner.dataset, load_id, self.journal)
+
+    def _already(self, job: Job, load_id: str) -> Report:
+        schema = self.owner.look(job.schema_name)[0]
+        return Report(
+            load_id, self.owner.dataset, self.owner.destination.url, self.owner.dialect, schema, Counts(),
+            already_loaded=True,
+            notes=(f"load {load_id} is in the destination already; nothing was loaded again",),
+        )  # fmt: skip

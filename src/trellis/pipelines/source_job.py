@@ -1,0 +1,153 @@
+"""From a source to a job: its rows by table, what it says of the schema, and its new state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+from trellis.engine.input.filtered import Away, TurnedAway
+from trellis.engine.input.items import Chunks
+from trellis.engine.input.records import ItemRecords, Records
+from trellis.errors import UsageError
+from trellis.evolution.dialect import Keep, Request, State
+from trellis.pipelines.attempt import Feed, Job
+from trellis.pipelines.records import of_tables
+from trellis.schema.form import plain
+from trellis.schema.model import Schema, Settings
+from trellis.sources import Files, Resource, Source, resource
+from trellis.sources.event_loop import is_awaitable
+from trellis.sources.extract import Extracted, Part, extract
+from trellis.sources.tables import library_of
+
+ToRecords = Callable[[Any], Records]
+SAID_ANEW = ("max_nesting", "root_key_propagation")
+
+
+def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
+    """Whatever the user hands over, as a source. `hints` are those of `apply_hints`, for all resources."""
+    if is_awaitable(data):
+        raise UsageError("the source is asynchronous and was not awaited: give what it gives, `await NAME()`")
+    if isinstance(data, Source):
+        found = data.with_resources(*data.resources.selected)
+    elif isinstance(data, Resource):
+        found = Source(name, [data])
+    elif isinstance(data, (list, tuple)) and data and all(isinstance(each, Resource) for each in data):
+        found = Source(name, data)
+    else:
+        table = hints.get("table_name")
+        if not isinstance(table, str):
+            raise UsageError(
+                "the rows have no name; give them one with table_name=, or wrap them in a resource"
+            )
+        found = Source(name, [resource(data, name=table)])
+    said = {key: value for key, value in hints.items() if value is not None}
+    if "schema_contract" in said:
+        found.schema_contract = said["schema_contract"]
+    if said:
+        for each in found.resources.values():
+            each.apply_hints(**said)
+    return found
+
+
+def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records: ToRecords) -> Job:
+    """Extract the source. `schema` is the stored one, `state` what the pipeline remembers."""
+    sources = dict(state.get("sources") or {})
+    made = extract(source, sources.get(source.name) or {}, schema)
+    if made.state and not keep.journal().states:
+        raise UsageError(
+            f"source {source.name} keeps a state or a cursor, and this dialect has no table for it; "
+            "load it with the dialect dlt"
+        )
+    if made.state or source.name in sources:
+        sources[source.name] = made.state
+    feeds = tuple(feed for part in made.parts for feed in _feeds(part, to_records))
+    return Job(
+        feeds,
+        source.name,
+        given=_given(made),
+        state=keep.remembered(state, source.name, sources),
+        notes=made.notes,
+    )
+
+
+def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
+    request = Request(
+        table=part.table_name,
+        declared=part.declared.table,
+        nested=part.declared.nested,
+        max_nesting=part.declared.max_nesting,
+        materialize=part.declared.materialize,
+    )
+    if part.form == "records":
+        chunks = getattr(part.source, "chunks", None)
+        yield Feed(ItemRecords(Chunks(chunks) if chunks else Chunks.of(part.source)), request)
+    elif part.form == "whole":
+        yield _feed(part.source, request, to_records)
+    else:
+        tables = _Tables(part)
+        if any(True for _ in tables):
+            yield Feed(of_tables(tables), replace(request, whole=True))
+        for piece in part.source:
+            if not _is_table(piece):
+                yield _feed(piece, request, to_records)
+    if part.dropped or len(part.removed_values):
+        yield Feed(TurnedAway(_Reasons(part), part.table_name), request)
+
+
+def _is_table(piece: Any) -> bool:
+    """Whether its rows are in memory with their types: they are taken whole."""
+    return library_of(piece) in ("pyarrow", "pandas", "polars")
+
+
+def _feed(piece: Any, request: Request, to_records: ToRecords) -> Feed:
+    found = list(piece.paths) if isinstance(piece, Files) else piece
+    return Feed(to_records(found), replace(request, whole=_is_table(piece)))
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables and frames of a part, as often as they are wanted."""
+
+    part: Part
+
+    def __iter__(self) -> Iterator[Any]:
+        return (piece for piece in self.part.source if _is_table(piece))
+
+
+@dataclass(frozen=True)
+class _Reasons:
+    """The items of a part that a model turned away, as often as they are wanted."""
+
+    part: Part
+
+    def __iter__(self) -> Iterator[Away]:
+        for each in chain(self.part.dropped_items, self.part.removed_values):
+            yield Away(each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key)
+
+
+def undeclared(schema: Schema, settings: Settings) -> Schema:
+    """The stored schema without what only the code of a source says: it gives its settings anew.
+
+    So a rule or a limit that was taken out of the code is gone.
+    """
+    normalizers = plain(schema.normalizers)
+    json = normalizers.get("json") or {}
+    config = {key: value for key, value in (json.pop("config", None) or {}).items() if key not in SAID_ANEW}
+    if config:
+        json["config"] = config
+    return replace(schema, settings=settings, normalizers=MappingProxyType(normalizers))
+
+
+def _given(made: Extracted) -> Schema:
+    """What the source says of the schema as a whole."""
+    said = dict(zip(SAID_ANEW, (made.max_nesting, made.root_key), strict=True))
+    config = {key: value for key, value in said.items() if value is not None}
+    if not config:
+        return made.schema
+    normalizers = plain(made.schema.normalizers)
+    json = normalizers.setdefault("json", {})
+    json["config"] = {**(json.get("config") or {}), **config}
+    return replace(made.schema, normalizers=MappingProxyType(normalizers))
