@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
+from trellis.engine.parallel import Parallel
 from trellis.engine.plan import BlockRef, Plan
-from trellis.engine.spark.job import SparkRun
+from trellis.engine.spark.job import SparkRunner
 from trellis.engine.task import Outcome, Progress
 from trellis.errors import ContractError, SparkError
 from trellis.evolution.observe import Observations
@@ -28,10 +29,10 @@ class FrameRecords:
     weight: int | None = None
     file_count = 1_000_000
 
-    def __init__(self, frame: DataFrame, run: SparkRun) -> None:
+    def __init__(self, frame: DataFrame) -> None:
         self.frame = frame
-        self.run_tasks = run
-        self.parallel = run.parallel
+        self.runner = SparkRunner(session=frame.sparkSession)
+        self.parallel: Parallel = self.runner.parallel
         self.spooled: tuple[str, FileRecords] | None = None
 
     def fingerprint(self, *_: str) -> str | None:
@@ -55,7 +56,7 @@ class FrameRecords:
                 raise SparkError(
                     f"the DataFrame could not be read: {first}; --debug shows all of it"
                 ) from bad
-            self.spooled = (folder, FileRecords(input_files([folder]), self.run_tasks, self.parallel))
+            self.spooled = (folder, FileRecords(input_files([folder]), self.runner))
         return self.spooled[1]
 
 
