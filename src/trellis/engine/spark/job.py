@@ -6,7 +6,9 @@ import os
 import pickle
 import platform
 import secrets
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _RESULT = "result binary"
 _PROGRESS = "_progress"
+_CANCEL_SECONDS = 5
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -106,11 +109,14 @@ class SparkRunner:
 
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """`Parallel` on the executors: one job, a task for each item."""
+        if not items:
+            return
         session = self.session
         self.tell("workers", 0, None)
         try:
-            frame = session.range(0, len(items), 1, len(items))
-            rows = frame.mapInArrow(_Work(pickle.dumps((work, list(items)))), _RESULT).collect()
+            with _cancelled_with_the_load(session):
+                frame = session.range(0, len(items), 1, len(items))
+                rows = frame.mapInArrow(_Work(pickle.dumps((work, list(items)))), _RESULT).collect()
         except Exception as failure:
             raise job_failure(failure) from failure
         for row in rows:
@@ -118,6 +124,26 @@ class SparkRunner:
             if isinstance(result, TrellisError):
                 raise result
             yield result
+
+
+@contextmanager
+def _cancelled_with_the_load(session: SparkSession) -> Iterator[None]:
+    """Ctrl-C ends the job too: a cluster would go on with it and write into a folder that is gone."""
+    tag = f"trellis-{secrets.token_hex(8)}"
+    session.addTag(tag)
+    try:
+        yield
+    except KeyboardInterrupt:
+        # A thread of its own has its own connection; that of this one is in the middle of an answer.
+        cancel = threading.Thread(target=session.interruptTag, args=(tag,), daemon=True)
+        cancel.start()
+        cancel.join(_CANCEL_SECONDS)
+        raise
+    except Exception:
+        with suppress(Exception):
+            session.removeTag(tag)
+        raise
+    session.removeTag(tag)
 
 
 def _run(plan: Plan, task: Task) -> Outcome:
@@ -143,11 +169,15 @@ def _look(probe: str, number: int) -> _Look:
 
 
 class _Work:
-    """What runs on an executor: the item of each number. Never holds the session."""
+    """What runs on an executor: the item of each number. Never holds the session.
+
+    Relative paths mean in a task what they mean in the driver: an executor has a folder of its own.
+    """
 
     def __init__(self, pickled: bytes) -> None:
         self.pickled = pickled
         self.version = __version__
+        self.folder = os.getcwd()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if self.version != __version__:
@@ -161,10 +191,23 @@ class _Work:
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 try:
-                    result = work(items[number])
+                    with _working_folder(self.folder):
+                        result = work(items[number])
                 except TrellisError as failure:
                     result = failure
                 yield _row(result)
+
+
+@contextmanager
+def _working_folder(folder: str) -> Iterator[None]:
+    """Work in a folder, if this machine has it, and go back: others use the same Python worker."""
+    before = os.getcwd()
+    with suppress(OSError):
+        os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def _row(result: object) -> pa.RecordBatch:

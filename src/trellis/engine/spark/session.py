@@ -43,7 +43,7 @@ class SessionStart:
 
     def _run(self, master: str | None, remote: str | None, short: bool) -> None:
         try:
-            self._session = _connect(remote) if remote is not None else _start(master, short)
+            self._session = connect(remote) if remote is not None else _start(master, short)
         except BaseException as failure:
             self._failure = failure
 
@@ -89,7 +89,7 @@ def start_session(
     if active_session() is not None:
         return None
     if address.remote is None:
-        _check_master(master)
+        check_master(master)
         require_java()
     _starts[address] = SessionStart(*address, short)
     return _starts[address]
@@ -189,7 +189,8 @@ def _start(master: str | None, short: bool) -> SparkSession:
     return session
 
 
-def _connect(remote: str) -> SparkSession:
+def connect(remote: str) -> SparkSession:
+    """A session at a Spark Connect server. Raises SparkError."""
     from pyspark.sql import SparkSession
 
     missing = [name for name in ("grpc", "grpc_status") if find_spec(name) is None]
@@ -204,7 +205,8 @@ def _connect(remote: str) -> SparkSession:
         raise start_failure(failure, remote) from failure
 
 
-def _check_master(master: str | None) -> None:
+def check_master(master: str | None) -> None:
+    """Raises UsageError for what Spark would not take as the address of a master."""
     if master is not None and not _MASTER.fullmatch(master):
         raise UsageError(
             f"--master {master!r} is no address of Spark; write local[2], spark://HOST:7077, "
