@@ -20,6 +20,8 @@ Rows = Generator[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], dict[str, A
 class DataItemNormalizer:
     def __init__(self, schema: Any) -> None:
         if any("daemon" in word for word in sys.orig_argv):
+            with open(os.environ["FAILURE"] + ".attempts", "a") as attempts:
+                attempts.write(f"{os.getpid()}\n")
             fail(Path(os.environ["FAILURE"]).read_text())
 
     def normalize_data_item(self, item: Any, load_id: str, table_name: str) -> Rows:

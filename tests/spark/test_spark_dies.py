@@ -55,7 +55,7 @@ def test_a_killed_worker_costs_no_row_and_adds_none(folder: Path) -> None:
     done = run(folder, "-c", LOADS, FAILURE=str(folder / "failure"))
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout.splitlines()[-1])
-    left = ["a.jsonl", "b.jsonl", "failure", "failure.done", "x.duckdb"]
+    left = ["a.jsonl", "b.jsonl", "failure", "failure.attempts", "failure.done", "x.duckdb"]
     died = (
         "a Python worker of Spark died again and again, which happens where memory is short; nothing was "
         "loaded; give the workers more memory, or run fewer tasks at once, such as --master 'local[1]'"

@@ -39,6 +39,7 @@ class FrameRecords:
         return None
 
     def peek(self, plan: Plan) -> Observations:
+        self.runner.check_staging(plan.staging)
         return self._files(plan).peek(plan)
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
