@@ -9,7 +9,7 @@ import pytest
 
 from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.expression.evaluate import Filter, TransformError, Transforms
+from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 

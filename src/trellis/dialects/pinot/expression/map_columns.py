@@ -1,11 +1,11 @@
-"""The columns that hold the keys and the values of a map (spec pinot.md, section 5)."""
+"""The columns that hold the keys and the values of a map."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.take import FunctionError, as_text
+from trellis.dialects.pinot.expression.arguments import FunctionError, as_text
 from trellis.dialects.pinot.value.json_write import utf16_key
 
 KEYS: Final = "__KEYS"
