@@ -35,7 +35,7 @@ def show_checked(found: Checked, file: str, out: Console) -> None:
     faults = sum(each.level == "fault" for each in found.findings)
     name = found.schema.name
     columns = sum(1 for _ in found.schema.specs()) + (found.schema.time is not None)
-    unchecked = sum(each.level == "unchecked" for each in found.findings)
+    unchecked = sum(finding.level == "unchecked" for finding in found.findings)
     verdict = "Pinot takes it"
     if faults:
         verdict = f"{counted(faults, 'fault')}, Pinot refuses it"

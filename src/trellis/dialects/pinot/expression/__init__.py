@@ -1,1 +1,1 @@
-"""Transforms and filters: the grammar, the functions, the order of evaluation (spec pinot.md, section 5)."""
+"""Transforms and filters: the grammar, the functions, the order of evaluation."""

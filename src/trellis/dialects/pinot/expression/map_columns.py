@@ -23,7 +23,7 @@ def keys_of(value: Any) -> list[Any] | None:
 
 def values_of(value: Any) -> list[Any] | None:
     """The values of a map in the order of its keys; None where there is no map."""
-    return None if value is None else [each for _, each in _items(value)]
+    return None if value is None else [element for _, element in _items(value)]
 
 
 def _items(value: Any) -> list[tuple[Any, Any]]:

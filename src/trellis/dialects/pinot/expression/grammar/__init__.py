@@ -1,1 +1,1 @@
-"""The grammar of transform and filter functions: text to tree and back (spec pinot.md, section 5)."""
+"""The grammar of transform and filter functions: text to tree and back."""

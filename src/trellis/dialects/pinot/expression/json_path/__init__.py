@@ -1,1 +1,1 @@
-"""Paths into JSON values, as Jayway's library reads them for Pinot (spec pinot.md, section 5)."""
+"""Paths into JSON values, as Jayway's library reads them for Pinot."""
