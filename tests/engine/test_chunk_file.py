@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 from trellis.engine.input.chunk_file import ChunkFile
+from trellis.errors import UsageError
 
 
 class Colour(str, Enum):
@@ -133,6 +134,18 @@ def test_a_list_that_holds_itself_stays_as_it_is() -> None:
     row: dict[str, Any] = {"a": 1}
     row["self"] = row
     assert again(row)[0] is row
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    chunks = ChunkFile()
+    chunks._file = open("/dev/full", "r+b", buffering=0)  # type: ignore[assignment]  # noqa: SIM115
+    with pytest.raises(UsageError) as refused:
+        chunks.append([{"id": 1}])
+    assert str(refused.value) == (
+        f"{tmp_path}: rows cannot be kept in a temporary file (No space left on device); free some space "
+        "there, or name another folder with TMPDIR"
+    )
 
 
 def test_the_file_has_no_name(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

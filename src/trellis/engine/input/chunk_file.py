@@ -8,6 +8,7 @@ from functools import cached_property
 from os import SEEK_END
 from typing import IO, Any
 
+from trellis.errors import UsageError
 from trellis.evolution.tagged_json import dumps, loads
 
 
@@ -36,9 +37,17 @@ class ChunkFile:
         return len(self._places)
 
     def append(self, rows: Sequence[Any]) -> None:
-        content = dumps(rows, self._write_object)
-        start = self._file.seek(0, SEEK_END)
-        self._file.write(content)
+        """Raises UsageError where the file cannot be written."""
+        try:
+            content = dumps(rows, self._write_object)
+            start = self._file.seek(0, SEEK_END)
+            self._file.write(content)
+            self._file.flush()
+        except OSError as bad:
+            raise UsageError(
+                f"{tempfile.gettempdir()}: rows cannot be kept in a temporary file ({bad.strerror or bad}); "
+                "free some space there, or name another folder with TMPDIR"
+            ) from bad
         self._places.append((start, start + len(content)))
 
     def read(self, number: int) -> list[Any]:
