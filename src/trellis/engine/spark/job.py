@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -116,7 +116,7 @@ class SparkRunner:
         try:
             with _cancelled_with_the_load(session):
                 frame = session.range(0, len(items), 1, len(items))
-                rows = frame.mapInArrow(_Work(pickle.dumps((work, list(items)))), _RESULT).collect()
+                rows = frame.mapInArrow(_Work(work, list(items)), _RESULT).collect()
         except Exception as failure:
             raise job_failure(failure) from failure
         for row in rows:
@@ -171,11 +171,14 @@ def _look(probe: str, number: int) -> _Look:
 class _Work:
     """What runs on an executor: the item of each number. Never holds the session.
 
-    Relative paths mean in a task what they mean in the driver: an executor has a folder of its own.
+    Spark ships it as it ships any function. Results come back as one binary cell each, because a row of a
+    DataFrame has no other place for them; they live as long as the job. Relative paths mean in a task what
+    they mean in the driver: an executor has a folder of its own.
     """
 
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
+    def __init__(self, work: Callable[[Any], Any], items: list[Any]) -> None:
+        self.work = work
+        self.items = items
         self.version = __version__
         self.folder = os.getcwd()
 
@@ -187,12 +190,11 @@ class _Work:
             )
             yield _row(result)
             return
-        work, items = pickle.loads(self.pickled)
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 try:
                     with _working_folder(self.folder):
-                        result = work(items[number])
+                        result = self.work(self.items[number])
                 except TrellisError as failure:
                     result = failure
                 yield _row(result)
