@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,40 @@ def test_a_killed_worker_costs_no_row_and_adds_none(folder: Path) -> None:
     assert results["spark"] == [0, 0, stopped, 200, left]
     assert results["nothing again"][2].startswith("the Spark session of this process does not answer (")
     assert results["nothing again"][3:] == [200, left]
+
+
+@pytest.mark.spark
+def test_ctrl_c_stops_the_job_and_leaves_nothing(folder: Path) -> None:
+    """The signal reaches the whole process group, as it does from a terminal."""
+    (folder / "failure").write_text("slow")
+    variables = {"FAILURE": str(folder / "failure"), "PYTHONPATH": f"{SOURCES}{os.pathsep}{HERE}"}
+    options = ("--engine", "spark", "--option", "json_normalizer=failing_normalizer")
+    load = subprocess.Popen(
+        [sys.executable, "-m", "trellis.cli", "load", "a.jsonl", "--to", "duckdb:x.duckdb", *options],
+        cwd=folder,
+        env={**os.environ, **variables},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (folder / "failure.done").exists():
+        assert load.poll() is None
+        time.sleep(0.1)
+    os.killpg(load.pid, signal.SIGINT)
+    _, errors = load.communicate()
+    assert (load.returncode, errors) == (130, "stopped; nothing was loaded\n")
+    left = ["a.jsonl", "b.jsonl", "failure", "failure.attempts", "failure.done"]
+    assert sorted(os.listdir(folder)) == left
+    while group_lives(load.pid):
+        time.sleep(0.1)
+
+
+def group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.mark.spark

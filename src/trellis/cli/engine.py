@@ -9,8 +9,11 @@ from collections.abc import Iterator, Sequence
 from trellis.pipelines.config import Config
 from trellis.pipelines.engine import engine_of
 
-SHORT = 64 << 20
-"""Bytes of input up to which a JVM that starts fast beats one that computes fast."""
+SHORT = 256 << 20
+"""Bytes of input up to which a JVM that starts fast beats one that computes fast, on the safe side.
+
+Reading lines through Spark into Python: 7 processor seconds less for the start, 0.7 more for each 100 MB.
+"""
 
 
 def start_engine(config: Config, sources: Sequence[str]) -> None:
