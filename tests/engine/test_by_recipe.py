@@ -72,7 +72,7 @@ def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: py
         def plan(state: Evolution) -> Plan:
             return Plan(state.schema, "", "rudderstack", "L", str(staging), state.refusals, now=NOW)
 
-        state = evolve(Evolution(schema), records.peek(plan(Evolution(schema))), dialect, naming)
+        state = evolve(Evolution(schema), records.peek(plan(Evolution(schema))).observed, dialect, naming)
         outcomes, pending = [], None
         for _ in range(6):
             found = list(records.run(plan(state), pending, lambda _: None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.types import Digits
@@ -13,6 +13,7 @@ from trellis.engine.input.blocks import Split
 from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.evolution.evolve import Refusals
 from trellis.evolution.nesting import Nesting
+from trellis.evolution.observe import Observations
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 
@@ -24,7 +25,8 @@ class Plan:
     `first_file` counts the files of the load that come before those of the plan. `digits` are what the
     destination keeps of times and decimals. With `whole` rows with types are taken as they are, and these are
     all the bookkeeping columns they get; `nesting` tells which of their columns may still be given a nested
-    type, None that the destination keeps nested values as JSON.
+    type, None that the destination keeps nested values as JSON. `sample` are lines that show what records
+    look like, so that no task has to find out anew.
     """
 
     schema: Schema
@@ -39,6 +41,7 @@ class Plan:
     digits: Digits = field(default_factory=Digits)
     whole: RowKeys | None = None
     nesting: Nesting | None = None
+    sample: tuple[bytes, ...] = ()
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -50,6 +53,13 @@ class Plan:
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+class Peek(NamedTuple):
+    """What the first records show that the schema has no place for, and some of their lines."""
+
+    observed: Observations
+    sample: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)

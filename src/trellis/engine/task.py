@@ -47,6 +47,7 @@ class Outcome:
     untyped: set[tuple[str, str]] = field(default_factory=set)
     shared: dict[str, set[str]] = field(default_factory=dict)
     oddities: Counter[str] = field(default_factory=Counter)
+    examples: list[bytes] = field(default_factory=list)
     error: TrellisError | None = None
 
 
@@ -86,7 +87,8 @@ def run_parts(
                     made = part.conform(only=wanted[part.offset] if wanted else None)
                     if made.observed is not None:
                         outcome.observed.merge(made.observed)
-                        outcome.pending.append(BlockRef(split, part.offset, made.waiting))
+                        if made.waiting != ():
+                            outcome.pending.append(BlockRef(split, part.offset, made.waiting))
                     if made.observed is None or made.waiting is not None:
                         keep(plan, made, split.path, stage, outcome)
                     progress(part.size)
@@ -96,6 +98,7 @@ def run_parts(
             outcome.untyped = conformer.untyped()
             outcome.shared = conformer.shared()
             outcome.oddities = conformer.oddities
+            outcome.examples = conformer.examples
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad
@@ -114,12 +117,15 @@ class Part(NamedTuple):
     size: int
     lines: int
     conform: Callable[..., Conformed]
+    sample: Callable[[], tuple[bytes, ...]] = tuple
+    """Some of its lines, where it has lines."""
 
 
 def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     for block in read_blocks(split, conformer.times):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
-        yield Part(block.offset, len(block.data), lines, partial(conformer.block, split, block))
+        conform = partial(conformer.block, split, block)
+        yield Part(block.offset, len(block.data), lines, conform, block.sample)
 
 
 def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:

@@ -44,6 +44,8 @@ from trellis.schema.naming import Naming
 from trellis.schema.version import bump
 
 ROUNDS = 5
+MOST_EXAMPLES = 1_000
+"""Lines that go along with a plan to show what records look like."""
 
 Tell = Callable[[str, int, int | None], object]
 
@@ -113,6 +115,7 @@ class Attempt:
         self.dataset = owner.dataset
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
+        self.samples: list[list[bytes]] = [[] for _ in job.feeds]
         self.commit: Commit | None = None
         self.report: Report | None = None
         self.now = datetime.now(timezone.utc)
@@ -197,6 +200,7 @@ class Attempt:
                     self.destination.abilities.digits,
                     self._whole(state.schema, feed.request),
                     state.nesting if self.destination.abilities.nested_types else None,
+                    tuple(self.samples[number]),
                 ),
             )
             files += feed.records.file_count
@@ -211,8 +215,10 @@ class Attempt:
         """Learn from the first records, so that few blocks meet something new later."""
         self.owner.tell("discover", 0, None)
         seen = Observations()
-        for feed, plan in self._plans(state):
-            seen.merge(feed.records.peek(plan))
+        for number, (feed, plan) in enumerate(self._plans(state)):
+            peek = feed.records.peek(plan)
+            seen.merge(peek.observed)
+            self.samples[number] += peek.sample
         return evolve(state, seen, self.dialect, naming)
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
@@ -238,6 +244,7 @@ class Attempt:
                         self.outcomes.append(outcome)
                         seen.merge(outcome.observed)
                         pending += outcome.pending
+                        self.samples[number] += outcome.examples[: MOST_EXAMPLES - len(self.samples[number])]
                 waiting[number] = pending
             if not any(waiting):
                 return state

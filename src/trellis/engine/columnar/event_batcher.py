@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
-from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, read_strictly
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.staging.batches import Keyring, TableBatch
 
@@ -63,7 +63,7 @@ class Sorts:
             part = lines[start : start + PART]
             try:
                 sorts = self._sorts(part)
-            except NotClean:
+            except FastPathMiss:
                 left += part
                 continue
             for sort, line in zip(sorts, part, strict=True):
@@ -90,7 +90,7 @@ class Sorts:
         return batches, sorted(left), done
 
     def _sorts(self, lines: Sequence[Line]) -> list[Sort]:
-        read = read_strictly(b"\n".join([line for _, line in lines]) + b"\n", self.keys, "ignore")
+        read = read_strictly(b"\n".join([line for _, line in lines]) + b"\n", self.keys, len(lines), "ignore")
         return list(zip(*(column.to_pylist() for column in read.columns), strict=True))
 
     def _group(
@@ -116,7 +116,7 @@ class Sorts:
         """What of the lines can be read: all, or by halves until what cannot is among few."""
         try:
             table = by.read([line for _, line in lines])
-        except NotClean:
+        except FastPathMiss:
             if len(lines) <= FEW:
                 left += lines
                 return
@@ -138,7 +138,7 @@ class Sorts:
         """The rows of what was read: of all, or by halves until what is special is among few."""
         try:
             made, odd = by.rows(records, [line for _, line in lines], keyring)
-        except NotClean:
+        except FastPathMiss:
             if len(lines) <= FEW:
                 left += lines
                 return

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, read_strictly
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.staging.batches import Keyring, TableBatch, array_of
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
@@ -57,13 +57,13 @@ class ByRecipe:
     """Where something may stand that is blank."""
 
     def read(self, lines: Sequence[bytes]) -> pa.Table:
-        """The records of these lines. Raises NotClean."""
-        return read_strictly(b"\n".join(lines) + b"\n", self.schema)
+        """The records of these lines. Raises FastPathMiss."""
+        return read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines))
 
     def rows(
         self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
     ) -> tuple[list[TableBatch], int]:
-        """The batches of records that were read, and how many of them are odd. Raises NotClean."""
+        """The batches of records that were read, and how many of them are odd. Raises FastPathMiss."""
         found = _flat((), records.schema, [_one(column) for column in records.columns])
         ready = _Ready(self, {path: self._clean(path, array, lines) for path, array in found})
         batches = [
@@ -78,11 +78,11 @@ class ByRecipe:
             return _lists(path, array, lines, self.recipe.list_text)
         if not pa.types.is_string(array.type):
             if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
-                raise NotClean
+                raise FastPathMiss
             return array
         array = _without_blanks(array)
         if path in self.empty and array.null_count < len(array):
-            raise NotClean
+            raise FastPathMiss
         if path in self.times:
             return _moments(array, self.recipe.time_of)
         _refuse_special(array, self.recipe.is_plain, self.recipe.longest)
@@ -272,7 +272,7 @@ class _Ready:
         self.values = values
         self.size = len(next(iter(values.values())))
         if any(values[path].null_count for path in by.recipe.required):
-            raise NotClean
+            raise FastPathMiss
 
     def batch(
         self, rows: Rows, walk: TableWalk, leaves: Mapping[Path, Column], keyring: Keyring
@@ -295,26 +295,26 @@ class _Ready:
                 continue
             known = _column(walk, name)
             if known is None:
-                raise NotClean
+                raise FastPathMiss
             fitted = array if chosen is None else array.filter(chosen)
             batch.columns[name] = fitted.cast(arrow_type(known))
         for name, values in keyring.root(walk.place, walk.keys, size, (), None).items():
             if name not in table.columns:
-                raise NotClean
+                raise FastPathMiss
             batch.columns[name] = array_of(table, table.columns[name], values)
         return batch
 
     def check(self, batch: TableBatch) -> None:
-        """Raises NotClean where a text does not repeat what a column says."""
+        """Raises FastPathMiss where a text does not repeat what a column says."""
         for path, column in self.by.recipe.same.items():
             said = self.values[path]
             if said.null_count == len(said):
                 continue
             known = batch.columns.get(column)
             if known is None or pc.all(pc.equal(said, known.cast(said.type)), min_count=0).as_py() is False:
-                raise NotClean
+                raise FastPathMiss
             if pc.any(pc.and_(pc.is_valid(said), pc.is_null(known)), min_count=0).as_py():
-                raise NotClean
+                raise FastPathMiss
 
     def odd(self) -> int:
         if self.by.recipe.early is None:
@@ -341,14 +341,14 @@ class _Ready:
         moved = pc.subtract(start, pc.subtract(less, more))
         bounds = pc.min_max(moved).as_py()
         if bounds["min"] is not None and (bounds["min"] < _FIRST or bounds["max"] >= _LAST):
-            raise NotClean
+            raise FastPathMiss
         return pc.coalesce(said, moved.cast(_STAMP))
 
 
 def _either(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Of two keys of one column the one that is there. Raises NotClean where both are."""
+    """Of two keys of one column the one that is there. Raises FastPathMiss where both are."""
     if pc.any(pc.and_(pc.is_valid(one), pc.is_valid(other))).as_py():
-        raise NotClean
+        raise FastPathMiss
     return pc.coalesce(one, other)
 
 
@@ -372,12 +372,12 @@ def _moments(array: pa.Array, time_of: Callable[[str], datetime | None]) -> pa.A
     if pc.any(odd).as_py():
         others = [time_of(text) for text in array.filter(odd).to_pylist()]
         if None in others:
-            raise NotClean
+            raise FastPathMiss
         array = pc.if_else(odd, pa.scalar(None, pa.string()), array)
     try:
         made = pc.floor_temporal(array.cast(_STAMP), unit="millisecond")
     except pa.ArrowException:
-        raise NotClean from None
+        raise FastPathMiss from None
     return pc.replace_with_mask(made, odd, pa.array(others, _STAMP)) if others else made
 
 
@@ -411,14 +411,14 @@ def _has_gaps(values: pa.Array) -> bool:
 
 
 def _refuse_special(array: pa.Array, is_plain: Callable[[str], bool], longest: int | None) -> None:
-    """Raises NotClean where a text is a time, white space alone, or too long."""
+    """Raises FastPathMiss where a text is a time, white space alone, or too long."""
     if array.null_count == len(array):
         return
     _, offsets, content = array.buffers()
     bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
     starts, lengths = bounds[:-1], np.diff(bounds)
     if longest is not None and lengths.max() > longest:
-        raise NotClean
+        raise FastPathMiss
     raw = np.frombuffer(content, np.uint8)
     filled = lengths > 0
     first = raw[starts[filled]]
@@ -428,4 +428,4 @@ def _refuse_special(array: pa.Array, is_plain: Callable[[str], bool], longest: i
     special[long] |= raw[starts[long] + _DASH] == ord("-")
     places = np.flatnonzero(special)
     if len(places) and not all(map(is_plain, array.take(pa.array(places)).drop_null().to_pylist())):
-        raise NotClean
+        raise FastPathMiss

@@ -98,11 +98,11 @@ class SpreadConformer(Conformer):
         return batches, sorted((*others, *left))
 
     def rest(self) -> list[TableBatch]:
-        made = super()._batches(b"")
+        made = super()._batches(b"", 0)
         self.spreader.forget()
         return made
 
-    def _batches(self, seed: bytes) -> list[TableBatch]:
+    def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
         held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
         return self.rest() if held >= HELD else []
 
@@ -132,7 +132,7 @@ class SpreadConformer(Conformer):
         return self._told(counts, rejects, waiting, self._seed(self._file(file), number, first))
 
     def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
-        made = self._made(counts, rejects, seed)
+        made = self._made(counts, rejects, seed, 0)
         if waiting:
             made.observed, made.waiting = self.spreader.findings.observed, tuple(waiting)
         return made

@@ -16,11 +16,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Literal, cast
 
+import numpy as np
+import pyarrow as pa
+
 from trellis.errors import UsageError
 
 BLOCK = 8 << 20
 FIRST_BLOCK = 1 << 20
 SPLIT = 64 << 20
+SAMPLE_LINES, SAMPLE_BYTES = 256, 256 << 10
 BOM = b"\xef\xbb\xbf"
 
 Layout = Literal["lines", "array", "parquet"]
@@ -50,11 +54,38 @@ class Block:
     parsed: bool = True
 
     @property
+    def line_array(self) -> pa.BinaryArray:
+        """The lines, each with its newline."""
+        return line_array(self.data)
+
+    def sample(self) -> tuple[bytes, ...]:
+        """Its first lines."""
+        end = self.data.find(b"\n", SAMPLE_BYTES)
+        head = self.data if end < 0 else self.data[:end]
+        return tuple(head.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES])
+
+    @property
     def lines(self) -> list[bytes]:
         found = self.data.split(b"\n")
         if found and not found[-1]:
             found.pop()
         return found
+
+
+def line_array(data: bytes) -> pa.BinaryArray:
+    """The lines of some bytes, each with its newline, without copying them.
+
+    >>> line_array(b'{"a":1}\\n{"a":2}').to_pylist()
+    [b'{"a":1}\\n', b'{"a":2}\\n']
+    """
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 0x0A) + 1
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    return pa.BinaryArray.from_buffers(
+        pa.binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
 
 
 def open_stream(path: str, compression: Compression) -> IO[bytes]:

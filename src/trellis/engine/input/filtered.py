@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from trellis.engine.exact.text import to_json
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Discard, Plan
+from trellis.engine.plan import BlockRef, Discard, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, discard_batch
 from trellis.engine.staging.stage import Stage
 from trellis.engine.task import Outcome, Progress
@@ -39,8 +39,8 @@ class TurnedAway:
     def fingerprint(self, *_: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
-        return Observations()
+    def peek(self, plan: Plan) -> Peek:
+        return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
         outcome = Outcome("turned-away", split=(plan.first_file, 0))

@@ -14,7 +14,7 @@ from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Plan
+from trellis.engine.plan import BlockRef, Peek, Plan
 from trellis.engine.task import Outcome, Progress, Run, Task, read_parts
 from trellis.evolution.observe import Observations
 
@@ -32,8 +32,8 @@ class Records(Protocol):
         """What identifies this input; None where it cannot be told from another."""
         ...
 
-    def peek(self, plan: Plan) -> Observations:
-        """What the first records show that the schema has no place for."""
+    def peek(self, plan: Plan) -> Peek:
+        """A look at the first records."""
         ...
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
@@ -66,12 +66,12 @@ class FileRecords:
             digest.update(f"\0{os.path.realpath(file.path)}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
         return digest.hexdigest()[:24]
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
         for split in self.splits if conformer.learns else ():
             for part in read_parts(conformer, split):
-                return part.conform().observed or Observations()
-        return Observations()
+                return Peek(part.conform().observed or Observations(), part.sample())
+        return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
@@ -101,11 +101,11 @@ class ItemRecords:
     def fingerprint(self, *parts: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan)
         for chunk in self.chunks() if conformer.learns else ():
-            return conformer.items(chunk, 0, 0, 0, "records").observed or Observations()
-        return Observations()
+            return Peek(conformer.items(chunk, 0, 0, 0, "records").observed or Observations())
+        return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
         wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
-from trellis.engine.plan import BlockRef, Plan
+from trellis.engine.plan import BlockRef, Peek, Plan
 from trellis.engine.spark.job import SparkRun
 from trellis.engine.task import Outcome, Progress
 from trellis.errors import ContractError, SparkError
-from trellis.evolution.observe import Observations
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +36,7 @@ class FrameRecords:
     def fingerprint(self, *_: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         return self._files(plan).peek(plan)
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:

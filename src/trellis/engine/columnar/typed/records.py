@@ -13,7 +13,7 @@ from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.parquet import BATCH, RowBatch
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Plan
+from trellis.engine.plan import BlockRef, Peek, Plan
 from trellis.engine.task import Outcome, Part, Progress, run_parts
 from trellis.errors import UsageError
 from trellis.evolution.observe import Observations
@@ -36,11 +36,11 @@ class TableRecords:
     def fingerprint(self, *_: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
         for rows in self._numbered() if conformer.learns else ():
-            return conformer.batch(WHERE, rows).observed or Observations()
-        return Observations()
+            return Peek(conformer.batch(WHERE, rows).observed or Observations())
+        return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage the batches, or those that had to wait."""
