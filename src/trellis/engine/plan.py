@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from functools import cached_property
@@ -69,6 +70,11 @@ class BlockRef:
     split: Split
     offset: int
     lines: tuple[int, ...] | None = None
+
+
+def refs_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | None]:
+    """The lines of each block of the one split of a source in memory."""
+    return {ref.offset: ref.lines for ref in waiting if isinstance(ref, BlockRef)}
 
 
 @dataclass

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol
 
 from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.conform.learned import Conformed
-from trellis.engine.input.blocks import Layout, Split, read_blocks
-from trellis.engine.input.parquet import read_batches
+from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
+from trellis.engine.input.parquet import RowBatch, read_batches
+from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
 from trellis.engine.plan import BlockRef, Counts, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
@@ -20,6 +21,8 @@ from trellis.errors import TrellisError
 from trellis.evolution.observe import Observations
 
 Progress = Callable[[int], None]
+Waiting = BlockRef | Spooled
+"""Records that wait: where they are read again, or where they were written."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Outcome:
     task: str
     counts: Counts = field(default_factory=Counts)
     files: list[StagedFile] = field(default_factory=list)
-    pending: list[BlockRef] = field(default_factory=list)
+    pending: list[Waiting] = field(default_factory=list)
     observed: Observations = field(default_factory=Observations)
     discards: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
@@ -88,7 +91,7 @@ def run_parts(
                     if made.observed is not None:
                         outcome.observed.merge(made.observed)
                         if made.waiting != ():
-                            outcome.pending.append(BlockRef(split, part.offset, made.waiting))
+                            outcome.pending.append(part.wait(made.waiting))
                     if made.observed is None or made.waiting is not None:
                         keep(plan, made, split.path, stage, outcome)
                     progress(part.size)
@@ -105,18 +108,57 @@ def run_parts(
     return outcome
 
 
+def spooling_lines(
+    plan: Plan, split: Split, blocks: Iterable[Block], conformer: AnyConformer
+) -> Iterator[Part]:
+    """Blocks of a source that is not read again."""
+    for block in blocks:
+        wait = partial(spool_lines, plan.staging, split, block)
+        lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
+        conform = partial(conformer.block, split, block)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.sample)
+
+
+def spooling_rows(
+    plan: Plan, split: Split, batches: Iterable[RowBatch], conformer: AnyConformer
+) -> Iterator[Part]:
+    """Rows with types of a source that is not read again."""
+    for rows in batches:
+        lines = rows.first + rows.batch.num_rows
+        conform, wait = partial(conformer.batch, split, rows), partial(spool_rows, plan.staging, split, rows)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+
+
+def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
+    """Conform and stage records of one split that had to wait."""
+    split = spooled[0].split
+
+    def parts(conformer: AnyConformer) -> Iterator[Part]:
+        for each in spooled:
+            if each.holds_lines:
+                yield from spooling_lines(plan, split, [spooled_block(each)], conformer)
+            else:
+                yield from spooling_rows(plan, split, [spooled_rows(each)], conformer)
+
+    return run_parts(plan, f"{split.number:06d}-1", split, parts, None, lambda size: None)
+
+
 def read_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
     return _READERS[split.layout](conformer, split)
 
 
 class Part(NamedTuple):
-    """A block that waits to be conformed; `lines` counts those of the split up to its end."""
+    """A block that waits to be conformed; `lines` counts those of the split up to its end.
+
+    `wait` makes the lines of these numbers, or all if there are none, available to a later pass.
+    """
 
     offset: int
     size: int
     lines: int
     conform: Callable[..., Conformed]
+    wait: Callable[[tuple[int, ...] | None], Waiting]
     sample: Callable[[], tuple[bytes, ...]] = tuple
     """Some of its lines, where it has lines."""
 
@@ -125,13 +167,15 @@ def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     for block in read_blocks(split, conformer.times):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, block.sample)
+        wait = partial(BlockRef, split, block.offset)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.sample)
 
 
 def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     for rows in read_batches(split):
         lines = rows.first + rows.batch.num_rows
-        yield Part(rows.number, rows.batch.nbytes, lines, partial(conformer.batch, split, rows))
+        conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
 
 
 _READERS: Mapping[Layout, Callable[[AnyConformer, Split], Iterator[Part]]] = {

@@ -14,12 +14,12 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.input.records import Records
 from trellis.engine.parallel import one_by_one
-from trellis.engine.plan import BlockRef, Counts, Plan
+from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.column_defaults import NOT_FILLED, Filled, filled_columns
 from trellis.engine.staging.dead_letters import DISCARDS, LOST
 from trellis.engine.staging.positions import settle
 from trellis.engine.staging.stage import StagedFile, by_table
-from trellis.engine.task import Outcome
+from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
 from trellis.evolution.dialect import Request, RowKeys
@@ -232,11 +232,11 @@ class Attempt:
             done += size
             self.owner.tell("load", min(done, total or done), total)
 
-        waiting: list[Sequence[BlockRef] | None] = [None] * len(self.job.feeds)
+        waiting: list[Sequence[Waiting] | None] = [None] * len(self.job.feeds)
         for _ in range(ROUNDS):
             seen = Observations()
             for number, (feed, plan) in enumerate(self._plans(state)):
-                blocks, pending = waiting[number], list[BlockRef]()
+                blocks, pending = waiting[number], list[Waiting]()
                 if blocks is None or blocks:
                     for outcome in feed.records.run(plan, blocks, progress):
                         if outcome.error is not None:

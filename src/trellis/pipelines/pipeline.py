@@ -242,7 +242,7 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        records = records_of(source, self.master, self.remote)
+        records = records_of(source, self.master, self.remote, options.payload)
         table = options.table or records.name
         if self._dialect.route.names_tables:
             if options.table:

@@ -20,8 +20,17 @@ HERE_LIMIT = 96 << 20
 """Bytes of input up to which this process is done before a Spark has started and shared the work."""
 
 
-def records_of(source: Any, master: str | None, remote: str | None) -> Records:
-    """The records of paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts."""
+def records_of(source: Any, master: str | None, remote: str | None, payload: str | None = None) -> Records:
+    """The records of paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
+
+    `payload` names the column of a DataFrame that holds the records as JSON.
+    """
+    if _is_module(source, "pyspark"):
+        return _of_frame(source, payload)
+    if payload is not None:
+        raise UsageError(
+            f"payload= names a column of a Spark DataFrame, and the source is a {type(source).__name__}"
+        )
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
@@ -85,15 +94,14 @@ def _of_table(source: Any) -> Records:
     return TableRecords(batches_of(table_of(source)))
 
 
-def _of_frame(source: Any) -> Records:
+def _of_frame(source: Any, payload: str | None) -> Records:
     from trellis.engine.spark.frames import FrameRecords
     from trellis.engine.spark.job import SparkRun
 
-    return FrameRecords(source, SparkRun())
+    return FrameRecords(source, SparkRun(), payload)
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Records]], ...] = (
-    (lambda value: _is_module(value, "pyspark"), _of_frame),
     (lambda value: _is_module(value, "pandas") or hasattr(value, "__arrow_c_stream__"), _of_table),
     (lambda value: isinstance(value, pa.RecordBatch), _of_table),
 )

@@ -28,6 +28,8 @@ from trellis.errors import ContractError
 from trellis.evolution.observe import Observations, Position
 
 _DEEP: Final = 12_000
+PROBE: Final = 256
+"""Lines that are walked to learn what the others look like."""
 EXAMPLES: Final = 200
 """Lines with something new that a task gives back, so that the next pass knows what to expect."""
 EXAMPLE_BYTES: Final = 1 << 18
@@ -100,13 +102,19 @@ class Conformer:
         walker.findings.file = split.path
         seed = self._seed(self._file(split.file), split.number, block.offset)
         lines = block.line_array
-        numbers = np.arange(block.line, block.line + len(lines))
+        numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
         if only is not None:
             chosen = np.isin(numbers, np.array(only, np.int64))
             lines, numbers = lines.filter(pa.array(chosen)), numbers[chosen]
         work = _BlockWork(split, lines, numbers, block.line, seed)
         todo: Indexes = np.arange(len(lines))
-        while self.reader is not None and len(todo):
+        while self.fast and len(todo):
+            if self.reader is None:
+                self._one_by_one(work, todo[:PROBE])
+                todo = todo[PROBE:]
+                if not self._learn():
+                    break
+                continue
             read = self.reader.read(lines, todo)
             misfits = self._by_columns(work, read.records, read.lines)
             self._one_by_one(work, np.union1d(read.misfits, misfits))

@@ -48,9 +48,7 @@ class SpreadConformer(Conformer):
         counts, rejects, waiting = Counts(), [], []
         wary = has_long_number(block.data, SAFE)
         seed = self._seed(self._file(split.file), split.number, block.offset)
-        lines = [
-            (at, line) for at, line in enumerate(block.lines, block.line) if chosen is None or at in chosen
-        ]
+        lines = [(at, line) for at, line in block.numbered if chosen is None or at in chosen]
         batches: list[TableBatch] = []
         if self.sorts is not None:
             batches, lines = self._by_recipe(lines, wary, counts, seed)

@@ -46,12 +46,21 @@ class Split:
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream."""
+    """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream.
+
+    `numbers` are those of its lines where some between them are left out.
+    """
 
     data: bytes
     line: int
     offset: int
-    parsed: bool = True
+    numbers: tuple[int, ...] | None = None
+
+    @property
+    def numbered(self) -> list[tuple[int, bytes]]:
+        """Its lines, each with its number in the split."""
+        lines = self.lines
+        return list(zip(self.numbers or range(self.line, self.line + len(lines)), lines, strict=True))
 
     @property
     def line_array(self) -> pa.BinaryArray:

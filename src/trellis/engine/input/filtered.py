@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from trellis.engine.exact.text import to_json
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Discard, Peek, Plan
+from trellis.engine.plan import Discard, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, discard_batch
 from trellis.engine.staging.stage import Stage
-from trellis.engine.task import Outcome, Progress
+from trellis.engine.task import Outcome, Progress, Waiting
 from trellis.evolution.observe import Observations
 
 
@@ -42,7 +42,7 @@ class TurnedAway:
     def peek(self, plan: Plan) -> Peek:
         return Peek(Observations())
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         outcome = Outcome("turned-away", split=(plan.first_file, 0))
         table = plan.naming.table(self.table)
         found = [

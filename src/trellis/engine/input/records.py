@@ -14,8 +14,8 @@ from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Peek, Plan
-from trellis.engine.task import Outcome, Progress, Run, Task, read_parts
+from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
+from trellis.engine.task import Outcome, Progress, Run, Task, Waiting, read_parts
 from trellis.evolution.observe import Observations
 
 
@@ -36,7 +36,7 @@ class Records(Protocol):
         """A look at the first records."""
         ...
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage all records, or only the blocks that had to wait."""
         ...
 
@@ -73,12 +73,13 @@ class FileRecords:
                 return Peek(part.conform().observed or Observations(), part.sample())
         return Peek(Observations())
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
             tasks = [Task(f"{number:06d}-0", split) for number, split in enumerate(self.splits)]
         else:
             waiting: dict[Split, dict[int, tuple[int, ...] | None]] = {}
             for ref in pending:
+                assert isinstance(ref, BlockRef)
                 waiting.setdefault(ref.split, {})[ref.offset] = ref.lines
             tasks = [
                 Task(f"{number:06d}-1", split, waiting[split])
@@ -107,8 +108,8 @@ class ItemRecords:
             return Peek(conformer.items(chunk, 0, 0, 0, "records").observed or Observations())
         return Peek(Observations())
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
-        wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
+        wanted = None if pending is None else refs_by_offset(pending)
         return run_items(plan, self.chunks, wanted, progress)
 
 

@@ -18,10 +18,12 @@ from trellis.engine.task import Outcome, Progress, Task, run_task
 from trellis.errors import SparkError, TrellisError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _POLL = 0.25
 _RESULT = "result binary"
+
+Batches = Iterable[pa.RecordBatch]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,11 +47,18 @@ class SparkRun:
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """`Parallel` on the executors."""
         frame = self.session.range(0, len(items), 1, len(items))
+        yield from self._collect(frame, _Work(pickle.dumps((work, list(items)))))
+
+    def conform(self, frame: DataFrame, work: Callable[[Batches], Iterator[R]]) -> Iterator[R]:
+        """What the work makes of the rows of each partition of a frame."""
+        yield from self._collect(frame, partial(_results, work))
+
+    def _collect(self, frame: DataFrame, work: Callable[[Batches], Batches]) -> Iterator[Any]:
         try:
-            found = frame.mapInArrow(_Work(pickle.dumps((work, list(items)))), _RESULT).collect()
+            rows = frame.mapInArrow(work, _RESULT).collect()
         except Exception as bad:
-            raise SparkError(f"the Spark job failed: {_reason(bad)}; --debug shows all of it") from bad
-        for row in found:
+            raise SparkError(f"the Spark job failed: {reason_of(bad)}; --debug shows all of it") from bad
+        for row in rows:
             result = pickle.loads(bytes(row.result))
             if isinstance(result, TrellisError):
                 raise result
@@ -58,6 +67,18 @@ class SparkRun:
 
 def _run(plan: Plan, task: Task) -> Outcome:
     return run_task(plan, task, _Ticker(plan.staging, task.name))
+
+
+def _results(work: Callable[[Batches], Iterator[Any]], batches: Batches) -> Iterator[pa.RecordBatch]:
+    try:
+        for result in work(batches):
+            yield _row(result)
+    except TrellisError as bad:
+        yield _row(bad)
+
+
+def _row(result: Any) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
 
 
 class _Work:
@@ -74,7 +95,7 @@ class _Work:
                     result = work(items[number])
                 except TrellisError as bad:
                     result = bad
-                yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
+                yield _row(result)
 
 
 class _Ticker:
@@ -129,7 +150,7 @@ class _Ticks:
             note.unlink(missing_ok=True)
 
 
-def _reason(bad: Exception) -> str:
+def reason_of(bad: Exception) -> str:
     lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
     told = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), None)
     return (told or (lines[0] if lines else type(bad).__name__))[:300]
