@@ -113,7 +113,7 @@ def test_both_ways_give_the_same(
     provider: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = Random(seed)
-    monkeypatch.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 150_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 150_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 150_000)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "LEAST", 8)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)

@@ -270,7 +270,7 @@ def test_the_division_of_the_input_changes_nothing(
     ]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(trellis.engine.input.blocks, "BLOCK", block)
-        patched.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", block)
+        patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", block)
         patched.setattr(trellis.engine.columnar.event_batcher, "FEW", 1)
         many = parts.spread(FileRecords(input_files(paths), run_here, split_size=split))
     assert _columns(parts.schema) == _columns(whole.schema)
@@ -337,7 +337,7 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
     path = write(tables.folder / "1.jsonl", [line.encode() for line in lines])
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Spreader, "spread", watched)
-        patched.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 1000)
+        patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1000)
         report = tables.spread(path)
     assert report.rows.loaded == 50
     assert [each for each in seen if each.endswith("waits") and int(each.split()[0]) > 20] == [

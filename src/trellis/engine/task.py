@@ -14,7 +14,7 @@ from trellis.engine.conform.learned import Conformed
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
-from trellis.engine.plan import BlockRef, Counts, Plan
+from trellis.engine.plan import BlockRef, Counts, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
 from trellis.errors import TrellisError
@@ -116,7 +116,7 @@ def spooling_lines(
         wait = partial(spool_lines, plan.staging, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait, block.sample)
+        yield Part(block.offset, len(block.data), lines, conform, wait)
 
 
 def spooling_rows(
@@ -159,16 +159,24 @@ class Part(NamedTuple):
     lines: int
     conform: Callable[..., Conformed]
     wait: Callable[[tuple[int, ...] | None], Waiting]
-    sample: Callable[[], tuple[bytes, ...]] = tuple
-    """Some of its lines, where it has lines."""
+
+
+def peek_split(conformer: AnyConformer, split: Split) -> Peek | None:
+    """A look at the first records of a split; None where it has none."""
+    if split.layout == "parquet":
+        for rows in read_batches(split):
+            return Peek(conformer.batch(split, rows).observed or Observations())
+        return None
+    for block in read_blocks(split):
+        return Peek(conformer.block(split, block.head()).observed or Observations(), block.sample())
+    return None
 
 
 def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
     for block in read_blocks(split, conformer.times):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
-        conform = partial(conformer.block, split, block)
-        wait = partial(BlockRef, split, block.offset)
-        yield Part(block.offset, len(block.data), lines, conform, wait, block.sample)
+        conform, wait = partial(conformer.block, split, block), partial(BlockRef, split, block.offset)
+        yield Part(block.offset, len(block.data), lines, conform, wait)
 
 
 def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
-from trellis.engine.columnar.strict import FastPathMiss, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, read_strictly
 from trellis.engine.exact.routed_rows import Spreader
+from trellis.engine.input.blocks import line_array
 from trellis.engine.staging.batches import Keyring, TableBatch
 
 Line = tuple[int, bytes]
@@ -22,8 +24,6 @@ FEW = 16
 """Lines that are not divided further to find what is special among them."""
 SAMPLES = 64
 """Lines that are looked at for the types of lists."""
-CHUNK = 256
-"""Lines of a sort that are read together, so that one that cannot be read does not cost much."""
 STALE = 8
 """A recipe is made anew if it did not do for one in so many lines."""
 PART = 1_000
@@ -34,9 +34,10 @@ TRIES, WORTH = 400, 0.5
 
 @dataclass
 class _Known:
-    """What is known of one sort."""
+    """What is known of one sort; `version` is that of the tables that its recipe was made for."""
 
     by: ByRecipe | None = None
+    version: int = -1
     stale: bool = True
     tried: int = 0
     done: int = 0
@@ -68,13 +69,14 @@ class Sorts:
                 continue
             for sort, line in zip(sorts, part, strict=True):
                 groups.setdefault(sort, []).append(line)
-        done = 0
+        done, version = 0, self.spreader.tables.known
         for sort, group in groups.items():
             known = self.known.setdefault(sort, _Known())
             if len(group) < LEAST or not known.worth:
                 left += group
                 continue
-            if known.stale:
+            if known.stale or known.version != version:
+                known.version = version
                 recipe = self.spreader.route.recipe(sort)
                 seen = seen_in([line for _, line in group[:SAMPLES]])
                 known.by = prepare(recipe, self.spreader.tables.root, seen) if recipe else None
@@ -101,30 +103,11 @@ class Sorts:
         batches: list[TableBatch],
         left: list[Line],
     ) -> None:
-        read: list[Line] = []
-        tables: list[pa.Table] = []
-        for start in range(0, len(lines), CHUNK):
-            for part, table in self._read(by, lines[start : start + CHUNK], left):
-                read += part
-                tables.append(table)
-        if tables:
-            self._rows(by, pa.concat_tables(tables), read, keyring, batches, left)
-
-    def _read(
-        self, by: ByRecipe, lines: Sequence[Line], left: list[Line]
-    ) -> Iterator[tuple[Sequence[Line], pa.Table]]:
-        """What of the lines can be read: all, or by halves until what cannot is among few."""
-        try:
-            table = by.read([line for _, line in lines])
-        except FastPathMiss:
-            if len(lines) <= FEW:
-                left += lines
-                return
-            middle = len(lines) // 2
-            yield from self._read(by, lines[:middle], left)
-            yield from self._read(by, lines[middle:], left)
-            return
-        yield lines, table
+        text = line_array(b"".join([line + b"\n" for _, line in lines]))
+        read = by.reader.read(text, np.arange(len(lines)))
+        left += [lines[at] for part in (read.misfits, read.unread) for at in part.tolist()]
+        if len(read.lines):
+            self._rows(by, read.records, [lines[at] for at in read.lines.tolist()], keyring, batches, left)
 
     def _rows(
         self,
@@ -138,6 +121,14 @@ class Sorts:
         """The rows of what was read: of all, or by halves until what is special is among few."""
         try:
             made, odd = by.rows(records, [line for _, line in lines], keyring)
+        except SpecialRows as special:
+            rows = {*special.rows}
+            left += [lines[at] for at in special.rows]
+            others = [at for at in range(len(lines)) if at not in rows]
+            if others:
+                ordinary = records.take(pa.array(others))
+                self._rows(by, ordinary, [lines[at] for at in others], keyring, batches, left)
+            return
         except FastPathMiss:
             if len(lines) <= FEW:
                 left += lines

@@ -13,19 +13,23 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.strict import FastPathMiss, read_strictly
+from trellis.engine.columnar.layout import CLASSES
+from trellis.engine.columnar.misfits import beginnings, misfit_pattern
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictReader
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.staging.batches import Keyring, TableBatch, array_of
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
+Mask = npt.NDArray[np.bool_]
 Seen = Mapping[Path, pa.DataType]
 
 _READ: Final[Mapping[DataType, pa.DataType]] = {
@@ -46,26 +50,39 @@ _DASH: Final = 4
 
 @dataclass(frozen=True)
 class ByRecipe:
-    """A recipe with the tables it is for. `schema` is what the lines must look like."""
+    """A recipe with the tables it is for.
+
+    `schema` is what the lines must look like, `misfits` are patterns of those that do not.
+    """
 
     recipe: Recipe
     walks: tuple[TableWalk, ...]
     schema: pa.Schema
+    misfits: tuple[str, ...]
     leaves: tuple[Mapping[Path, Column], ...]
     times: frozenset[Path]
     empty: frozenset[Path]
     """Where something may stand that is blank."""
 
-    def read(self, lines: Sequence[bytes]) -> pa.Table:
-        """The records of these lines. Raises FastPathMiss."""
-        return read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines))
+    @property
+    def reader(self) -> StrictReader:
+        return StrictReader(self.schema, self.misfits, few=16, misses=100)
 
     def rows(
         self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
     ) -> tuple[list[TableBatch], int]:
-        """The batches of records that were read, and how many of them are odd. Raises FastPathMiss."""
-        found = _flat((), records.schema, [_one(column) for column in records.columns])
-        ready = _Ready(self, {path: self._clean(path, array, lines) for path, array in found})
+        """The batches of records that were read, and how many of them are odd.
+
+        Raises FastPathMiss, or SpecialRows where these are known.
+        """
+        arrays = _flat((), records.schema, [_one(column) for column in records.columns])
+        special: Mask = np.zeros(records.num_rows, np.bool_)
+        values = {path: self._clean(path, array, lines, special) for path, array in arrays}
+        for path in self.recipe.required:
+            _mark(special, pc.is_null(values[path]))
+        if special.any():
+            raise SpecialRows(np.flatnonzero(special).tolist())
+        ready = _Ready(self, values)
         batches = [
             ready.batch(rows, walk, leaves, keyring)
             for rows, walk, leaves in zip(self.recipe.rows, self.walks, self.leaves, strict=True)
@@ -73,19 +90,20 @@ class ByRecipe:
         ready.check(batches[0])
         return [batch for batch in batches if batch.rows], ready.odd()
 
-    def _clean(self, path: Path, array: pa.Array, lines: Sequence[bytes]) -> pa.Array:
+    def _clean(self, path: Path, array: pa.Array, lines: Sequence[bytes], special: Mask) -> pa.Array:
+        """The values at a path as they are stored; rows that need the exact way are marked as special."""
         if pa.types.is_list(array.type):
             return _lists(path, array, lines, self.recipe.list_text)
         if not pa.types.is_string(array.type):
             if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
-                raise FastPathMiss
+                _mark(special, pc.invert(pc.is_finite(array)))
             return array
         array = _without_blanks(array)
         if path in self.empty and array.null_count < len(array):
-            raise FastPathMiss
+            _mark(special, pc.is_valid(array))
         if path in self.times:
-            return _moments(array, self.recipe.time_of)
-        _refuse_special(array, self.recipe.is_plain, self.recipe.longest)
+            return _moments(array, self.recipe.time_of, special)
+        _mark_special(array, self.recipe.is_plain, self.recipe.longest, special)
         return array
 
 
@@ -123,7 +141,20 @@ def prepare(recipe: Recipe, walk_of: Callable[[str], TableWalk], seen: Seen) -> 
     schema = _schema(types)
     if schema is None:
         return None
-    return ByRecipe(recipe, walks, schema, leaves, frozenset(times), frozenset(empty))
+    misfits = tuple(_misfits(recipe, walks, types))
+    return ByRecipe(recipe, walks, schema, misfits, leaves, frozenset(times), frozenset(empty))
+
+
+def _misfits(recipe: Recipe, walks: Sequence[TableWalk], types: Mapping[Path, pa.DataType]) -> Iterator[str]:
+    """The patterns of lines with values of classes that were met and that their path does not take."""
+    for rows, walk in zip(recipe.rows, walks, strict=True):
+        for path, name in rows.leaves.items():
+            slot, type_ = walk.slots.get(name), types.get(path)
+            if slot is None or type_ is None or type_ not in CLASSES:
+                continue
+            others = [each for each in slot.classes if each not in CLASSES[type_]]
+            for begins in beginnings(others, CLASSES[type_]):
+                yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, begins)
 
 
 def seen_in(lines: Sequence[bytes]) -> Seen:
@@ -271,8 +302,6 @@ class _Ready:
         self.by = by
         self.values = values
         self.size = len(next(iter(values.values())))
-        if any(values[path].null_count for path in by.recipe.required):
-            raise FastPathMiss
 
     def batch(
         self, rows: Rows, walk: TableWalk, leaves: Mapping[Path, Column], keyring: Keyring
@@ -363,16 +392,20 @@ def _without_blanks(array: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, pa.string()), array)
 
 
-def _moments(array: pa.Array, time_of: Callable[[str], datetime | None]) -> pa.Array:
-    """Texts of the common shape all at once, of others one by one."""
+def _mark(special: Mask, rows: pa.Array) -> None:
+    """Mark the rows for which an array is true."""
+    special |= pc.fill_null(rows, False).to_numpy(zero_copy_only=False)
+
+
+def _moments(array: pa.Array, time_of: Callable[[str], datetime | None], special: Mask) -> pa.Array:
+    """Texts of the common shape all at once, of others one by one; those that are no times are special."""
     if array.null_count == len(array):
         return pa.nulls(len(array), _STAMP)
     odd = pc.fill_null(pc.invert(pc.match_substring_regex(array, _TIME)), False)
     others: list[datetime | None] = []
     if pc.any(odd).as_py():
         others = [time_of(text) for text in array.filter(odd).to_pylist()]
-        if None in others:
-            raise FastPathMiss
+        special[np.flatnonzero(odd.to_numpy(zero_copy_only=False))[[each is None for each in others]]] = True
         array = pc.if_else(odd, pa.scalar(None, pa.string()), array)
     try:
         made = pc.floor_temporal(array.cast(_STAMP), unit="millisecond")
@@ -410,15 +443,17 @@ def _has_gaps(values: pa.Array) -> bool:
     return any(each.null_count or _has_gaps(each) for each in inner)
 
 
-def _refuse_special(array: pa.Array, is_plain: Callable[[str], bool], longest: int | None) -> None:
-    """Raises FastPathMiss where a text is a time, white space alone, or too long."""
+def _mark_special(
+    array: pa.Array, is_plain: Callable[[str], bool], longest: int | None, marked: Mask
+) -> None:
+    """Marks the rows in which a text is a time, white space alone, or too long."""
     if array.null_count == len(array):
         return
     _, offsets, content = array.buffers()
     bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
     starts, lengths = bounds[:-1], np.diff(bounds)
-    if longest is not None and lengths.max() > longest:
-        raise FastPathMiss
+    if longest is not None:
+        marked |= lengths > longest
     raw = np.frombuffer(content, np.uint8)
     filled = lengths > 0
     first = raw[starts[filled]]
@@ -427,5 +462,6 @@ def _refuse_special(array: pa.Array, is_plain: Callable[[str], bool], longest: i
     long = lengths > _DASH
     special[long] |= raw[starts[long] + _DASH] == ord("-")
     places = np.flatnonzero(special)
-    if len(places) and not all(map(is_plain, array.take(pa.array(places)).drop_null().to_pylist())):
-        raise FastPathMiss
+    if len(places):
+        texts = array.take(pa.array(places)).to_pylist()
+        marked[places[[text is not None and not is_plain(text) for text in texts]]] = True

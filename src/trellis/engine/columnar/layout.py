@@ -26,7 +26,7 @@ _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "timestamp": pa.string(),
     "date": pa.string(),
 }
-_CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
+CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
     pa.string(): frozenset({str}),
     pa.int64(): frozenset({int}),
     pa.float64(): frozenset({float, int}),
@@ -102,7 +102,7 @@ def _node(key: str, slot: Slot, walk: TableWalk) -> Node:
     met: dict[str, int] = {}
     scalar = _scalar(key, slot, walk)
     if scalar is not None:
-        accepted = _CLASSES[scalar.type]
+        accepted = CLASSES[scalar.type]
         met["scalar"] = sum(count for each, count in slot.classes.items() if each in accepted)
     if slot.objects:
         met["objects"] = slot.objects
@@ -123,7 +123,7 @@ def _scalar(key: str, slot: Slot, walk: TableWalk) -> Node | None:
     if slot.column is None or slot.column.data_type is None or slot.column.data_type not in _READ_AS:
         return None
     type_ = pa.int64() if _is_mostly_whole_numbers(slot, walk) else _READ_AS[slot.column.data_type]
-    accepted = _CLASSES[type_]
+    accepted = CLASSES[type_]
     others = [each for each in (*slot.classes, *_containers(slot)) if each not in accepted]
     return Node(key, slot, type_, tuple(beginnings(others, accepted)))
 

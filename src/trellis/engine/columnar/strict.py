@@ -23,9 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 FEW: Final = 64
-"""So many lines are not halved any more: the exact way takes them all."""
 MISSES: Final = 12
-"""Reads that may fail before something has to be learned from the lines that are left."""
 BROAD: Final = 0.5
 """A pattern that matches a larger part of the lines tells nothing."""
 
@@ -43,6 +41,14 @@ class FastPathMiss(Exception):
         self.row = row
 
 
+class SpecialRows(FastPathMiss):
+    """Which of the records hold a special value in some column; others may do so in another one."""
+
+    def __init__(self, rows: Sequence[int]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
 class StrictRead(NamedTuple):
     """What was read: the records, and the indexes of their lines, of those that do not fit, and of those that
     were not read, as too many of them failed.
@@ -55,10 +61,18 @@ class StrictRead(NamedTuple):
 
 
 class StrictReader:
-    """Reads lines under one schema. `misfits` are patterns (RE2, over bytes) of lines that do not fit it."""
+    """Reads lines under one schema. `misfits` are patterns (RE2, over bytes) of lines that do not fit it.
 
-    def __init__(self, schema: pa.Schema, misfits: Sequence[str] = ()) -> None:
+    So `few` lines are not halved any more, and when more reads than `misses` fail, the rest is left unread.
+    The more a line costs the exact way, the more of them are worth it.
+    """
+
+    def __init__(
+        self, schema: pa.Schema, misfits: Sequence[str] = (), few: int = FEW, misses: int = MISSES
+    ) -> None:
         self.schema = schema
+        self.few = few
+        self.misses = misses
         self.misfits = tuple(dict.fromkeys(misfits))
 
     def read(self, lines: pa.BinaryArray, chosen: Indexes) -> StrictRead:
@@ -74,7 +88,7 @@ class StrictReader:
         waiting, misses = [chosen[fits]], 0
         while waiting:
             indexes = waiting.pop()
-            if misses > MISSES:
+            if misses > self.misses:
                 unread.append(indexes)
                 continue
             if not len(indexes):
@@ -88,7 +102,7 @@ class StrictReader:
                 if miss.row is not None and miss.row < len(indexes):
                     misfits.append(indexes[miss.row : miss.row + 1])
                     waiting += [indexes[miss.row + 1 :], indexes[: miss.row]]
-                elif len(indexes) <= FEW:
+                elif len(indexes) <= self.few:
                     misfits.append(indexes)
                 else:
                     middle = len(indexes) // 2

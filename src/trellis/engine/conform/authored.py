@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from trellis.engine.columnar.authored.columns import Read, SpecialRows, Vectors
+from trellis.engine.columnar.authored.columns import Read, Vectors
 from trellis.engine.columnar.authored.lines import LineVectors
 from trellis.engine.columnar.authored.regular import is_regular
 from trellis.engine.columnar.authored.typed import TypedRecords
-from trellis.engine.columnar.strict import FastPathMiss
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.columnar.typed.kinds import marked_rows
 from trellis.engine.conform.learned import Conformed
 from trellis.engine.exact.text import count_keys, to_json

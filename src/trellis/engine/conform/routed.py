@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.engine.plan import Counts, Discard, Plan, Reject
 from trellis.engine.staging.batches import TableBatch
+from trellis.errors import ContractError
 from trellis.evolution.observe import Position
 from trellis.evolution.record import Rejected
 
@@ -42,6 +44,8 @@ class SpreadConformer(Conformer):
         self.sorts: Sorts | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
+        if self.fast and self.sorts is None:
+            self._learn_from(self.plan.sample or block.sample())
         spreader, chosen = self.spreader, None if only is None else {*only}
         spreader.start()
         spreader.findings.file = split.path
@@ -73,11 +77,20 @@ class SpreadConformer(Conformer):
             else:
                 done.append((at, line, item))
         self._doubled_keys(done)
-        if self.fast and self.sorts is None:
-            self.sorts = Sorts(spreader)
         made = self._told(counts, rejects, waiting, seed)
         made.batches += batches
         return made
+
+    def _learn_from(self, sample: Sequence[bytes]) -> None:
+        """Spread records only to see what they look like."""
+        spreader = self.spreader
+        for line in sample:
+            with suppress(BadLine, Rejected, ContractError):
+                spreader.spread(record(line), (0, 0, 0), True)
+        spreader.forget()
+        spreader.oddities.clear()
+        spreader.start()
+        self.sorts = Sorts(spreader)
 
     def _by_recipe(
         self, lines: Sequence[Line], wary: bool, counts: Counts, seed: bytes

@@ -13,7 +13,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Literal, cast
 
 import numpy as np
@@ -22,7 +22,8 @@ import pyarrow as pa
 from trellis.errors import UsageError
 
 BLOCK = 8 << 20
-FIRST_BLOCK = 1 << 20
+PEEK_BYTES = 1 << 20
+"""How much of the first block is looked at before a load."""
 SPLIT = 64 << 20
 SAMPLE_LINES, SAMPLE_BYTES = 256, 256 << 10
 BOM = b"\xef\xbb\xbf"
@@ -66,6 +67,11 @@ class Block:
     def line_array(self) -> pa.BinaryArray:
         """The lines, each with its newline."""
         return line_array(self.data)
+
+    def head(self) -> Block:
+        """The first of its lines."""
+        end = self.data.find(b"\n", PEEK_BYTES)
+        return self if end < 0 else replace(self, data=self.data[: end + 1])
 
     def sample(self) -> tuple[bytes, ...]:
         """Its first lines."""
@@ -146,9 +152,8 @@ def _line_blocks(stream: IO[bytes], start: int, end: int | None, times: int) -> 
         yield from _from_here(stream, head, offset, end, BLOCK * times)
 
 
-def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, usual: int) -> Iterator[Block]:
+def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, size: int) -> Iterator[Block]:
     line = 0
-    size = FIRST_BLOCK
     while True:
         want = size if end is None else min(size, end - offset)
         more = stream.read(max(want - len(rest), 1))
@@ -163,7 +168,6 @@ def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, usu
         yield Block(data, line, offset)
         line += data.count(b"\n")
         offset += len(data)
-        size = usual
         if end is not None and offset >= end:
             return
 
@@ -176,7 +180,7 @@ def _array_blocks(stream: IO[bytes], path: str) -> Iterator[Block]:
     for element in _elements(stream, path):
         made.append(element)
         size += len(element) + 1
-        if size >= (BLOCK if offset else FIRST_BLOCK):
+        if size >= BLOCK:
             data = b"\n".join(made) + b"\n"
             yield Block(data, line, offset)
             line, offset, size = line + len(made), offset + len(data), 0

@@ -15,7 +15,7 @@ from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
-from trellis.engine.task import Outcome, Progress, Run, Task, Waiting, read_parts
+from trellis.engine.task import Outcome, Progress, Run, Task, Waiting, peek_split
 from trellis.evolution.observe import Observations
 
 
@@ -69,8 +69,9 @@ class FileRecords:
     def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
         for split in self.splits if conformer.learns else ():
-            for part in read_parts(conformer, split):
-                return Peek(part.conform().observed or Observations(), part.sample())
+            peek = peek_split(conformer, split)
+            if peek is not None:
+                return peek
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:

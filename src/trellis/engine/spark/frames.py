@@ -75,10 +75,16 @@ class FrameRecords:
             rows = self.frame.limit(PEEK_ROWS).toArrow()
         except Exception as bad:
             raise _unreadable(bad) from bad
-        batches = rows.combine_chunks().to_batches()
-        for partition, run in _by_partition(batches):
-            for part in self.parts(plan, _split(partition), run, conformer):
-                return Peek(part.conform().observed or Observations(), part.sample())
+        for partition, run in _by_partition(rows.combine_chunks().to_batches()):
+            return self._peek(conformer, _split(partition), run)
+        return Peek(Observations())
+
+    def _peek(self, conformer: AnyConformer, split: Split, batches: Batches) -> Peek:
+        if self.parts is _line_parts:
+            for block in blocks_of(batches, BLOCK):
+                return Peek(conformer.block(split, block).observed or Observations(), block.sample())
+        for rows in _numbered(batches):
+            return Peek(conformer.batch(split, rows).observed or Observations())
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:

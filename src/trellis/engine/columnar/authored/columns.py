@@ -19,7 +19,7 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.authored.casts import WayOf
 from trellis.engine.columnar.authored.chain import chained
 from trellis.engine.columnar.authored.fit import checked, fitted, listed
-from trellis.engine.columnar.strict import FastPathMiss
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.exact.text import nested_text
 from trellis.engine.staging.batches import TableBatch
 from trellis.evolution.recipe import Path
@@ -35,14 +35,6 @@ class Read:
     records: int
     dropped: int = 0
     oddities: Counter[str] = field(default_factory=Counter)
-
-
-class SpecialRows(FastPathMiss):
-    """Which of the records hold a value that is special in one column; others may be so in another."""
-
-    def __init__(self, rows: Sequence[int]) -> None:
-        super().__init__()
-        self.rows = rows
 
 
 class Records(Protocol):
