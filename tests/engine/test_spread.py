@@ -331,7 +331,8 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
 
     def watched(self: Spreader, item: Any, position: Any, wary: bool) -> Any:
         became = spread(self, item, position, wary)
-        seen[f"{item['messageId']} {became}"] += 1
+        if position != (0, 0, 0):  # a sample of the records shows a task what they look like
+            seen[f"{item['messageId']} {became}"] += 1
         return became
 
     path = write(tables.folder / "1.jsonl", [line.encode() for line in lines])

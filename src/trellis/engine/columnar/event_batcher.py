@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.blocks import line_array
 from trellis.engine.staging.batches import Keyring, TableBatch
@@ -26,8 +26,8 @@ SAMPLES = 64
 """Lines that are looked at for the types of lists."""
 STALE = 8
 """A recipe is made anew if it did not do for one in so many lines."""
-PART = 1_000
-"""Lines whose sorts are read together: one that is no JSON leaves so many to the exact way."""
+MISSES = 100
+"""Reads of one sort that may fail before the rest of its lines go the exact way."""
 TRIES, WORTH = 400, 0.5
 """After so many lines of a sort, at least this part of them must have gone by the recipe."""
 
@@ -60,23 +60,20 @@ class Sorts:
         batches: list[TableBatch] = []
         left: list[Line] = []
         groups: dict[Sort, list[Line]] = {}
-        for start in range(0, len(lines), PART):
-            part = lines[start : start + PART]
-            try:
-                sorts = self._sorts(part)
-            except FastPathMiss:
-                left += part
-                continue
-            for sort, line in zip(sorts, part, strict=True):
-                groups.setdefault(sort, []).append(line)
+        sorted_lines, others = self._sorts(lines)
+        left += others
+        for sort, line in sorted_lines:
+            groups.setdefault(sort, []).append(line)
         done, version = 0, self.spreader.tables.known
         for sort, group in groups.items():
             known = self.known.setdefault(sort, _Known())
             if len(group) < LEAST or not known.worth:
                 left += group
                 continue
-            if known.stale or known.version != version:
-                known.version = version
+            if known.by is not None and known.version != version:
+                known.by = known.by.relearned()
+            known.version = version
+            if known.stale:
                 recipe = self.spreader.route.recipe(sort)
                 seen = seen_in([line for _, line in group[:SAMPLES]])
                 known.by = prepare(recipe, self.spreader.tables.root, seen) if recipe else None
@@ -91,9 +88,12 @@ class Sorts:
             done += len(group) - (len(left) - kept)
         return batches, sorted(left), done
 
-    def _sorts(self, lines: Sequence[Line]) -> list[Sort]:
-        read = read_strictly(b"\n".join([line for _, line in lines]) + b"\n", self.keys, len(lines), "ignore")
-        return list(zip(*(column.to_pylist() for column in read.columns), strict=True))
+    def _sorts(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[Sort, Line]], list[Line]]:
+        """The lines with their sorts, and those that cannot be read."""
+        read = _read(StrictReader(self.keys, (), FEW, MISSES, "ignore"), lines)
+        sorts = zip(*(column.to_pylist() for column in read.records.columns), strict=True)
+        chosen = (lines[at] for at in read.lines.tolist())
+        return zip(sorts, chosen, strict=True), _left(read, lines)
 
     def _group(
         self,
@@ -103,9 +103,8 @@ class Sorts:
         batches: list[TableBatch],
         left: list[Line],
     ) -> None:
-        text = line_array(b"".join([line + b"\n" for _, line in lines]))
-        read = by.reader.read(text, np.arange(len(lines)))
-        left += [lines[at] for part in (read.misfits, read.unread) for at in part.tolist()]
+        read = _read(StrictReader(by.schema, by.misfits, FEW, MISSES), lines)
+        left += _left(read, lines)
         if len(read.lines):
             self._rows(by, read.records, [lines[at] for at in read.lines.tolist()], keyring, batches, left)
 
@@ -140,3 +139,12 @@ class Sorts:
         batches += made
         if odd:
             self.spreader.oddities[by.recipe.oddity] += odd
+
+
+def _read(reader: StrictReader, lines: Sequence[Line]) -> StrictRead:
+    return reader.read(line_array(b"".join([line + b"\n" for _, line in lines])), np.arange(len(lines)))
+
+
+def _left(read: StrictRead, lines: Sequence[Line]) -> list[Line]:
+    """The lines that were not read."""
+    return [lines[at] for part in (read.misfits, read.unread) for at in part.tolist()]

@@ -8,7 +8,7 @@ or nothing but white space. Everything else is left to the exact way (`spread.py
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ import pyarrow.json as pj
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import CLASSES
 from trellis.engine.columnar.misfits import beginnings, misfit_pattern
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictReader
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.staging.batches import Keyring, TableBatch, array_of
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
@@ -64,9 +64,19 @@ class ByRecipe:
     empty: frozenset[Path]
     """Where something may stand that is blank."""
 
-    @property
-    def reader(self) -> StrictReader:
-        return StrictReader(self.schema, self.misfits, few=16, misses=100)
+    def relearned(self) -> ByRecipe:
+        """The same with the patterns for what was met by now."""
+        return replace(self, misfits=tuple(self._misfits()))
+
+    def _misfits(self) -> Iterator[str]:
+        """The patterns of lines with values of classes that their column does not take as they are."""
+        for leaves, walk in zip(self.leaves, self.walks, strict=True):
+            for path, column in leaves.items():
+                slot = walk.slots.get(column.name)
+                accepted = CLASSES[_READ[_type(column)]]
+                others = [each for each in slot.classes if each not in accepted] if slot else []
+                for begins in beginnings(others, accepted):
+                    yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, begins)
 
     def rows(
         self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
@@ -141,20 +151,8 @@ def prepare(recipe: Recipe, walk_of: Callable[[str], TableWalk], seen: Seen) -> 
     schema = _schema(types)
     if schema is None:
         return None
-    misfits = tuple(_misfits(recipe, walks, types))
-    return ByRecipe(recipe, walks, schema, misfits, leaves, frozenset(times), frozenset(empty))
-
-
-def _misfits(recipe: Recipe, walks: Sequence[TableWalk], types: Mapping[Path, pa.DataType]) -> Iterator[str]:
-    """The patterns of lines with values of classes that were met and that their path does not take."""
-    for rows, walk in zip(recipe.rows, walks, strict=True):
-        for path, name in rows.leaves.items():
-            slot, type_ = walk.slots.get(name), types.get(path)
-            if slot is None or type_ is None or type_ not in CLASSES:
-                continue
-            others = [each for each in slot.classes if each not in CLASSES[type_]]
-            for begins in beginnings(others, CLASSES[type_]):
-                yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, begins)
+    by = ByRecipe(recipe, walks, schema, (), leaves, frozenset(times), frozenset(empty))
+    return by.relearned()
 
 
 def seen_in(lines: Sequence[bytes]) -> Seen:

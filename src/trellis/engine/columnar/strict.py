@@ -27,6 +27,8 @@ MISSES: Final = 12
 BROAD: Final = 0.5
 """A pattern that matches a larger part of the lines tells nothing."""
 
+Others = Literal["error", "ignore", "infer"]
+"""What becomes of keys that the schema lacks."""
 Indexes = npt.NDArray[np.int64]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
@@ -68,9 +70,15 @@ class StrictReader:
     """
 
     def __init__(
-        self, schema: pa.Schema, misfits: Sequence[str] = (), few: int = FEW, misses: int = MISSES
+        self,
+        schema: pa.Schema,
+        misfits: Sequence[str] = (),
+        few: int = FEW,
+        misses: int = MISSES,
+        others: Others = "error",
     ) -> None:
         self.schema = schema
+        self.others = others
         self.few = few
         self.misses = misses
         self.misfits = tuple(dict.fromkeys(misfits))
@@ -95,7 +103,7 @@ class StrictReader:
                 continue
             try:
                 part = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
-                tables.append(read_strictly(_content(part), self.schema, len(part)))
+                tables.append(read_strictly(_content(part), self.schema, len(part), self.others))
                 pieces.append(indexes)
             except FastPathMiss as miss:
                 misses += 1
@@ -161,7 +169,7 @@ def read_strictly(
     data: bytes | pa.Buffer,
     schema: pa.Schema,
     lines: int,
-    others: Literal["error", "ignore", "infer"] = "error",
+    others: Others = "error",
 ) -> pa.Table:
     """So many lines of objects under a schema, as a table; `others` tells what becomes of other keys.
 

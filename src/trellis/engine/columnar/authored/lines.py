@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import orjson
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow as pa
 from trellis.engine.columnar.authored.casts import way_of
 from trellis.engine.columnar.authored.columns import Read, Vectors
 from trellis.engine.columnar.events import seen_in
-from trellis.engine.columnar.strict import FastPathMiss, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, Others, read_strictly
 from trellis.engine.input.lines import BadLine, parse
 from trellis.evolution.recipe import Path
 from trellis.evolution.vector import at
@@ -62,7 +62,7 @@ class LineVectors:
         """The rows of some lines. Raises FastPathMiss."""
         if self.schema is None or not lines:
             raise FastPathMiss
-        others: Literal["ignore", "infer"] = "ignore" if self.loose else "infer"
+        others: Others = "ignore" if self.loose else "infer"
         read = read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines), others)
         return self.vectors.read(_LineRecords(self, read, lines))
 
