@@ -47,7 +47,7 @@ class SparkRun:
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """`Parallel` on the executors."""
         frame = self.session.range(0, len(items), 1, len(items))
-        yield from self._collect(frame, _Work(pickle.dumps((work, list(items)))))
+        yield from self._collect(frame, _Work(work, list(items)))
 
     def conform(self, frame: DataFrame, work: Callable[[Batches], Iterator[R]]) -> Iterator[R]:
         """What the work makes of the rows of each partition of a frame."""
@@ -82,17 +82,21 @@ def _row(result: Any) -> pa.RecordBatch:
 
 
 class _Work:
-    """What runs on an executor: the item of each number. Never holds the session."""
+    """What runs on an executor: the item of each number. Never holds the session.
 
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
+    Spark ships it as it ships any function. Results come back as one binary cell each, because a row of a
+    DataFrame has no other place for them; they live as long as the job.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], items: list[Any]) -> None:
+        self.work = work
+        self.items = items
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        work, items = pickle.loads(self.pickled)
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 try:
-                    result = work(items[number])
+                    result = self.work(self.items[number])
                 except TrellisError as bad:
                     result = bad
                 yield _row(result)
