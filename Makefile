@@ -24,7 +24,7 @@ demo: setup  ## load two example files into a new DuckDB file under demo/
 	@scripts/demo.sh
 
 test: setup  ## run every test, those without Spark first; ARGS='-k name' to choose
-	@$(BIN)/python -m pytest -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 test-pinot: setup  ## run the tests that need a real Pinot (fetched by Maven); ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m pinot tests/pinot $(ARGS)

@@ -10,9 +10,9 @@ from protocol import Loads  # noqa: E402
 
 
 def main() -> None:
-    from trellis.engine.spark.session import get_session
+    from pyspark.sql import SparkSession
 
-    session = get_session()
+    session = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
     loads = Loads(STARTED)
     with loads:
         rows = session.range(1000).count()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
+os.environ["TRELLIS_ENGINE"] = "inline"  # no JVM, here and in processes; tests of Spark name it
+
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")

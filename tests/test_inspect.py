@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from trellis.engine.input.blocks import BLOCK
+from trellis.engine.input.files import input_files, splits_of
+from trellis.engine.survey.splits import merged, survey_split
 from trellis.errors import UsageError
-from trellis.pipelines.inspect import Inspection, inspect
+from trellis.pipelines.inspect import Inspection, inspect, inspection
 
 KINDS = {
     "null": ("null", "null"),
@@ -228,3 +230,16 @@ def test_it_counts_what_a_plain_walk_counts(tmp_path_factory, records):
         (path.path, kind.kind): (kind.count, kind.first.line) for path in found.paths for kind in path.kinds
     } == {key: (len(at), at[0]) for key, at in expected.items()}
     assert found.duplicate_keys == ()
+
+
+@given(some.lists(some.dictionaries(some.sampled_from("abc"), VALUES, max_size=3), max_size=25), some.data())
+def test_the_surveys_of_splits_together_are_that_of_the_file(tmp_path_factory, records, data):
+    file = lines(tmp_path_factory.mktemp("law") / "a.jsonl", *map(json.dumps, records), "no record")
+    size = data.draw(some.integers(1, file.stat().st_size))
+    files = input_files([str(file), str(file)])
+    splits = data.draw(some.permutations(splits_of(files, size)))
+    whole = inspect([file, file])
+    together = inspection(merged([survey_split(split, lambda _: None) for split in splits]), whole.files)
+    assert table(together) == table(whole)
+    assert together.to_dict()["rejects"] == whole.to_dict()["rejects"]
+    assert together.to_dict()["duplicate_keys"] == whole.to_dict()["duplicate_keys"]

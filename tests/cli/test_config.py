@@ -39,6 +39,20 @@ def test_the_command_line_wins():
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("command", "file", "engine"),
+    [
+        (Config(), "engine: inline", Config(engine="inline")),
+        (Config(engine="spark"), "engine: inline", Config(engine="spark")),
+        (Config(master="local[2]"), "engine: inline", Config(master="local[2]")),
+        (Config(engine="inline"), "remote: sc://x", Config(engine="inline")),
+        (Config(engine="spark"), "remote: sc://x", Config(engine="spark", remote="sc://x")),
+    ],
+)
+def test_a_spark_on_the_command_line_wins_over_inline_in_the_file(command, file, engine):
+    assert command.over(parse_config(file)) == engine
+
+
 FAULTS = {
     "to: a\ntabel: b": "trellis.yaml, line 2: unknown key 'tabel': did you mean 'table'?",
     "to: 3": "trellis.yaml, line 1: to takes text, not 3",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trellis.engine.input import blocks
 from trellis.engine.input.blocks import Split, read_blocks
-from trellis.engine.input.files import InputFile, input_files, splits_of
+from trellis.engine.input.files import InputFile, input_files, split_for, splits_of
 from trellis.errors import UsageError
 
 LINES = st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line), max_size=40)
@@ -107,3 +107,11 @@ def test_files_are_taken_in_the_order_given_and_by_name_within_a_folder(tmp_path
     assert [Path(f.path).name for f in input_files([str(tmp_path)])] == ["a.jsonl", "b.jsonl"]
     chosen = [str(tmp_path / "b.jsonl"), str(tmp_path / "a*")]
     assert [Path(f.path).name for f in input_files(chosen)] == ["b.jsonl", "a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "cores", "expected"),
+    [(1, 2, 4), (34, 2, 17), (34, 16, 4), (75, 1, 64), (300, 2, 64), (3000, 2, 187), (9000, 2, 256)],
+)
+def test_every_core_has_a_split_and_large_inputs_have_larger_ones(megabytes, cores, expected):
+    assert split_for([InputFile("x", "lines", "", megabytes << 20)], cores) >> 20 == expected

@@ -20,7 +20,7 @@ from trellis.engine.conform import routed
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
 from trellis.engine.plan import Plan
-from trellis.engine.task import run_here
+from trellis.engine.runner import InlineRunner
 from trellis.evolution.evolve import Evolution, evolve
 from trellis.evolution.observe import Observations
 from trellis.generate.events import events
@@ -67,7 +67,7 @@ def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: py
             "__init__",
             lambda self, plan, spreader, _=True: made(self, plan, spreader, fast),
         )
-        records = FileRecords(input_files([str(file)]), run_here)
+        records = FileRecords(input_files([str(file)]), InlineRunner())
 
         def plan(state: Evolution) -> Plan:
             return Plan(state.schema, "", "rudderstack", "L", str(staging), state.refusals, now=NOW)

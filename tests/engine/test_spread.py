@@ -20,7 +20,7 @@ from trellis.dialects.rudderstack.times import to_text
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
-from trellis.engine.task import run_here
+from trellis.engine.runner import InlineRunner
 from trellis.pipelines.attempt import Attempt, Feed, Job
 from trellis.pipelines.load_options import Options
 from trellis.pipelines.pipeline import Pipeline
@@ -118,7 +118,7 @@ class Tables:
     def spread(self, source: Any, **options: Any) -> Report:
         staging = self.folder / str(len(self.reports))
         staging.mkdir()
-        records = source if isinstance(source, FileRecords) else records_of(source, None, None)
+        records = source if isinstance(source, FileRecords) else records_of(source, InlineRunner())
         job = Job((Feed(records, Options(**options).request("")),), "shop")
         attempt = Attempt(self, job, "1", str(staging))
         attempt.now = NOW
@@ -272,7 +272,7 @@ def test_the_division_of_the_input_changes_nothing(
         patched.setattr(trellis.engine.input.blocks, "BLOCK", block)
         patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", block)
         patched.setattr(trellis.engine.columnar.event_batcher, "FEW", 1)
-        many = parts.spread(FileRecords(input_files(paths), run_here, split_size=split))
+        many = parts.spread(FileRecords(input_files(paths), InlineRunner(), split_size=split))
     assert _columns(parts.schema) == _columns(whole.schema)
     if not said.keys() & {"max_events", "max_properties"}:  # where the overflow column stands is no promise
         assert parts.schema.stored_hash == whole.schema.stored_hash

@@ -12,8 +12,8 @@ import pytest
 
 from trellis.engine.input.blocks import SPLIT
 from trellis.engine.input.records import FileRecords
-from trellis.engine.spark.job import SparkRun
-from trellis.engine.task import run_here
+from trellis.engine.runner import InlineRunner
+from trellis.engine.spark.job import SparkRunner
 from trellis.errors import ContractError, UsageError
 from trellis.generate import generate
 from trellis.pipelines.pipeline import Pipeline
@@ -38,7 +38,7 @@ def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files go through Spark as well, in splits of 40 kB."""
     monkeypatch.setattr(
         "trellis.pipelines.records.FileRecords",
-        lambda found, *_: FileRecords(found, SparkRun(), split_size=40_000),
+        lambda files, _: FileRecords(files, SparkRunner(), split_size=40_000),
     )
 
 
@@ -46,7 +46,7 @@ def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
 def here(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda: monkeypatch.setattr(
         "trellis.pipelines.records.FileRecords",
-        lambda found, *_: FileRecords(found, run_here, split_size=SPLIT),
+        lambda files, _: FileRecords(files, InlineRunner(), split_size=SPLIT),
     )
 
 

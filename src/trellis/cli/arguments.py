@@ -26,7 +26,7 @@ def option(
 
 WHERE = "Where to"
 HOW = "How"
-ENGINE = "Spark"
+ENGINE = "Engine"
 OUTPUT = "Output"
 
 Sources = Annotated[
@@ -123,9 +123,23 @@ LoadId = Annotated[
         help="Name of this load; one that is there already is not repeated.",
     ),
 ]
+Engine = Annotated[
+    str | None,
+    option(
+        "--engine",
+        metavar="NAME",
+        panel=ENGINE,
+        help="spark (default), or inline: in this process, without a JVM.",
+    ),
+]
 Master = Annotated[
     str | None,
-    option("--master", metavar="URL", panel=ENGINE, help="Spark master, such as local[4] or yarn."),
+    option(
+        "--master",
+        metavar="URL",
+        panel=ENGINE,
+        help="Spark master, such as local[4] or yarn.",
+    ),
 ]
 Remote = Annotated[
     str | None,

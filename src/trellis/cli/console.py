@@ -198,7 +198,14 @@ def progress() -> Iterator[Tell]:
         yield tell
 
 
-_STAGES = {"discover": "starting", "load": "loading", "inspect": "reading", "writing": "writing"}
+_STAGES = {
+    "discover": "starting",
+    "spark": "starting Spark",
+    "workers": "waiting for workers",
+    "load": "loading",
+    "inspect": "reading",
+    "writing": "writing",
+}
 
 
 @contextmanager

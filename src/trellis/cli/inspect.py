@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trellis.cli.arguments import Debug, Json, Sources
+from trellis.cli.arguments import ConfigFile, Debug, Engine, Json, Master, Remote, Sources
+from trellis.pipelines.engine import engine_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +29,10 @@ def inspect_records(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="Paths to show; 0 is all.")
     ] = LIMIT,
+    config: ConfigFile = None,
+    engine: Engine = None,
+    master: Master = None,
+    remote: Remote = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -35,11 +40,24 @@ def inspect_records(
 
     All records are looked at, never a sample.
     """
-    from trellis.cli.console import console, print_json, progress
-    from trellis.pipelines.inspect import inspect
+    from trellis.cli import arguments
+    from trellis.cli.console import console, print_json, progress, quiet_children
+    from trellis.cli.engine import start_engine
+    from trellis.pipelines.config import Config, find_config
 
-    with progress() as tell:
-        found = inspect(sources, tell)
+    settings = Config(master=master, remote=remote, engine=engine).over(find_config(config))
+    with quiet_children(bool(arguments.debug)):
+        start_engine(settings, sources)
+        from trellis.pipelines.inspect import inspect
+
+        with progress() as tell:
+            found = inspect(
+                sources,
+                tell,
+                engine=engine_of(settings.engine) if settings.engine else None,
+                master=settings.master,
+                remote=settings.remote,
+            )
     if json:
         print_json(found.to_dict())
     else:

@@ -8,6 +8,7 @@ from trellis.cli.arguments import (
     Dataset,
     Debug,
     Dialect,
+    Engine,
     Json,
     Key,
     LoadId,
@@ -42,6 +43,7 @@ def load_records(
     option: Setting = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
+    engine: Engine = None,
     master: Master = None,
     remote: Remote = None,
     json: Json = False,
@@ -54,7 +56,7 @@ def load_records(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote,
+        schema, contract, settings_of(option), master, remote, engine,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=False)
 
@@ -75,6 +77,7 @@ def plan_load(
     option: Setting = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
+    engine: Engine = None,
     master: Master = None,
     remote: Remote = None,
     json: Json = False,
@@ -87,7 +90,7 @@ def plan_load(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote,
+        schema, contract, settings_of(option), master, remote, engine,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=True)
 
@@ -97,12 +100,17 @@ def _run(
 ) -> None:
     from trellis.cli.arguments import debug
     from trellis.cli.console import console, print_json, progress, quiet_children
-    from trellis.cli.report import show
-    from trellis.cli.work import Work
+    from trellis.cli.engine import start_engine
 
-    work = Work.of(said.over(find_config(config)))
-    with quiet_children(bool(debug)), progress() as tell:
-        report = work.run(sources, load_id, dry_run, tell)
+    settings = said.over(find_config(config))
+    with quiet_children(bool(debug)):
+        start_engine(settings, sources)
+        from trellis.cli.report import show
+        from trellis.cli.work import Work
+
+        work = Work.of(settings)
+        with progress() as tell:
+            report = work.run(sources, load_id, dry_run, tell)
     if json:
         print_json(report.to_dict())
     else:

@@ -12,6 +12,7 @@ from trellis.cli.arguments import (
     ConfigFile,
     Dataset,
     Debug,
+    Engine,
     Json,
     Master,
     Name,
@@ -67,6 +68,7 @@ def run_source(
     given: Given = None,
     option: Setting = None,
     config: ConfigFile = None,
+    engine: Engine = None,
     master: Master = None,
     remote: Remote = None,
     json: Json = False,
@@ -84,7 +86,9 @@ def run_source(
     from trellis.errors import TrellisError
     from trellis.pipelines.config import Config, find_config
 
-    said = Config(to, dataset, None, name, options=settings_of(option), master=master, remote=remote)
+    said = Config(
+        to, dataset, None, name, options=settings_of(option), master=master, remote=remote, engine=engine
+    )
     pipeline = open_pipeline(said.over(find_config(config)))
     try:
         source = source_at(where, settings_of(given, "--with"), tuple(resource or ()))

@@ -19,6 +19,7 @@ from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.evolution.loading import Mode, Strategy
 from trellis.pipelines.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
+from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
 from trellis.schema.document import from_json, from_yaml
@@ -38,8 +39,6 @@ class Work:
     @staticmethod
     def of(asked: Config) -> Work:
         """Check everything that can be checked before any data is read. Raises UsageError, SchemaError."""
-        if asked.master and asked.remote:
-            raise UsageError("--master and --remote name two different Sparks; give one")
         _one_of("--mode", asked.mode, get_args(Mode))
         _one_of("--strategy", asked.strategy, get_args(Strategy))
         if asked.strategy and asked.mode not in (None, "merge"):
@@ -83,6 +82,7 @@ def open_pipeline(asked: Config) -> Pipeline:
         asked.dialect or DEFAULT_DIALECT,
         asked.master,
         asked.remote,
+        cast("Engine | None", asked.engine),
         settings=settings,
         tell=aside(),
     )

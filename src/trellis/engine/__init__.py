@@ -1,4 +1,4 @@
 """The data plane: blocks of records become Arrow batches of every table. Arrow moves the rows; no Spark here.
 
-The same functions run in the driver for a small input and inside Spark tasks for a large one.
+The same functions run inside Spark tasks, and with the engine `inline` in the driver.
 """

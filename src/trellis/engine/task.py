@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.conform.learned import Conformed
@@ -52,18 +52,6 @@ class Outcome:
     oddities: Counter[str] = field(default_factory=Counter)
     examples: list[bytes] = field(default_factory=list)
     error: TrellisError | None = None
-
-
-class Run(Protocol):
-    """Runs tasks somewhere and gives their outcomes, in any order."""
-
-    def __call__(self, plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]: ...
-
-
-def run_here(plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]:
-    """Run the tasks one after the other in this process."""
-    for task in tasks:
-        yield run_task(plan, task, progress)
 
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:

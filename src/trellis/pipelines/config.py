@@ -33,14 +33,15 @@ class Config:
     options: Mapping[str, Any] = field(default_factory=dict)
     master: str | None = None
     remote: str | None = None
+    engine: str | None = None
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
         said = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
         if "options" in said:
             said["options"] = {**other.options, **self.options}
-        if said.get("master") or said.get("remote"):
-            other = replace(other, master=None, remote=None)
+        if self.master or self.remote or self.engine == "inline":
+            other = replace(other, master=None, remote=None, engine=None)
         return replace(other, **said)
 
 

@@ -10,14 +10,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import starmap
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, get_args
 
-from trellis.engine.input.blocks import Split, read_blocks
-from trellis.engine.input.files import InputFile, input_files, splits_of
-from trellis.engine.survey.paths import Kind, Place, Seen
+from trellis.engine.input.blocks import Split
+from trellis.engine.input.files import InputFile, input_files, split_for, splits_of
+from trellis.engine.runner import InlineRunner, Runner
+from trellis.engine.spark.progress import ProgressNote, ProgressNotes
+from trellis.engine.survey.paths import Kind, Node, Place, Seen
+from trellis.engine.survey.splits import SplitSurvey, merged, scan_split, survey_split
 from trellis.engine.survey.survey import Survey
+from trellis.pipelines.engine import Engine, runner_of
 
 CHUNK = 5_000
 Tell = Callable[[str, int, int | None], Any]
@@ -109,16 +115,26 @@ class Inspection:
         }
 
 
-def inspect(source: str | Path | Sequence[str | Path] | Iterable[Any], tell: Tell = _silent) -> Inspection:
+def inspect(
+    source: str | Path | Sequence[str | Path] | Iterable[Any],
+    tell: Tell = _silent,
+    *,
+    engine: Engine | None = None,
+    master: str | None = None,
+    remote: str | None = None,
+) -> Inspection:
     """Look at every record of some files (paths, folders, patterns) or of an iterable of dicts.
 
-    `tell` is called with ("inspect", bytes done, bytes in all). Raises UsageError for what cannot be read.
+    Files are read by Spark, as `Pipeline` does it. `tell` is called with ("inspect", bytes done, bytes in
+    all). Raises UsageError for what cannot be read, SparkError.
     """
-    survey = Survey()
+    runner = runner_of(engine, master, remote, tell)
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        return _inspection(survey, survey_files(survey, source, tell))
+        files = input_files([str(each) for each in source])
+        return inspection(_survey(files, runner, tell), [file.path for file in files])
+    survey = Survey()
     first, chunk = 1, list[Any]()
     for item in source:
         chunk.append(item)
@@ -126,7 +142,7 @@ def inspect(source: str | Path | Sequence[str | Path] | Iterable[Any], tell: Tel
             survey.items("records", chunk, first)
             first, chunk = first + CHUNK, []
     survey.items("records", chunk, first)
-    return _inspection(survey, [])
+    return inspection(survey, [])
 
 
 def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
@@ -136,30 +152,47 @@ def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | Non
     return [file.path for file in files]
 
 
+def _survey(files: Sequence[InputFile], runner: Runner, tell: Tell) -> Survey:
+    if isinstance(runner, InlineRunner):
+        survey = Survey()
+        _scan(survey, files, tell)
+        return survey
+    runner.start()
+    weight, done = sum(file.weight for file in files), 0
+
+    def progress(size: int) -> None:
+        nonlocal done
+        done += size
+        tell("inspect", min(done, weight), weight)
+
+    with TemporaryDirectory(prefix="trellis-inspect-") as folder:
+        splits = splits_of(files, split_for(files, runner.cores()))
+        with ProgressNotes(folder, progress):
+            return merged(runner.parallel(partial(_survey_split, folder), splits))
+
+
+def _survey_split(folder: str, split: Split) -> SplitSurvey:
+    return survey_split(split, ProgressNote(folder, f"{split.file}-{split.number}"))
+
+
 def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:
     weight = sum(file.weight for file in files)
     done = 0
     for file, split in zip(files, splits_of(files, sys.maxsize), strict=True):
-        part = 0
-        if file.layout == "parquet":
-            _scan_parquet(survey, split)
-        else:
-            for block in read_blocks(split):
-                survey.block(file.path, block)
-                part += len(block.data)
-                tell("inspect", min(done + part, weight), weight)
+        before, part = done, 0
+
+        def progress(size: int, before: int = before) -> None:
+            nonlocal part
+            part += size
+            tell("inspect", min(before + part, weight), weight)
+
+        scan_split(survey, split, progress)
         done += file.weight
         tell("inspect", min(done, weight), weight)
 
 
-def _scan_parquet(survey: Survey, split: Split) -> None:
-    from trellis.engine.input.parquet import read_batches, rows_of
-
-    for part in read_batches(split):
-        survey.items(split.path, rows_of(part.batch), part.first + 1)
-
-
-def _inspection(survey: Survey, files: Sequence[str]) -> Inspection:
+def inspection(survey: Survey, files: Sequence[str]) -> Inspection:
+    """What a survey of these files has seen, as a report."""
     number = {file: at for at, file in enumerate(files)}
     rank = {kind: at for at, kind in enumerate(get_args(Kind))}
 
@@ -168,7 +201,12 @@ def _inspection(survey: Survey, files: Sequence[str]) -> Inspection:
         return number.get(seen.first.file, 0), seen.first.line, rank[kind]
 
     paths, depths = [], {id(survey.root): -1}
-    for node, around in survey.root.below():
+
+    def first_seen(node: Node) -> tuple[int, int]:
+        """The order of paths, whatever the blocks that the records were read in."""
+        return min((number.get(seen.first.file, 0), seen.first.line) for seen in node.kinds.values())
+
+    for node, around in survey.root.below(first_seen):
         depths[id(node)] = depth = depths[id(around)] + 1
         missing = 0 if node is around.items else around.objects - node.count
         kinds = sorted(node.kinds.items(), key=met)

@@ -13,11 +13,13 @@ from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, 
 from trellis.destinations.waiting import Waits
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
+from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
 from trellis.pipelines.attempt import Feed, Job, Tell
 from trellis.pipelines.checks import refuse_edited
+from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.load_options import Options, given_schema, with_files
 from trellis.pipelines.proposed import NOTE, proposed
 from trellis.pipelines.records import records_of
@@ -41,12 +43,13 @@ def _silent(_: str, __: int, ___: int | None) -> None:
 class Pipeline:
     """A named stream of records into one dataset of one destination.
 
-    `master` and `remote` name a Spark; without them a small input is loaded in this process and a
-    large one by Spark in local mode. `naming` is the convention that names follow from the first load
-    on, before that of the destination and that of a schema; `settings` are the options of the dialect.
-    `import_schema` is a folder with a schema document to take over when it changes, `export_schema` one to
-    write it to after each load. `tell` is called with (stage, bytes done, bytes in all);
-    where the destination waits for another process the stage is a sentence that says so.
+    Files are conformed by Spark: by the active session with its settings as they are, else at `master` or
+    `remote`, else in local mode. `engine="inline"` runs the same conformers in this process, without a JVM;
+    None leaves the choice to the environment variable TRELLIS_ENGINE. `naming` is the convention that names
+    follow from the first load on, before that of the destination and that of a schema; `settings` are the
+    options of the dialect. `import_schema` is a folder with a schema document to take over when it changes,
+    `export_schema` one to write it to after each load. `tell` is called with (stage, bytes done, bytes in
+    all); where the destination waits for another process the stage is a sentence that says so.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Pipeline:
     dialect: str = "dlt"
     master: str | None = None
     remote: str | None = None
+    engine: Engine | None = None
     naming: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     import_schema: str | None = None
@@ -62,6 +66,7 @@ class Pipeline:
     tell: Tell = _silent
 
     def __post_init__(self) -> None:
+        engine_of(self.engine, self.master, self.remote)
         self._folders = SchemaFolders(self.import_schema, self.export_schema)
         self.destination: Destination = open_destination(self.to)
         if isinstance(self.destination, Waits):
@@ -174,7 +179,8 @@ class Pipeline:
             chosen = list(found.resources.selected)
             reset = reset_of(schema, chosen, wanted, keep.prefix)
             state = forgetting(state, found.name, chosen, wanted)
-        job = job_of(found, schema, state, keep, lambda rows: records_of(rows, self.master, self.remote))
+        runner = self._runner()
+        job = job_of(found, schema, state, keep, lambda rows: records_of(rows, runner))
         settings = keep.new_schema(found.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
@@ -242,7 +248,7 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        records = records_of(source, self.master, self.remote, options.payload)
+        records = records_of(source, self._runner(), options.payload)
         table = options.table or records.name
         if self._dialect.route.names_tables:
             if options.table:
@@ -267,6 +273,12 @@ class Pipeline:
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
+
+    def _runner(self) -> Runner:
+        return runner_of(self.engine, self.master, self.remote, self._tell)
+
+    def _tell(self, stage: str, done: int, total: int | None) -> object:
+        return self.tell(stage, done, total)
 
     def _named(self, given: Schema | None) -> Schema | None:
         """A schema document with the naming convention that wins over its own, if there is one."""

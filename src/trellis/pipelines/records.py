@@ -9,20 +9,17 @@ from typing import Any
 import pyarrow as pa
 
 from trellis.engine.columnar.typed.records import TableRecords, batches_of
-from trellis.engine.input.files import InputFile, input_files
+from trellis.engine.input.files import input_files
 from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import FileRecords, ItemRecords, Records
-from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.task import Run, run_here
+from trellis.engine.runner import Runner
 from trellis.errors import UsageError
 
-HERE_LIMIT = 96 << 20
-"""Bytes of input up to which this process is done before a Spark has started and shared the work."""
 
-
-def records_of(source: Any, master: str | None, remote: str | None, payload: str | None = None) -> Records:
+def records_of(source: Any, runner: Runner, payload: str | None = None) -> Records:
     """The records of paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
+    The runner is for files. A DataFrame is conformed by its own Spark, what is in memory in this process.
     `payload` names the column of a DataFrame that holds the records as JSON.
     """
     if _is_module(source, "pyspark"):
@@ -35,7 +32,8 @@ def records_of(source: Any, master: str | None, remote: str | None, payload: str
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
         files = input_files([str(each) for each in source])
-        return FileRecords(files, *_runner(files, master, remote))
+        runner.start()
+        return FileRecords(files, runner)
     for suits, make in _KINDS:
         if suits(source):
             return make(source)
@@ -45,15 +43,6 @@ def records_of(source: Any, master: str | None, remote: str | None, payload: str
         f"records cannot be read from a {type(source).__name__}; give paths, a Spark DataFrame, an Arrow "
         "table, pandas, or an iterable of dicts"
     )
-
-
-def _runner(files: Sequence[InputFile], master: str | None, remote: str | None) -> tuple[Run, Parallel]:
-    if master is None and remote is None and sum(file.weight for file in files) <= HERE_LIMIT:
-        return run_here, in_threads
-    from trellis.engine.spark.job import SparkRun
-
-    run = SparkRun(master, remote)
-    return run, run.parallel
 
 
 def _is_module(value: Any, *names: str) -> bool:
@@ -96,9 +85,8 @@ def _of_table(source: Any) -> Records:
 
 def _of_frame(source: Any, payload: str | None) -> Records:
     from trellis.engine.spark.frames import FrameRecords
-    from trellis.engine.spark.job import SparkRun
 
-    return FrameRecords(source, SparkRun(), payload)
+    return FrameRecords(source, payload)
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Records]], ...] = (

@@ -17,8 +17,8 @@ from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
 from trellis.engine.input.records import FileRecords
-from trellis.engine.spark.job import SparkRun
-from trellis.engine.task import run_here
+from trellis.engine.runner import InlineRunner, Runner
+from trellis.engine.spark.job import SparkRunner
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.loading import ChainLoad, KeyedLoad
 
@@ -455,11 +455,14 @@ def test_a_spark_job_loads_what_this_process_loads(
     events += [identify(f"u{n % 7}", n, plan=f"p{n}", age=n if n % 30 else "?") for n in range(300)]
     file.write_text("".join(json.dumps(each) + "\n" for each in events) + "{\n")
     found = []
-    for run in (SparkRun(), run_here):
-        shop = Shop(tmp_path / f"{type(run).__name__}.duckdb", "SNOWFLAKE", jsonPaths="p1", max_properties=3)
+    runners: tuple[Runner, ...] = (SparkRunner(), InlineRunner())
+    for runner in runners:
+        shop = Shop(
+            tmp_path / f"{type(runner).__name__}.duckdb", "SNOWFLAKE", jsonPaths="p1", max_properties=3
+        )
         monkeypatch.setattr(
             "trellis.pipelines.records.FileRecords",
-            lambda files, *_, run=run: FileRecords(files, run, split_size=20_000),
+            lambda files, _, runner=runner: FileRecords(files, runner, split_size=20_000),
         )
         report = shop.load(str(file))
         found.append((shop.content("UUID_TS"), report.rows, report.discards, report.rejects))

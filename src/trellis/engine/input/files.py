@@ -21,8 +21,8 @@ _MAGIC: tuple[tuple[bytes, Compression], ...] = (
     (b"BZh", "bz2"),
 )
 _EXPANDS = 8
-TASKS, MOST = 16, 4 * SPLIT
-"""How many splits an input is cut into as long as none is larger than the most."""
+LEAST, MOST, TASKS = 4 << 20, 4 * SPLIT, 16
+"""The bytes of a split, and how many splits a large input is cut into as long as none gets too large."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,12 @@ def input_files(sources: Sequence[str]) -> list[InputFile]:
     return found
 
 
-def split_for(files: Sequence[InputFile]) -> int:
-    """Bytes of a split: every split makes a file per table, so large inputs get larger ones."""
+def split_for(files: Sequence[InputFile], cores: int = 1) -> int:
+    """Bytes of a split: small enough that all cores have one, but every split makes a file per table, so
+    large inputs get larger ones.
+    """
     total = sum(file.size for file in files)
-    return min(max(SPLIT, total // TASKS), MOST)
+    return min(max(min(max(SPLIT, total // TASKS), -(-total // cores)), LEAST), MOST)
 
 
 def splits_of(files: Sequence[InputFile], size: int = SPLIT) -> list[Split]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +18,8 @@ from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
-from trellis.engine.task import Outcome, Progress, Run, Task, Waiting, peek_split
+from trellis.engine.runner import Runner
+from trellis.engine.task import Outcome, Progress, Task, Waiting, peek_split
 from trellis.evolution.observe import Observations
 
 
@@ -47,17 +51,20 @@ class FileRecords:
     def __init__(
         self,
         files: Sequence[InputFile],
-        run: Run,
-        parallel: Parallel = in_threads,
+        runner: Runner,
         split_size: int | None = None,
     ) -> None:
         self.files = files
-        self.run_tasks = run
-        self.parallel = parallel
-        self.splits = splits_of(files, split_size or split_for(files))
+        self.runner = runner
+        self.parallel: Parallel = runner.parallel
+        self.split_size = split_size
         self.name = _table_name(files[0].path) if files else ""
         self.file_count = len(files)
         self.weight: int | None = sum(file.size for file in files)
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        return splits_of(self.files, self.split_size or split_for(self.files, self.runner.cores()))
 
     def fingerprint(self, *parts: str) -> str | None:
         digest = hashlib.sha256("\0".join(parts).encode())
@@ -68,11 +75,18 @@ class FileRecords:
 
     def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
-        for split in self.splits if conformer.learns else ():
+        self.runner.check_staging(plan.staging)
+        for split in self._first_splits() if conformer.learns else ():
             peek = peek_split(conformer, split)
             if peek is not None:
                 return peek
         return Peek(Observations())
+
+    def _first_splits(self) -> Iterator[Split]:
+        """Splits that begin as those of the tasks do, without waiting for a Spark to say how many."""
+        for number, file in enumerate(self.files):
+            for split in splits_of([file], self.split_size or sys.maxsize):
+                yield replace(split, file=number)
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
@@ -87,7 +101,7 @@ class FileRecords:
                 for number, split in enumerate(self.splits)
                 if split in waiting
             ]
-        return self.run_tasks(plan, tasks, progress) if tasks else iter(())
+        return self.runner.run_tasks(plan, tasks, progress) if tasks else iter(())
 
 
 class ItemRecords:

@@ -21,8 +21,10 @@ from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.input.blocks import BLOCK, BOM, Block, Split
 from trellis.engine.input.parquet import BATCH, RowBatch
 from trellis.engine.input.spool import Spooled
+from trellis.engine.parallel import Parallel
 from trellis.engine.plan import Peek, Plan
-from trellis.engine.spark.job import SparkRun, reason_of
+from trellis.engine.spark.failures import job_failure
+from trellis.engine.spark.job import SparkRunner
 from trellis.engine.task import (
     Outcome,
     Part,
@@ -33,7 +35,7 @@ from trellis.engine.task import (
     spooling_lines,
     spooling_rows,
 )
-from trellis.errors import ContractError, SparkError, UsageError
+from trellis.errors import ContractError, UsageError
 from trellis.evolution.observe import Observations
 
 if TYPE_CHECKING:
@@ -56,9 +58,9 @@ class FrameRecords:
     weight: int | None = None
     file_count = 1
 
-    def __init__(self, frame: DataFrame, run: SparkRun, payload: str | None = None) -> None:
-        self.run_tasks = run
-        self.parallel = run.parallel
+    def __init__(self, frame: DataFrame, payload: str | None = None) -> None:
+        self.runner = SparkRunner(session=frame.sparkSession)
+        self.parallel: Parallel = self.runner.parallel
         self.parts: Parts = _row_parts if payload is None else _line_parts
         self.frame = _with_partition(frame, payload)
 
@@ -67,6 +69,7 @@ class FrameRecords:
 
     def peek(self, plan: Plan) -> Peek:
         """A look at the first rows; none where the schema knows tables already, as it costs a job."""
+        self.runner.check_staging(plan.staging)
         conformer = conformer_of(plan, fast=False)
         known = any(table.seen_data for table in plan.schema.tables.values())
         if known or not conformer.learns:
@@ -74,7 +77,7 @@ class FrameRecords:
         try:
             rows = self.frame.limit(PEEK_ROWS).toArrow()
         except Exception as bad:
-            raise _unreadable(bad) from bad
+            raise job_failure(bad) from bad
         for partition, run in _by_partition(rows.combine_chunks().to_batches()):
             return self._peek(conformer, _split(partition), run)
         return Peek(Observations())
@@ -89,7 +92,7 @@ class FrameRecords:
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
-            yield from self.run_tasks.conform(self.frame, _ConformPartition(plan, self.parts))
+            yield from self.runner.map_partitions(self.frame, _ConformPartition(plan, self.parts))
             return
         waiting: dict[Split, list[Spooled]] = {}
         for each in pending:
@@ -253,7 +256,3 @@ def _types(outer: DataType) -> Iterator[DataType]:
     for each in (*inner, *(column.dataType for column in getattr(outer, "fields", ()))):
         if each is not None:
             yield from _types(each)
-
-
-def _unreadable(bad: Exception) -> SparkError:
-    return SparkError(f"{NAME} could not be read: {reason_of(bad)}; --debug shows all of it")

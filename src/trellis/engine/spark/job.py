@@ -4,157 +4,240 @@ from __future__ import annotations
 
 import os
 import pickle
+import platform
+import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pyarrow as pa
 
+from trellis import __version__
 from trellis.engine.plan import Plan
-from trellis.engine.spark.session import get_session
+from trellis.engine.spark.failures import job_failure
+from trellis.engine.spark.progress import ProgressNote, ProgressNotes
+from trellis.engine.spark.session import cores_of, get_session, is_local, runs_here, start_session
 from trellis.engine.task import Outcome, Progress, Task, run_task
 from trellis.errors import SparkError, TrellisError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_POLL = 0.25
 _RESULT = "result binary"
+_PROGRESS = "_progress"
+_CANCEL_SECONDS = 5
 
 Batches = Iterable[pa.RecordBatch]
-
 T = TypeVar("T")
 R = TypeVar("R")
+Tell = Callable[[str, int, int | None], object]
 
 
-class SparkRun:
-    """A `Run` on a session that starts when it is first needed."""
+def _silent(_: str, __: int, ___: int | None) -> None:
+    return None
 
-    def __init__(self, master: str | None = None, remote: str | None = None) -> None:
+
+class SparkRunner:
+    """A `Runner` on the active session, or on one that starts when it is first needed.
+
+    `tell` is called with ("spark", 0, None) and ("workers", 0, None) when the load waits for them.
+    """
+
+    def __init__(
+        self,
+        master: str | None = None,
+        remote: str | None = None,
+        session: SparkSession | None = None,
+        tell: Tell = _silent,
+    ) -> None:
         self.master = master
         self.remote = remote
+        self.tell = tell
+        self.visible: set[str] = set()
+        if session is not None:
+            self.session = session
 
-    @property
+    @cached_property
     def session(self) -> SparkSession:
+        self.tell("spark", 0, None)
         return get_session(self.master, self.remote)
 
-    def __call__(self, plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]:
-        with _Ticks(Path(plan.staging) / "_progress", progress):
+    def start(self) -> None:
+        if "session" not in self.__dict__:
+            start_session(self.master, self.remote)
+
+    def cores(self) -> int:
+        try:
+            return cores_of(self.session)
+        except TrellisError:
+            raise
+        except Exception as failure:
+            raise job_failure(failure) from failure
+
+    def check_staging(self, folder: str) -> None:
+        """A file goes to and fro: what the driver writes a task must see, and the other way round."""
+        if folder in self.visible or self._is_local():
+            return
+        probe = Path(folder).absolute() / f"_probe-{secrets.token_hex(8)}"
+        probe.mkdir(parents=True)
+        try:
+            (probe / "driver").touch()
+            looks = list(self.parallel(partial(_look, str(probe)), range(self.cores())))
+            blind = {look.host for look in looks if not look.sees or not (probe / look.note).exists()}
+        finally:
+            for note in probe.glob("*"):
+                note.unlink()
+            probe.rmdir()
+        if blind:
+            raise SparkError(
+                f"{folder}: Spark's workers ({', '.join(sorted(blind))}) do not see this staging folder of "
+                "the driver; name one that all of them share with --staging"
+            )
+        self.visible.add(folder)
+
+    def _is_local(self) -> bool:
+        if "session" in self.__dict__:
+            return is_local(self.session)
+        return runs_here(self.master, self.remote)
+
+    def run_tasks(self, plan: Plan, tasks: Sequence[Task], progress: Progress) -> Iterator[Outcome]:
+        folder = os.path.join(plan.staging, _PROGRESS)
+        with ProgressNotes(folder, progress):
             yield from self.parallel(partial(_run, plan), tasks)
 
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        """`Parallel` on the executors."""
-        frame = self.session.range(0, len(items), 1, len(items))
-        yield from self._collect(frame, _Work(work, list(items)))
+        """`Parallel` on the executors: one job, a task for each item."""
+        if not items:
+            return
+        frame = self._frame(lambda: self.session.range(0, len(items), 1, len(items)))
+        yield from self.map_partitions(frame, partial(_each, work, list(items)))
 
-    def conform(self, frame: DataFrame, work: Callable[[Batches], Iterator[R]]) -> Iterator[R]:
-        """What the work makes of the rows of each partition of a frame."""
-        yield from self._collect(frame, partial(_results, work))
-
-    def _collect(self, frame: DataFrame, work: Callable[[Batches], Batches]) -> Iterator[Any]:
+    def map_partitions(
+        self, frame: DataFrame, work: Callable[[Batches], Iterator[R | TrellisError]]
+    ) -> Iterator[R]:
+        """What the work makes of the rows of each partition of a frame, in one job."""
+        self.tell("workers", 0, None)
         try:
-            rows = frame.mapInArrow(work, _RESULT).collect()
-        except Exception as bad:
-            raise SparkError(f"the Spark job failed: {reason_of(bad)}; --debug shows all of it") from bad
+            with _cancelled_with_the_load(self.session):
+                rows = frame.mapInArrow(_Work(pickle.dumps(work)), _RESULT).collect()
+        except Exception as failure:
+            raise job_failure(failure) from failure
         for row in rows:
             result = pickle.loads(bytes(row.result))
             if isinstance(result, TrellisError):
                 raise result
             yield result
 
+    def _frame(self, make: Callable[[], DataFrame]) -> DataFrame:
+        try:
+            return make()
+        except TrellisError:
+            raise
+        except Exception as failure:
+            raise job_failure(failure) from failure
+
+
+@contextmanager
+def _cancelled_with_the_load(session: SparkSession) -> Iterator[None]:
+    """Ctrl-C ends the job too: a cluster would go on with it and write into a folder that is gone."""
+    tag = f"trellis-{secrets.token_hex(8)}"
+    session.addTag(tag)
+    try:
+        yield
+    except KeyboardInterrupt:
+        # A thread of its own has its own connection; that of this one is in the middle of an answer.
+        cancel = threading.Thread(target=session.interruptTag, args=(tag,), daemon=True)
+        cancel.start()
+        cancel.join(_CANCEL_SECONDS)
+        raise
+    except Exception:
+        with suppress(Exception):
+            session.removeTag(tag)
+        raise
+    session.removeTag(tag)
+
 
 def _run(plan: Plan, task: Task) -> Outcome:
-    return run_task(plan, task, _Ticker(plan.staging, task.name))
+    return run_task(plan, task, ProgressNote(os.path.join(plan.staging, _PROGRESS), task.name))
 
 
-def _results(work: Callable[[Batches], Iterator[Any]], batches: Batches) -> Iterator[pa.RecordBatch]:
+class _Look(NamedTuple):
+    """Whether a machine sees the file of the driver, and the name of the one that it left beside it."""
+
+    host: str
+    sees: bool
+    note: str
+
+
+def _look(probe: str, number: int) -> _Look:
+    note = str(number)
     try:
-        for result in work(batches):
-            yield _row(result)
-    except TrellisError as bad:
-        yield _row(bad)
+        os.stat(os.path.join(probe, "driver"))
+        Path(probe, note).touch()
+    except OSError:
+        return _Look(platform.node(), False, note)
+    return _Look(platform.node(), True, note)
 
 
-def _row(result: Any) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
+def _each(work: Callable[[T], R], items: Sequence[T], batches: Batches) -> Iterator[R | TrellisError]:
+    """The results of the items with the numbers in some batches."""
+    for batch in batches:
+        for number in batch.column("id").to_pylist():
+            try:
+                yield work(items[number])
+            except TrellisError as failure:
+                yield failure
 
 
 class _Work:
-    """What runs on an executor: the item of each number. Never holds the session.
+    """What runs on an executor. Never holds the session.
 
-    Spark ships it as it ships any function. Results come back as one binary cell each, because a row of a
-    DataFrame has no other place for them; they live as long as the job.
+    Relative paths mean in a task what they mean in the driver: an executor has a folder of its own. The work
+    is unpickled here, after the version of the package was looked at. Results come back as one binary cell
+    each, because a row of a DataFrame has no other place for them; they live as long as the job.
     """
 
-    def __init__(self, work: Callable[[Any], Any], items: list[Any]) -> None:
-        self.work = work
-        self.items = items
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
+        self.version = __version__
+        self.folder = os.getcwd()
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column("id").to_pylist():
-                try:
-                    result = self.work(self.items[number])
-                except TrellisError as bad:
-                    result = bad
-                yield _row(result)
-
-
-class _Ticker:
-    """Leaves the number of bytes done where the driver can see it."""
-
-    def __init__(self, staging: str, task: str) -> None:
-        self.path = os.path.join(staging, "_progress", task)
-        self.done = 0
-
-    def __call__(self, size: int) -> None:
-        self.done += size
-        try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with open(self.path, "w") as note:
-                note.write(str(self.done))
-        except OSError:
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        if self.version != __version__:
+            yield _row(
+                SparkError(
+                    f"the Python of Spark's workers has trellis-spark {__version__}, this process "
+                    f"{self.version}; install the same version in both"
+                )
+            )
             return
+        results = pickle.loads(self.pickled)(batches)
+        while True:
+            try:
+                with _working_folder(self.folder):
+                    result = next(results)
+            except StopIteration:
+                return
+            except TrellisError as failure:
+                yield _row(failure)
+                return
+            yield _row(result)
 
 
-class _Ticks:
-    """Reads the notes of the tasks while the job runs."""
-
-    def __init__(self, folder: Path, progress: Progress) -> None:
-        self.folder = folder
-        self.progress = progress
-        self.seen = 0
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self._poll, daemon=True)
-
-    def _poll(self) -> None:
-        while not self.stop.wait(_POLL):
-            self._read()
-
-    def _read(self) -> None:
-        total = 0
-        for note in self.folder.glob("*"):
-            text = note.read_text() if note.exists() else ""
-            total += int(text) if text.isdigit() else 0
-        if total > self.seen:
-            self.progress(total - self.seen)
-            self.seen = total
-
-    def __enter__(self) -> _Ticks:
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.stop.set()
-        self.thread.join()
-        self._read()
-        for note in self.folder.glob("*"):
-            note.unlink(missing_ok=True)
+@contextmanager
+def _working_folder(folder: str) -> Iterator[None]:
+    """Work in a folder, if this machine has it, and go back: others use the same Python worker."""
+    before = os.getcwd()
+    with suppress(OSError):
+        os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
-def reason_of(bad: Exception) -> str:
-    lines = [line.strip() for line in str(bad).splitlines() if line.strip()]
-    told = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), None)
-    return (told or (lines[0] if lines else type(bad).__name__))[:300]
+def _row(result: object) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})

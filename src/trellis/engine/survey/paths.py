@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -75,15 +75,15 @@ class Node:
             self.items = Node(f"{self.path}[]")
         return self.items
 
-    def below(self) -> Iterator[tuple[Node, Node]]:
-        """All paths below, depth first, each with the path around it."""
-        stack = [(node, self) for node in reversed(self.keys.values())]
+    def below(self, rank: Callable[[Node], tuple[int, int]]) -> Iterator[tuple[Node, Node]]:
+        """All paths below, depth first, each with the path around it; keys of one object by their rank."""
+        stack = [(node, self) for node in sorted(self.keys.values(), key=rank)[::-1]]
         while stack:
             node, around = stack.pop()
             yield node, around
             if node.items is not None:
                 stack.append((node.items, node))
-            stack += ((each, node) for each in reversed(node.keys.values()))
+            stack += ((inner, node) for inner in sorted(node.keys.values(), key=rank)[::-1])
 
 
 def example(value: Any) -> str:
