@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -122,7 +122,7 @@ class SparkRunner:
         self.tell("workers", 0, None)
         try:
             with _cancelled_with_the_load(self.session):
-                rows = frame.mapInArrow(_Work(pickle.dumps(work)), _RESULT).collect()
+                rows = frame.mapInArrow(_Work(work), _RESULT).collect()
         except Exception as failure:
             raise job_failure(failure) from failure
         for row in rows:
@@ -195,13 +195,13 @@ def _each(work: Callable[[T], R], items: Sequence[T], batches: Batches) -> Itera
 class _Work:
     """What runs on an executor. Never holds the session.
 
-    Relative paths mean in a task what they mean in the driver: an executor has a folder of its own. The work
-    is unpickled here, after the version of the package was looked at. Results come back as one binary cell
-    each, because a row of a DataFrame has no other place for them; they live as long as the job.
+    Spark ships it as it ships any function. Results come back as one binary cell each, because a row of a
+    DataFrame has no other place for them; they live as long as the job. Relative paths mean in a task what
+    they mean in the driver: an executor has a folder of its own.
     """
 
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
+    def __init__(self, work: Callable[[Batches], Iterator[Any]]) -> None:
+        self.work = work
         self.version = __version__
         self.folder = os.getcwd()
 
@@ -214,7 +214,7 @@ class _Work:
                 )
             )
             return
-        results = pickle.loads(self.pickled)(batches)
+        results = self.work(batches)
         while True:
             try:
                 with _working_folder(self.folder):
