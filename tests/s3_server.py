@@ -49,7 +49,7 @@ class S3Server:
     def put(self, path: str, data: bytes) -> None:
         """Write an object; its bucket is made if need be."""
         self.files.create_dir(path.partition("/")[0], recursive=False)
-        with self.files.open_output_stream(path) as stream:
+        with self.files.open_output_stream(path, compression=None) as stream:
             stream.write(data)
 
     def objects(self, bucket: str) -> list[str]:

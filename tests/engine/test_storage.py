@@ -309,6 +309,14 @@ def test_the_parts_of_a_url(location: str, path: str, container: str, account: s
     assert is_remote(location)
 
 
+def test_a_file_is_taken_as_it_is_whatever_its_name(place: Place) -> None:
+    """Arrow would compress and decompress by the ending of the name."""
+    place.storage.make_folder(place.root)
+    place.storage.write_file(place.at("a.jsonl.gz"), b"plain")
+    (file,) = place.storage.list_files(place.at("a.jsonl.gz"))
+    assert (file.size, place.storage.read_head(file, 9)[0]) == (5, b"plain")
+
+
 def test_a_stream_of_a_remote_file_is_a_buffered_one(s3: S3Server, bucket: str) -> None:
     """So few requests are made: not one for each line."""
     s3.put(f"{bucket}/a", b"x\n" * 100_000)

@@ -16,6 +16,7 @@ from trellis.engine.input.parquet import read_batches
 from trellis.engine.plan import BlockRef, Counts, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
+from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
 from trellis.evolution.observe import Observations
 
@@ -64,7 +65,7 @@ def run_here(plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outc
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
     """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
-    parts = partial(read_parts, split=task.split)
+    parts = partial(read_parts, split=task.split, storage=plan.storage)
     return run_parts(plan, task.name, task.split, parts, task.blocks, progress)
 
 
@@ -79,7 +80,7 @@ def run_parts(
     """Conform and stage the parts of a split, or those at the offsets in `wanted`, or lines of them."""
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
     try:
-        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}") as stage:
+        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
             for part in parts(conformer):
                 if wanted is None or part.offset in wanted:
@@ -102,9 +103,9 @@ def run_parts(
     return outcome
 
 
-def read_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
+def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
-    return _READERS[split.layout](conformer, split)
+    return _READERS[split.layout](conformer, split, storage)
 
 
 class Part(NamedTuple):
@@ -116,19 +117,19 @@ class Part(NamedTuple):
     conform: Callable[..., Conformed]
 
 
-def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
-    for block in read_blocks(split, conformer.times):
+def _text_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+    for block in read_blocks(split, conformer.times, storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         yield Part(block.offset, len(block.data), lines, partial(conformer.block, split, block))
 
 
-def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
-    for rows in read_batches(split):
+def _row_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+    for rows in read_batches(split, storage):
         lines = rows.first + rows.batch.num_rows
         yield Part(rows.number, rows.batch.nbytes, lines, partial(conformer.batch, split, rows))
 
 
-_READERS: Mapping[Layout, Callable[[AnyConformer, Split], Iterator[Part]]] = {
+_READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part]]] = {
     "lines": _text_parts,
     "array": _text_parts,
     "parquet": _row_parts,

@@ -16,8 +16,10 @@ from typing import Any, get_args
 
 from trellis.engine.input.blocks import Split, read_blocks
 from trellis.engine.input.files import InputFile, input_files, splits_of
+from trellis.engine.storage.storage import Storage
 from trellis.engine.survey.paths import Kind, Place, Seen
 from trellis.engine.survey.survey import Survey
+from trellis.pipelines.storage import current_storage
 
 CHUNK = 5_000
 Tell = Callable[[str, int, int | None], Any]
@@ -131,20 +133,21 @@ def inspect(source: str | Path | Sequence[str | Path] | Iterable[Any], tell: Tel
 
 def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
     """Let a survey look at every record of some files; gives the paths of the files."""
-    files = input_files([str(each) for each in sources])
-    _scan(survey, files, tell or _silent)
+    storage = current_storage()
+    files = input_files([str(each) for each in sources], storage)
+    _scan(survey, files, storage, tell or _silent)
     return [file.path for file in files]
 
 
-def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:
+def _scan(survey: Survey, files: Sequence[InputFile], storage: Storage, tell: Tell) -> None:
     weight = sum(file.weight for file in files)
     done = 0
-    for file, split in zip(files, splits_of(files, sys.maxsize), strict=True):
+    for file, split in zip(files, splits_of(files, sys.maxsize, storage), strict=True):
         part = 0
         if file.layout == "parquet":
-            _scan_parquet(survey, split)
+            _scan_parquet(survey, split, storage)
         else:
-            for block in read_blocks(split):
+            for block in read_blocks(split, storage=storage):
                 survey.block(file.path, block)
                 part += len(block.data)
                 tell("inspect", min(done + part, weight), weight)
@@ -152,10 +155,10 @@ def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:
         tell("inspect", min(done, weight), weight)
 
 
-def _scan_parquet(survey: Survey, split: Split) -> None:
+def _scan_parquet(survey: Survey, split: Split, storage: Storage) -> None:
     from trellis.engine.input.parquet import read_batches, rows_of
 
-    for part in read_batches(split):
+    for part in read_batches(split, storage):
         survey.items(split.path, rows_of(part.batch), part.first + 1)
 
 

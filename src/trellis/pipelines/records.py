@@ -15,6 +15,7 @@ from trellis.engine.input.records import FileRecords, ItemRecords, Records
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.task import Run, run_here
 from trellis.errors import UsageError
+from trellis.pipelines.storage import current_storage
 
 HERE_LIMIT = 96 << 20
 """Bytes of input up to which this process is done before a Spark has started and shared the work."""
@@ -25,8 +26,9 @@ def records_of(source: Any, master: str | None, remote: str | None) -> Records:
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        files = input_files([str(each) for each in source])
-        return FileRecords(files, *_runner(files, master, remote))
+        storage = current_storage()
+        files = input_files([str(each) for each in source], storage)
+        return FileRecords(files, *_runner(files, master, remote), storage)
     for suits, make in _KINDS:
         if suits(source):
             return make(source)

@@ -15,6 +15,8 @@ from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Plan
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.engine.task import Outcome, Progress, Run, Task, read_parts
 from trellis.evolution.observe import Observations
 
@@ -49,12 +51,13 @@ class FileRecords:
         files: Sequence[InputFile],
         run: Run,
         parallel: Parallel = in_threads,
+        storage: Storage = DEFAULT_STORAGE,
         split_size: int | None = None,
     ) -> None:
         self.files = files
         self.run_tasks = run
         self.parallel = parallel
-        self.splits = splits_of(files, split_size or split_for(files))
+        self.splits = splits_of(files, split_size or split_for(files), storage)
         self.name = _table_name(files[0].path) if files else ""
         self.file_count = len(files)
         self.weight: int | None = sum(file.size for file in files)
@@ -62,14 +65,14 @@ class FileRecords:
     def fingerprint(self, *parts: str) -> str | None:
         digest = hashlib.sha256("\0".join(parts).encode())
         for file in self.files:
-            stat = os.stat(file.path)
-            digest.update(f"\0{os.path.realpath(file.path)}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
+            where = file.location if is_remote(file.location) else os.path.realpath(file.location)
+            digest.update(f"\0{where}\0{file.size}\0{file.version}".encode())
         return digest.hexdigest()[:24]
 
     def peek(self, plan: Plan) -> Observations:
         conformer = conformer_of(plan, fast=False)
         for split in self.splits if conformer.learns else ():
-            for part in read_parts(conformer, split):
+            for part in read_parts(conformer, split, plan.storage):
                 return part.conform().observed or Observations()
         return Observations()
 

@@ -73,7 +73,10 @@ class Storage:
             with open(file.location, "rb") as stream:
                 return stream.read(size), str(file.modified_ns)
         path, files = self._remote(file.location)
-        with explained(file.location, self.settings), files.open_input_stream(path) as stream:
+        with (
+            explained(file.location, self.settings),
+            files.open_input_stream(path, compression=None) as stream,
+        ):
             tags = {name.lower(): value.decode() for name, value in (stream.metadata() or {}).items()}
             return stream.read(size), tags.get("etag") or str(file.modified_ns)
 
@@ -102,14 +105,17 @@ class Storage:
         """Write a file that is seen whole or not at all, in place of one of that name."""
         if is_remote(location) and parse_url(location).in_bucket:  # an object appears when it is complete
             path, files = self._remote(location)
-            with explained(location, self.settings), files.open_output_stream(path) as stream:
+            with (
+                explained(location, self.settings),
+                files.open_output_stream(path, compression=None) as stream,
+            ):
                 stream.write(data)
             return
         unfinished = f"{location}.{secrets.token_hex(4)}"
         path, files = self.arrow_path(unfinished)
         with (
             explained(location, self.settings),
-            files.open_output_stream(path) if files else open(path, "wb") as stream,
+            files.open_output_stream(path, compression=None) if files else open(path, "wb") as stream,
         ):
             stream.write(data)
         self.rename(unfinished, location)
