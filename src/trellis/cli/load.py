@@ -19,6 +19,7 @@ from trellis.cli.arguments import (
     SchemaFile,
     Setting,
     Sources,
+    Staging,
     Strategy,
     Table,
     To,
@@ -44,6 +45,7 @@ def load_records(
     load_id: LoadId = None,
     master: Master = None,
     remote: Remote = None,
+    staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -54,7 +56,7 @@ def load_records(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote,
+        schema, contract, settings_of(option), master, remote, staging,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=False)
 
@@ -77,6 +79,7 @@ def plan_load(
     load_id: LoadId = None,
     master: Master = None,
     remote: Remote = None,
+    staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -87,7 +90,7 @@ def plan_load(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote,
+        schema, contract, settings_of(option), master, remote, staging,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=True)
 

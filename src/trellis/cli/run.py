@@ -17,6 +17,7 @@ from trellis.cli.arguments import (
     Name,
     Remote,
     Setting,
+    Staging,
     To,
     option,
 )
@@ -69,6 +70,7 @@ def run_source(
     config: ConfigFile = None,
     master: Master = None,
     remote: Remote = None,
+    staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -84,7 +86,9 @@ def run_source(
     from trellis.errors import TrellisError
     from trellis.pipelines.config import Config, find_config
 
-    said = Config(to, dataset, None, name, options=settings_of(option), master=master, remote=remote)
+    said = Config(
+        to, dataset, None, name, options=settings_of(option), master=master, remote=remote, staging=staging
+    )
     pipeline = open_pipeline(said.over(find_config(config)))
     try:
         source = source_at(where, settings_of(given, "--with"), tuple(resource or ()))

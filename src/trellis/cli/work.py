@@ -84,6 +84,7 @@ def open_pipeline(asked: Config) -> Pipeline:
         asked.master,
         asked.remote,
         settings=settings,
+        staging=asked.staging,
         tell=aside(),
     )
 

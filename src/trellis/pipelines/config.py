@@ -33,6 +33,7 @@ class Config:
     options: Mapping[str, Any] = field(default_factory=dict)
     master: str | None = None
     remote: str | None = None
+    staging: str | None = None
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trellis.engine.input.files import input_files
@@ -45,17 +44,19 @@ class FrameRecords:
 
     def _files(self, plan: Plan) -> FileRecords:
         folder = os.path.join(plan.staging, "_input")
-        if self.spooled is None or self.spooled[0] != folder or not Path(folder).exists():
+        if self.spooled is None or self.spooled[0] != folder or not plan.storage.status(folder):
             _refuse_unsupported(self.frame, plan.table)
             try:
                 with _plain_timestamps(self.frame.sparkSession):
-                    self.frame.write.mode("overwrite").parquet(str(Path(folder).resolve()))
+                    self.frame.write.mode("overwrite").parquet(folder)
             except Exception as bad:
                 first = str(bad).strip().splitlines()[0]
                 raise SparkError(
                     f"the DataFrame could not be read: {first}; --debug shows all of it"
                 ) from bad
-            self.spooled = (folder, FileRecords(input_files([folder]), self.run_tasks, self.parallel))
+            files = input_files([folder], plan.storage)
+            records = FileRecords(files, self.run_tasks, self.parallel, plan.storage)
+            self.spooled = (folder, records)
         return self.spooled[1]
 
 

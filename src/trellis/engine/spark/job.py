@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from trellis.engine.plan import Plan
 from trellis.engine.spark.session import get_session
+from trellis.engine.storage.location import is_remote
 from trellis.engine.task import Outcome, Progress, Task, run_task
 from trellis.errors import SparkError, TrellisError
 
@@ -85,6 +86,8 @@ class _Ticker:
         self.done = 0
 
     def __call__(self, size: int) -> None:
+        if is_remote(self.path):  # a request for each note would cost more than it tells
+            return
         self.done += size
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
