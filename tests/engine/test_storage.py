@@ -16,6 +16,7 @@ from trellis.engine.plan import Plan
 from trellis.engine.storage.location import absolute, is_remote, parse_url
 from trellis.engine.storage.settings import StorageSettings
 from trellis.engine.storage.storage import Storage
+from trellis.engine.storage.stores import s3_options
 from trellis.errors import StorageError, TrellisError, UsageError
 from trellis.schema.model import Schema
 
@@ -257,6 +258,54 @@ def test_settings_of_a_session_come_before_those_of_the_environment() -> None:
     }
     assert settings.get("fs.s3a.endpoint", "raw.data") == "http://other:9000"
     assert settings.get("fs.s3a.secret.key") is None
+
+
+@pytest.mark.parametrize(
+    ("conf", "options"),
+    [
+        ({}, {}),
+        ({"endpoint": "s3.amazonaws.com"}, {}),
+        (
+            {"endpoint": "https://s3.eu-west-1.amazonaws.com/"},
+            {"endpoint_override": "s3.eu-west-1.amazonaws.com", "scheme": "https", "region": "eu-west-1"},
+        ),
+        (
+            {"endpoint": "minio:9000", "connection.ssl.enabled": "false", "path.style.access": "false"},
+            {
+                "endpoint_override": "minio:9000",
+                "region": "us-east-1",
+                "scheme": "http",
+                "force_virtual_addressing": True,
+            },
+        ),
+        (
+            {
+                "aws.credentials.provider": "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider",
+                "access.key": "not used",
+            },
+            {"anonymous": True},
+        ),
+        (
+            {
+                "access.key": "a",
+                "secret.key": "b",
+                "session.token": "c",
+                "assumed.role.arn": "d",
+                "endpoint.region": "eu-north-1",
+            },
+            {
+                "region": "eu-north-1",
+                "access_key": "a",
+                "secret_key": "b",
+                "session_token": "c",
+                "role_arn": "d",
+            },
+        ),
+    ],
+)
+def test_what_the_conf_of_s3a_means(conf: dict[str, str], options: dict[str, object]) -> None:
+    settings = StorageSettings.of({f"spark.hadoop.fs.s3a.{name}": value for name, value in conf.items()}, {})
+    assert s3_options("raw", settings) == options
 
 
 def test_secrets_are_in_no_text(s3: S3Server) -> None:

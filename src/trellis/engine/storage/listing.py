@@ -31,15 +31,15 @@ def files_matching(files: FileSystem, pattern: str) -> list[FileInfo]:
     """The files that a pattern such as `bucket/raw/2026-*/*.jsonl` names; `**` stands for any folders."""
     parts = pattern.split("/")
     fixed = next(at for at, part in enumerate(parts) if has_magic(part))
-    folder, wanted = "/".join(parts[:fixed]) or "/", parts[fixed:]
-    if ANY_DEPTH in wanted:
+    folder, tail = "/".join(parts[:fixed]) or "/", parts[fixed:]
+    if ANY_DEPTH in tail:
         infos = [
             info
             for info in _listed(files, folder, recursive=True)
-            if _matches(_names(info.path, folder), wanted)
+            if _matches(_names(info.path, folder), tail)
         ]
     else:
-        infos = list(_by_level(files, folder, wanted))
+        infos = list(_by_level(files, folder, tail))
     return sorted((info for info in infos if info.is_file), key=lambda info: str(info.path))
 
 

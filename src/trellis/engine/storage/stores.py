@@ -20,6 +20,7 @@ Options = dict[str, Any]
 _RETRY = timedelta(seconds=20)
 """How long a request to Google Cloud Storage is repeated; its own default are 15 minutes."""
 _ANONYMOUS = "AnonymousAWSCredentialsProvider"
+_AWS = "s3.amazonaws.com"
 _AWS_REGION = re.compile(r"s3[.-]([a-z0-9-]+)\.amazonaws\.com")
 _TENANT = re.compile(r"https://[^/]+/([^/]+)/oauth2")
 
@@ -65,12 +66,14 @@ def s3_options(bucket: str, settings: StorageSettings) -> Options:
         return settings.get(f"fs.s3a.{name}", bucket) or ""
 
     options: Options = {}
-    scheme, mark, host = setting("endpoint").rpartition("://")
+    scheme, mark, host = setting("endpoint").rstrip("/").rpartition("://")
     region = setting("endpoint.region")
+    if host == _AWS:  # of all regions: it redirects to that of the bucket, which is asked for instead
+        host = ""
     if host:
-        options["endpoint_override"] = host.rstrip("/")
-        named = _AWS_REGION.search(host)
-        region = region or (named[1] if named else "us-east-1")
+        options["endpoint_override"] = host
+        regional = _AWS_REGION.search(host)
+        region = region or (regional[1] if regional else "us-east-1")
     if mark or setting("connection.ssl.enabled").lower() == "false":
         options["scheme"] = scheme or "http"
     if host and setting("path.style.access").lower() == "false":
