@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from trellis.destinations.base import Moved, OtherRun
 from trellis.engine.plan import Counts
 from trellis.engine.staging.folder import StagingFolder
-from trellis.engine.staging.inflight import InFlight
+from trellis.engine.staging.inflight import PENDING, InFlight
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect import Journal
 from trellis.pipelines.attempt import Attempt, Job, Owner
@@ -109,7 +109,7 @@ class Carrier:
 
     @property
     def packages(self) -> Packages:
-        return Packages(Path(self.owner.destination.staging("")) / "pending", self.name)
+        return Packages(Path(self.owner.destination.staging("")) / PENDING, self.name)
 
     def _loaded_before(self, load_id: str) -> bool:
         return self.owner.destination.has_load(self.owner.dataset, load_id, self.journal)

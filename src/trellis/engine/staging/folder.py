@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,6 +16,8 @@ from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.errors import DestinationError, TrellisError
 
+CLAIM = "_owner"
+"""The file in the home of a load that says which process it is of."""
 NOTE = b"Rows of a load of Trellis that is under way. Once it is over this folder may be deleted.\n"
 
 
@@ -74,12 +77,23 @@ class StagingFolder:
         Where remote files cannot be deleted now the claim in `home` stays, so that a later load deletes them.
         """
         try:
-            if not kept or self.rows != self.local:
+            if self.rows != self.home and (not kept or self.rows != self.local):
                 self.storage.delete_tree(self.rows)
         except TrellisError:
             return
         if not kept or self.home != self.local:
-            shutil.rmtree(self.home, ignore_errors=True)
+            _delete_claim_last(self.home)
+
+
+def _delete_claim_last(home: str) -> None:
+    """So that what is left by a load that dies meanwhile is known as a dead one's."""
+    with suppress(OSError):
+        for entry in os.scandir(home):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name != CLAIM:
+                os.unlink(entry.path)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:

@@ -12,11 +12,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.staging.folder import CLAIM, StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import DestinationError
 
 _SUFFIX = ".load"
+PENDING = "pending"
+"""The folder of what destinations refused, beside those of the loads."""
 
 
 class InFlight:
@@ -52,7 +54,7 @@ class InFlight:
 
     def claim(self, staging: StagingFolder) -> None:
         """Mark a staging folder as used by this process."""
-        _write(Path(staging.home) / "_owner", {**_me(), "rows": staging.rows})
+        _write(Path(staging.home) / CLAIM, {**_me(), "rows": staging.rows})
 
     def finished(self) -> None:
         """The destination has the load, or will never get it: the note has done its service."""
@@ -69,13 +71,16 @@ class InFlight:
 
 def _sweep(folder: Path, storage: Storage) -> None:
     """Remove the staging folders of dead loads."""
-    if not folder.is_dir():
-        return
-    for owner in folder.glob("*/_owner"):
-        left = _read(owner)
+    homes = list(folder.iterdir()) if folder.is_dir() else []
+    for home in homes:
+        left = _read(home / CLAIM)
         if left is not None and not _alive(left):
-            home = str(owner.parent)
-            StagingFolder(home, str(left.get("rows", home)), storage).remove()
+            StagingFolder(str(home), str(left.get("rows", home)), storage).remove()
+        elif home.name != PENDING:
+            with suppress(
+                OSError
+            ):  # only an empty folder goes, left by a load that died as it made or removed it
+                home.rmdir()
 
 
 def _write(path: Path, note: dict[str, object]) -> None:
