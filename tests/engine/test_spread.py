@@ -21,6 +21,8 @@ from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
 from trellis.engine.runner import InlineRunner
+from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.storage.storage import DEFAULT_STORAGE
 from trellis.pipelines.attempt import Attempt, Feed, Job
 from trellis.pipelines.load_options import Options
 from trellis.pipelines.pipeline import Pipeline
@@ -120,7 +122,7 @@ class Tables:
         staging.mkdir()
         records = source if isinstance(source, FileRecords) else records_of(source, InlineRunner())
         job = Job((Feed(records, Options(**options).request("")),), "shop")
-        attempt = Attempt(self, job, "1", str(staging))
+        attempt = Attempt(self, job, "1", StagingFolder.of(str(staging), None, "1", DEFAULT_STORAGE))
         attempt.now = NOW
         report = attempt.run(dry_run=True)
         self.schema = report.schema

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.types import Digits
 from trellis.engine.input.blocks import Split
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.evolution.evolve import Refusals
 from trellis.evolution.nesting import Nesting
@@ -26,8 +27,9 @@ class Plan:
     `first_file` counts the files of the load that come before those of the plan. `digits` are what the
     destination keeps of times and decimals. With `whole` rows with types are taken as they are, and these are
     all the bookkeeping columns they get; `nesting` tells which of their columns may still be given a nested
-    type, None that the destination keeps nested values as JSON. `sample` are lines that show what records
-    look like, so that no task has to find out anew.
+    type, None that the destination keeps nested values as JSON. `staging` is a location that every worker
+    reaches, `storage` how input and staging are opened. `sample` are lines that show what records look like,
+    so that no task has to find out anew.
     """
 
     schema: Schema
@@ -42,6 +44,7 @@ class Plan:
     digits: Digits = field(default_factory=Digits)
     whole: RowKeys | None = None
     nesting: Nesting | None = None
+    storage: Storage = DEFAULT_STORAGE
     sample: tuple[bytes, ...] = ()
 
     @cached_property

@@ -17,6 +17,7 @@ from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled
 from trellis.engine.plan import BlockRef, Counts, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
+from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
 from trellis.evolution.observe import Observations
 
@@ -56,7 +57,7 @@ class Outcome:
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
     """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
-    parts = partial(read_parts, split=task.split)
+    parts = partial(read_parts, split=task.split, storage=plan.storage)
     return run_parts(plan, task.name, task.split, parts, task.blocks, progress)
 
 
@@ -71,7 +72,7 @@ def run_parts(
     """Conform and stage the parts of a split, or those at the offsets in `wanted`, or lines of them."""
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
     try:
-        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}") as stage:
+        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
             for part in parts(conformer):
                 if wanted is None or part.offset in wanted:
@@ -101,7 +102,7 @@ def spooling_lines(
 ) -> Iterator[Part]:
     """Blocks of a source that is not read again."""
     for block in blocks:
-        wait = partial(spool_lines, plan.staging, split, block)
+        wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
         yield Part(block.offset, len(block.data), lines, conform, wait)
@@ -113,7 +114,10 @@ def spooling_rows(
     """Rows with types of a source that is not read again."""
     for rows in batches:
         lines = rows.first + rows.batch.num_rows
-        conform, wait = partial(conformer.batch, split, rows), partial(spool_rows, plan.staging, split, rows)
+        conform, wait = (
+            partial(conformer.batch, split, rows),
+            partial(spool_rows, plan.staging, plan.storage, split, rows),
+        )
         yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
 
 
@@ -124,16 +128,16 @@ def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
     def parts(conformer: AnyConformer) -> Iterator[Part]:
         for each in spooled:
             if each.holds_lines:
-                yield from spooling_lines(plan, split, [spooled_block(each)], conformer)
+                yield from spooling_lines(plan, split, [spooled_block(each, plan.storage)], conformer)
             else:
-                yield from spooling_rows(plan, split, [spooled_rows(each)], conformer)
+                yield from spooling_rows(plan, split, [spooled_rows(each, plan.storage)], conformer)
 
     return run_parts(plan, f"{split.number:06d}-1", split, parts, None, lambda size: None)
 
 
-def read_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
+def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
-    return _READERS[split.layout](conformer, split)
+    return _READERS[split.layout](conformer, split, storage)
 
 
 class Part(NamedTuple):
@@ -149,32 +153,32 @@ class Part(NamedTuple):
     wait: Callable[[tuple[int, ...] | None], Waiting]
 
 
-def peek_split(conformer: AnyConformer, split: Split) -> Peek | None:
+def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek | None:
     """A look at the first records of a split; None where it has none."""
     if split.layout == "parquet":
-        for rows in read_batches(split):
+        for rows in read_batches(split, storage):
             return Peek(conformer.batch(split, rows).observed or Observations())
         return None
-    for block in read_blocks(split):
+    for block in read_blocks(split, storage=storage):
         return Peek(conformer.block(split, block.head()).observed or Observations(), block.sample())
     return None
 
 
-def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
-    for block in read_blocks(split, conformer.times):
+def _text_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+    for block in read_blocks(split, conformer.times, storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         conform, wait = partial(conformer.block, split, block), partial(BlockRef, split, block.offset)
         yield Part(block.offset, len(block.data), lines, conform, wait)
 
 
-def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
-    for rows in read_batches(split):
+def _row_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+    for rows in read_batches(split, storage):
         lines = rows.first + rows.batch.num_rows
         conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
         yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
 
 
-_READERS: Mapping[Layout, Callable[[AnyConformer, Split], Iterator[Part]]] = {
+_READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part]]] = {
     "lines": _text_parts,
     "array": _text_parts,
     "parquet": _row_parts,

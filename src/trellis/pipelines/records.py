@@ -14,6 +14,7 @@ from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import FileRecords, ItemRecords, Records
 from trellis.engine.runner import Runner
 from trellis.errors import UsageError
+from trellis.pipelines.storage import current_storage
 
 
 def records_of(source: Any, runner: Runner, payload: str | None = None) -> Records:
@@ -31,9 +32,10 @@ def records_of(source: Any, runner: Runner, payload: str | None = None) -> Recor
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        files = input_files([str(each) for each in source])
+        storage = current_storage()
+        files = input_files([str(each) for each in source], storage)
         runner.start()
-        return FileRecords(files, runner)
+        return FileRecords(files, runner, storage)
     for suits, make in _KINDS:
         if suits(source):
             return make(source)

@@ -7,18 +7,19 @@ same whenever it is read, so a block can be asked for again by its offset.
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
 import json
+import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import IO, Literal, cast
+from typing import IO, Literal
 
 import numpy as np
 import pyarrow as pa
 
+from trellis.engine.input.compression import Compression, decompressed, zstd_error
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import UsageError
 
 BLOCK = 8 << 20
@@ -29,12 +30,14 @@ SAMPLE_LINES, SAMPLE_BYTES = 256, 256 << 10
 BOM = b"\xef\xbb\xbf"
 
 Layout = Literal["lines", "array", "parquet"]
-Compression = Literal["", "gzip", "zstd", "bz2"]
 
 
 @dataclass(frozen=True)
 class Split:
-    """A part of one input file: `start <= byte < end`; `end` is None for the whole of it."""
+    """A part of one input file: `start <= byte < end`; `end` is None for the whole of it.
+
+    `path` is what the user calls the file, `location` where it is for every process; the path, if empty.
+    """
 
     file: int
     number: int
@@ -43,6 +46,7 @@ class Split:
     compression: Compression = ""
     start: int = 0
     end: int | None = None
+    location: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,37 +107,34 @@ def line_array(data: bytes) -> pa.BinaryArray:
     )
 
 
-def open_stream(path: str, compression: Compression) -> IO[bytes]:
-    """The decompressed bytes of a file. Raises UsageError where it cannot be opened."""
-    try:
-        return _OPENERS[compression](path)
-    except OSError as bad:
-        raise UsageError(
-            f"{path}: cannot be read ({bad.strerror or bad}); check the path and its rights"
-        ) from None
-
-
-def read_blocks(split: Split, times: int = 1) -> Iterator[Block]:
+def read_blocks(split: Split, times: int = 1, storage: Storage = DEFAULT_STORAGE) -> Iterator[Block]:
     """The blocks of a split, in order, so many times as large as usual.
 
-    Raises UsageError for a damaged compressed file.
+    Raises UsageError for a damaged compressed file or one that cannot be read, StorageError.
     """
-    stream = open_stream(split.path, split.compression)
-    with stream:
-        try:
+    where = split.location or split.path
+    try:
+        with decompressed(where, split.compression, storage) as stream:
             if split.layout == "array":
                 yield from _array_blocks(stream, split.path)
             else:
                 yield from _line_blocks(stream, split.start, split.end, times)
-        except EOFError:
-            raise UsageError(
-                f"{split.path}: the {split.compression} stream ends in the middle of the file; "
-                "nothing was loaded; fetch the file again"
-            ) from None
-        except (OSError, zlib.error, _zstd_error()) as bad:
-            raise UsageError(
-                f"{split.path}: cannot be read to its end ({bad}); nothing was loaded; fetch the file again"
-            ) from None
+    except FileNotFoundError:
+        raise UsageError(
+            f"{split.path}: no such file on {os.uname().nodename}; where several machines load, give files "
+            "that all of them see, in a shared folder or an object store such as s3a://"
+        ) from None
+    except PermissionError as bad:
+        raise UsageError(f"{split.path}: cannot be read ({bad.strerror}); check its rights") from None
+    except EOFError:
+        raise UsageError(
+            f"{split.path}: the {split.compression} stream ends in the middle of the file; "
+            "nothing was loaded; fetch the file again"
+        ) from None
+    except (OSError, zlib.error, zstd_error()) as bad:
+        raise UsageError(
+            f"{split.path}: cannot be read to its end ({bad}); nothing was loaded; fetch the file again"
+        ) from None
 
 
 def _line_blocks(stream: IO[bytes], start: int, end: int | None, times: int) -> Iterator[Block]:
@@ -245,23 +246,3 @@ def _elements(stream: IO[bytes], path: str) -> Iterator[bytes]:
 
 def _one_line(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape").replace(b"\r", b" ").replace(b"\n", b" ")
-
-
-def _zstd(path: str) -> IO[bytes]:
-    import zstandard
-
-    return cast(IO[bytes], zstandard.open(path, "rb"))
-
-
-def _zstd_error() -> type[Exception]:
-    import zstandard
-
-    return zstandard.ZstdError
-
-
-_OPENERS: Mapping[Compression, Callable[[str], IO[bytes]]] = {
-    "": lambda path: open(path, "rb", buffering=1 << 20),  # noqa: SIM115
-    "gzip": lambda path: cast(IO[bytes], gzip.open(path, "rb")),  # noqa: SIM115
-    "bz2": lambda path: cast(IO[bytes], bz2.open(path, "rb")),  # noqa: SIM115
-    "zstd": _zstd,
-}

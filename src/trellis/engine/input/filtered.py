@@ -58,7 +58,7 @@ class TurnedAway:
             for each in self.items
             for text in [each.item if isinstance(each.item, str) else to_json(each.item)]
         ]
-        with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}") as stage:
+        with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}", plan.storage) as stage:
             stage.add(DISCARDS, discard_batch(found, plan.load_id, "records"))
         outcome.files = stage.files
         outcome.counts.read = outcome.counts.dropped = sum(not each.path for each in found)

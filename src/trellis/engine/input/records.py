@@ -19,6 +19,8 @@ from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
 from trellis.engine.runner import Runner
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.engine.task import Outcome, Progress, Task, Waiting, peek_split
 from trellis.evolution.observe import Observations
 
@@ -52,10 +54,12 @@ class FileRecords:
         self,
         files: Sequence[InputFile],
         runner: Runner,
+        storage: Storage = DEFAULT_STORAGE,
         split_size: int | None = None,
     ) -> None:
         self.files = files
         self.runner = runner
+        self.storage = storage
         self.parallel: Parallel = runner.parallel
         self.split_size = split_size
         self.name = _table_name(files[0].path) if files else ""
@@ -64,20 +68,21 @@ class FileRecords:
 
     @cached_property
     def splits(self) -> list[Split]:
-        return splits_of(self.files, self.split_size or split_for(self.files, self.runner.cores()))
+        size = self.split_size or split_for(self.files, self.runner.cores())
+        return splits_of(self.files, size, self.storage)
 
     def fingerprint(self, *parts: str) -> str | None:
         digest = hashlib.sha256("\0".join(parts).encode())
         for file in self.files:
-            stat = os.stat(file.path)
-            digest.update(f"\0{os.path.realpath(file.path)}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
+            where = file.location if is_remote(file.location) else os.path.realpath(file.location)
+            digest.update(f"\0{where}\0{file.size}\0{file.version}".encode())
         return digest.hexdigest()[:24]
 
     def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
         self.runner.check_staging(plan.staging)
         for split in self._first_splits() if conformer.learns else ():
-            peek = peek_split(conformer, split)
+            peek = peek_split(conformer, split, plan.storage)
             if peek is not None:
                 return peek
         return Peek(Observations())
@@ -85,7 +90,7 @@ class FileRecords:
     def _first_splits(self) -> Iterator[Split]:
         """Splits that begin as those of the tasks do, without waiting for a Spark to say how many."""
         for number, file in enumerate(self.files):
-            for split in splits_of([file], self.split_size or sys.maxsize):
+            for split in splits_of([file], self.split_size or sys.maxsize, self.storage):
                 yield replace(split, file=number)
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:

@@ -8,7 +8,7 @@ import platform
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,6 +20,7 @@ from trellis.engine.plan import Plan
 from trellis.engine.spark.failures import job_failure
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
 from trellis.engine.spark.session import cores_of, get_session, is_local, runs_here, start_session
+from trellis.engine.storage.location import is_remote
 from trellis.engine.task import Outcome, Progress, Task, run_task
 from trellis.errors import SparkError, TrellisError
 
@@ -79,7 +80,7 @@ class SparkRunner:
 
     def check_staging(self, folder: str) -> None:
         """A file goes to and fro: what the driver writes a task must see, and the other way round."""
-        if folder in self.visible or self._is_local():
+        if is_remote(folder) or folder in self.visible or self._is_local():
             return
         probe = Path(folder).absolute() / f"_probe-{secrets.token_hex(8)}"
         probe.mkdir(parents=True)
@@ -105,7 +106,10 @@ class SparkRunner:
 
     def run_tasks(self, plan: Plan, tasks: Sequence[Task], progress: Progress) -> Iterator[Outcome]:
         folder = os.path.join(plan.staging, _PROGRESS)
-        with ProgressNotes(folder, progress):
+        notes: AbstractContextManager[object] = (
+            nullcontext() if is_remote(folder) else ProgressNotes(folder, progress)
+        )
+        with notes:
             yield from self.parallel(partial(_run, plan), tasks)
 
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
