@@ -274,7 +274,7 @@ PRECISE: list[tuple[DataType, int, str]] = [
 
 
 def native(warehouse: str, column: Column) -> str:
-    return warehouse_of(warehouse).type_of("t", column)[0]
+    return warehouse_of(warehouse).type_of(column, "t")
 
 
 def test_seed_d046_precision_of_text_timestamp_time_bigint_binary_and_decimal() -> None:
