@@ -16,13 +16,12 @@ from typing import Final
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable
-from trellis.destinations.duckdb import types as duckdb
 from trellis.destinations.duckdb.destination import DuckDB
 from trellis.destinations.parquet import types as parquet
 from trellis.destinations.parquet.destination import Parquet
 from trellis.destinations.postgres import types as postgres
 from trellis.destinations.postgres.destination import Postgres
-from trellis.destinations.sql.literals import postgres_value
+from trellis.destinations.sql.literals import duckdb_value, postgres_value
 from trellis.destinations.sql.migration import Migration
 from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.system import new_schema
@@ -34,6 +33,8 @@ from trellis.dialects.rudderstack.warehouses import NEUTRAL, PROVIDERS, Provider
 from trellis.errors import SchemaError
 from trellis.schema.model import DATA_TYPES, Column, DataType, Schema, Table
 from trellis.schema.version import bump
+from trellis.warehouses.catalog import WAREHOUSES as WAREHOUSE_OF
+from trellis.warehouses.catalog.databases import DUCKDB, POSTGRES
 
 FOLDER: Final = Path(__file__).parent / "golden"
 
@@ -204,16 +205,8 @@ NAMES: Final = {
 
 def of_destination(name: str) -> Iterator[str]:
     native = RudderKeep().native(Schema("shop"), name)
-    type_of: Callable[[Column], str] = {
-        "duckdb": lambda column: duckdb.stored_type(column, native),
-        "postgres": lambda column: postgres.postgres_type(column, native),
-        "parquet": parquet.type_name,
-    }[name]
-    plain: Callable[[Column], str] = {
-        "duckdb": duckdb.stored_type,
-        "postgres": postgres.postgres_type,
-        "parquet": parquet.type_name,
-    }[name]
+    warehouse = WAREHOUSE_OF[name]
+    plain: Callable[[Column], str] = parquet.type_name if name == "parquet" else warehouse.type_of
     destination = {"duckdb": DuckDB, "postgres": Postgres, "parquet": Parquet}[name]
     abilities = destination.abilities
     yield (
@@ -225,18 +218,17 @@ def of_destination(name: str) -> Iterator[str]:
     for column in cases():
         yield from (f"{column.name}: {text}" for text in guarded(lambda column=column: [plain(column)]))
     yield "# types of rudderstack"
-    yield from (f"{column.name}: {type_of(column)}" for column in PLAIN)
+    yield from (f"{column.name}: {warehouse.type_of(column, names=native)}" for column in PLAIN)
     yield "# what a schema calls the types that are there"
-    read = {"duckdb": duckdb.data_type, "postgres": postgres.data_type, "parquet": parquet.data_type}[name]
-    yield from (f"{known}: {read(known)}" for known in NAMES[name].split())
+    yield from (f"{known}: {warehouse.data_type(known)}" for known in NAMES[name].split())
     if name == "postgres":
         yield f"numeric without bounds: {postgres.data_type('numeric', bounded=False)}"
         yield from (f"{column.name}: {postgres.spelled_out(plain(column))}" for column in PLAIN)
     yield "# statements"
     retyped = {"t": ("a", "Old")}
     filled = {"t": {"text": pa.scalar("it's"), "date": pa.scalar(date(2024, 2, 29))}}
-    more = {"folded": str, "written": postgres_value} if name == "postgres" else {}
-    plan = Migration(CATALOG, plain, retyped=retyped, filled=filled, **more)
+    words, written = (POSTGRES, postgres_value) if name == "postgres" else (DUCKDB, duckdb_value)
+    plan = Migration(words, CATALOG, plain, retyped=retyped, filled=filled, written=written)
     changed = [Column("a", "text"), Column("old", "double"), Column("must", "bigint", nullable=False)]
     yield from plan.statements(
         [
