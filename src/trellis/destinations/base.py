@@ -79,8 +79,8 @@ class Abilities:
     @property
     def digits(self) -> Digits:
         """How many digits of a second and of a decimal it keeps."""
-        warehouse = self.warehouse
-        return Digits(*warehouse.second_digits, warehouse.numbers[-1].precision, warehouse.wei)
+        number = self.warehouse.numbers[-1]
+        return Digits(*self.warehouse.second_digits, number.precision, self.warehouse.wei)
 
 
 @dataclass(frozen=True)

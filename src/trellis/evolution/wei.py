@@ -20,15 +20,6 @@ Size = tuple[int, int]
 """Precision and scale."""
 
 
-def wei_size(column: Column, default: Size = WEI_SIZE) -> Size:
-    """Precision and scale of a column of wei; one that declares a precision alone has scale 0.
-
-    >>> wei_size(Column("a")), wei_size(Column("a", scale=18)), wei_size(Column("a", precision=78))
-    ((38, 0), (38, 18), (78, 0))
-    """
-    return number_size(column, default)
-
-
 def sized(schema: Schema, default: Size) -> Schema:
     """The schema with columns of wei that say how wide they are. For a load, not to be stored."""
     if default == WEI_SIZE:
@@ -42,7 +33,7 @@ def sized(schema: Schema, default: Size) -> Schema:
 
 
 def _sized(column: Column, default: Size) -> Column:
-    precision, scale = wei_size(column, default)
+    precision, scale = number_size(column, default)
     return replace(column, precision=precision, scale=scale)
 
 

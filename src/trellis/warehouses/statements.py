@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from trellis.schema.model import NOTHING, Column
 from trellis.warehouses.types import ANY
@@ -15,6 +16,7 @@ from trellis.warehouses.warehouse import Cost, Warehouse
 Layout = Mapping[str, Sequence[str]]
 """How the rows of a table lie: for the parts of its clauses the expressions that stand there."""
 
+_IF_MISSING: Final = "IF NOT EXISTS "
 _COSTS: Sequence[Cost] = ("metadata", "rewrite", "impossible")
 
 
@@ -54,14 +56,14 @@ def create_table(
     >>> create_table(REDSHIFT, '"t"', [ColumnDefinition("id", "bigint", True)], {"sort": ['"id"']})
     'CREATE TABLE "t" ("id" bigint NOT NULL) SORTKEY ("id")'
     """
-    syntax = warehouse.syntax
-    form = syntax.create_table_if_missing if if_missing else syntax.create_table
+    guard = warehouse.syntax.guard.format(literal=_literal(table)) if if_missing else ""
     listed = ", ".join(_definition(warehouse, column) for column in columns)
-    statement = form.format(table=table, columns=listed, literal=_literal(table))
-    return " ".join((statement, *clauses(warehouse, layout)))
+    fields = {"table": table, "columns": listed, "if_missing": _IF_MISSING if if_missing else ""}
+    statement = guard + warehouse.syntax.create_table.format(**fields)
+    return " ".join((statement, *_clauses(warehouse, layout)))
 
 
-def clauses(warehouse: Warehouse, layout: Layout) -> Iterator[str]:
+def _clauses(warehouse: Warehouse, layout: Layout) -> Iterator[str]:
     """What stands behind the columns of a new table."""
     for clause in warehouse.syntax.clauses:
         if expressions := layout.get(clause.part):
@@ -85,16 +87,17 @@ def add_columns(
     ['ALTER TABLE "t" ADD COLUMN "id" BIGINT', 'ALTER TABLE "t" ALTER COLUMN "id" SET NOT NULL']
     """
     syntax = warehouse.syntax
-    form = syntax.added_if_missing if if_missing else syntax.added
+    exists = _IF_MISSING if if_missing else ""
     size = min(at_once, max(len(columns), 1)) if syntax.adds_several else 1
     statements = []
     for start in range(0, len(columns), size):
         chunk = columns[start : start + size]
-        required = [] if syntax.adds_required else [column for column in chunk if column.required]
-        plain = [replace(column, required=column.required and syntax.adds_required) for column in chunk]
-        listed = ", ".join(form.format(column=_definition(warehouse, column)) for column in plain)
+        required = [column.name for column in chunk if column.required and not syntax.adds_required]
+        declared = [replace(column, required=False) if required else column for column in chunk]
+        definitions = (_definition(warehouse, column) for column in declared)
+        listed = ", ".join(syntax.added.format(column=each, if_missing=exists) for each in definitions)
         statements.append(syntax.add.format(table=table, columns=listed))
-        statements += [set_not_null(warehouse, table, column.name) for column in required]
+        statements += [set_not_null(warehouse, table, name) for name in required]
     return statements
 
 

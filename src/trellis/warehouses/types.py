@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from trellis.schema.model import DataType
@@ -50,7 +49,7 @@ _ORDER: Final[tuple[DataType, ...]] = (
 def native_types(*natives: str | NativeType) -> Mapping[DataType, NativeType]:
     """Text, double, bool, bigint, timestamp, date, time, binary, JSON and, where it is no decimal, wei."""
     types = (NativeType(native) if isinstance(native, str) else native for native in natives)
-    return MappingProxyType(dict(zip(_ORDER, types, strict=False)))
+    return dict(zip(_ORDER, types, strict=False))
 
 
 def integers(*names: str) -> NativeType:

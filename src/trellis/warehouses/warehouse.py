@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Final, Literal
 
 from trellis.errors import SchemaError
@@ -41,23 +40,20 @@ class Clause:
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a warehouse words its statements.
-
-    Of a statement that makes a table only if there is none, `{literal}` is the table's name as a string. In
-    `add` stand the columns, each written as `added`, or as `added_if_missing`.
-    """
+    """How a warehouse words its statements. `{if_missing}` is `IF NOT EXISTS` where that is asked for."""
 
     create_schema: str = "CREATE SCHEMA IF NOT EXISTS {schema}"
-    create_table: str = "CREATE TABLE {table} ({columns})"
-    create_table_if_missing: str = "CREATE TABLE IF NOT EXISTS {table} ({columns})"
+    create_table: str = "CREATE TABLE {if_missing}{table} ({columns})"
+    guard: str = ""
+    """What stands before that instead; `{literal}` is the name of the table as a string."""
     clauses: tuple[Clause, ...] = ()
     optional: str = "{type}"
     required: str = "{type} NOT NULL"
     constraints: tuple[tuple[str, str], ...] = ()
     """Hints of columns, and the constraint that each becomes."""
     add: str = "ALTER TABLE {table} {columns}"
-    added: str = "ADD COLUMN {column}"
-    added_if_missing: str = "ADD COLUMN IF NOT EXISTS {column}"
+    added: str = "ADD COLUMN {if_missing}{column}"
+    """Each of the columns in `add`."""
     adds_several: bool = True
     """Whether one statement adds several columns."""
     adds_required: bool = True
@@ -103,8 +99,8 @@ class Warehouse:
     wei: tuple[int, int] = (38, 0)
     second_digits: tuple[int, int] = (6, 6)
     """How many digits of a second it keeps in timestamps with and without a time zone."""
-    aliases: Mapping[str, DataType] = field(default_factory=lambda: NOTHING)
-    """Names of types beside those above that columns made by others may have."""
+    aliases: Mapping[DataType, tuple[str, ...]] = field(default_factory=dict)
+    """Names beside those above that types of columns made by others may have."""
     not_null: Literal["always", "new tables", "never"] = "always"
     """Where a column can be NOT NULL."""
     max_columns: int | None = None
@@ -142,10 +138,9 @@ class Warehouse:
 
     def reduced_precision(self, column: Column) -> int | None:
         """The precision that values of the column keep, where that is less than it declares."""
-        native, precision = self._native(column), _precision(column)
-        if native is None or precision is None or not native.reduces or precision <= native.largest:
-            return None
-        return native.largest
+        native = self._native(column)
+        reduces = native is not None and native.reduces and (column.precision or 0) > native.largest
+        return native.largest if native and reduces else None
 
     def data_type(self, name: str) -> DataType | None:
         """What a schema calls a type of the warehouse; None where it has no word for it."""
@@ -161,7 +156,9 @@ class Warehouse:
                 data_types.setdefault(_PLACEHOLDER.sub("", _UNIT.sub("", name)), data_type)
         for number in self.numbers:
             data_types.setdefault(_PLACEHOLDER.sub("", number.name), "decimal")
-        return MappingProxyType({**data_types, **self.aliases})
+        for data_type, aliases in self.aliases.items():
+            data_types |= dict.fromkeys(aliases, data_type)
+        return data_types
 
     def _native(self, column: Column) -> NativeType | None:
         if column.data_type == "timestamp" and column.timezone is False:

@@ -11,14 +11,8 @@ from trellis.destinations.sql.literals import Written, duckdb_value
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
-from trellis.warehouses.statements import (
-    ColumnDefinition,
-    add_columns,
-    create_table,
-    drop_default,
-    set_not_null,
-    set_type,
-)
+from trellis.warehouses import statements as sql
+from trellis.warehouses.statements import ColumnDefinition
 from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -51,7 +45,7 @@ class Migration:
         name = self.name_of(table.name)
         if table.name not in self.catalog:
             definitions = [ColumnDefinition(c.name, self.type_of(c), c.required) for c in columns]
-            return [create_table(self.warehouse, name, definitions)]
+            return [sql.create_table(self.warehouse, name, definitions)]
         statements: list[str] = []
         missing = self.missing(table)
         for column in missing:
@@ -59,7 +53,7 @@ class Migration:
         retyped = self.retyped.get(table.name, ())
         for column in columns:
             if column.name in retyped and column not in missing:
-                statements.append(set_type(self.warehouse, name, column.name, self.type_of(column)))
+                statements.append(sql.set_type(self.warehouse, name, column.name, self.type_of(column)))
         return statements
 
     def missing(self, table: Table) -> list[Column]:
@@ -73,11 +67,11 @@ class Migration:
         type_ = self.type_of(column)
         default = "" if value is None else f"DEFAULT {self.written(value, type_)}"
         definition = ColumnDefinition(column.name, type_, constraint=default)
-        statements = add_columns(self.warehouse, name, [definition])
+        statements = sql.add_columns(self.warehouse, name, [definition])
         if default:
-            statements.append(drop_default(self.warehouse, name, column.name))
+            statements.append(sql.drop_default(self.warehouse, name, column.name))
         if column.required:
-            statements.append(set_not_null(self.warehouse, name, column.name))
+            statements.append(sql.set_not_null(self.warehouse, name, column.name))
         return statements
 
 

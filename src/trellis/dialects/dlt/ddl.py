@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Final
 
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import naming_of
 from trellis.schema.shorten import shorten
-from trellis.warehouses.statements import ColumnDefinition, Layout, add_columns, create_schema, create_table
+from trellis.warehouses import statements as sql
+from trellis.warehouses.statements import ColumnDefinition, Layout, cost_of
 from trellis.warehouses.warehouse import Clause, Warehouse
 
 _HINTS: Final[Mapping[str, tuple[str, ...]]] = {part: (part,) for part in ("partition", "cluster", "sort")}
 """The hints whose columns a clause names."""
-_HINTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
-    "clickhouse": {"sort": ("primary_key", "sort")}
-}
+_CLICKHOUSE_HINTS: Final[Mapping[str, tuple[str, ...]]] = {"sort": ("primary_key", "sort")}
 _PARTITIONS: Final[Mapping[str, Mapping[DataType | None, str]]] = {
     "bigquery": {
         "date": "{}",
@@ -51,9 +49,9 @@ def statements(warehouse: Warehouse, dataset: str, before: Schema, after: Schema
             rendered.append(ddl.create())
         elif missing := [column for column in table.complete_columns if column.name not in stored]:
             rendered += ddl.add(missing)
-    identifiers.refuse_collisions(after.tables.values())
+    identifiers.refuse_collisions(after.tables)
     if rendered and is_new:
-        rendered[:0] = create_schema(warehouse, identifiers.of(dataset))
+        rendered[:0] = sql.create_schema(warehouse, identifiers.of(dataset))
     return rendered
 
 
@@ -74,14 +72,16 @@ class _TableStatements:
     def create(self) -> str:
         columns = self.table.complete_columns
         definitions = [self._definition(column, in_new_table=True) for column in columns]
-        return self._noted(create_table(self.warehouse, self.relation, definitions, self._layout(columns)))
+        return self._noted(
+            sql.create_table(self.warehouse, self.relation, definitions, self._layout(columns))
+        )
 
     def add(self, columns: Sequence[Column]) -> list[str]:
         rendered: list[str] = []
         for chunk in [columns] if self.warehouse.syntax.adds_several else [[column] for column in columns]:
             definitions = [self._definition(column, in_new_table=False) for column in chunk]
             self._note_hints_of_new_tables(chunk)
-            first, *others = add_columns(self.warehouse, self.relation, definitions)
+            first, *others = sql.add_columns(self.warehouse, self.relation, definitions)
             rendered += [self._noted(first), *others]
         for clause in self.warehouse.syntax.clauses:
             if clause.alterable and self._named(clause, columns):
@@ -99,21 +99,18 @@ class _TableStatements:
         )
 
     def _type(self, column: Column) -> str:
-        name, precision = f"column {self.table.name}.{column.name}", column.precision
-        reduced = self.warehouse.reduced_precision(column)
+        precision, reduced = column.precision, self.warehouse.reduced_precision(column)
         if reduced is not None:
-            self.notes.append(f"{name}: {self.warehouse.title} has precision {reduced}, not {precision}")
+            self._note(column, f"{self.warehouse.title} has precision {reduced}, not {precision}")
         if column.data_type == "decimal" and precision is not None and column.scale is None:
-            self.notes.append(f"{name}: precision {precision} without a scale means scale 0")
+            self._note(column, f"precision {precision} without a scale means scale 0")
         return self.warehouse.type_of(column, self.table.name)
 
     def _is_required(self, column: Column, in_new_table: bool) -> bool:
         if not column.required or self.warehouse.not_null == "never":
             return False
-        if not in_new_table and self.warehouse.not_null == "new tables":
-            self.notes.append(
-                f"column {self.table.name}.{column.name}: only a new table can have it NOT NULL"
-            )
+        if not in_new_table and cost_of(self.warehouse, None, column) == "impossible":
+            self._note(column, "only a new table can have it NOT NULL")
             return False
         return True
 
@@ -131,7 +128,8 @@ class _TableStatements:
         return list({c.name: c for c in named if clause.takes_null or c.required}.values())
 
     def _hints(self, clause: Clause) -> tuple[str, ...]:
-        return _HINTS_OF.get(self.warehouse.name, _HINTS).get(clause.part, ())
+        hints = _CLICKHOUSE_HINTS if self.warehouse.name == "clickhouse" else _HINTS
+        return hints.get(clause.part, ())
 
     def _within_limit(self, clause: Clause, columns: list[Column]) -> list[Column]:
         if clause.limit is None or len(columns) <= clause.limit:
@@ -153,19 +151,20 @@ class _TableStatements:
             elif column.data_type in forms:
                 yield forms[column.data_type].format(quoted)
             else:
-                name = f"{self.table.name}.{column.name}"
-                self.notes.append(f"column {name}: there are no partitions by {column.data_type}")
+                self._note(column, f"there are no partitions by {column.data_type}")
 
     def _note_hints_of_new_tables(self, columns: Sequence[Column]) -> None:
         fixed = (clause for clause in self.warehouse.syntax.clauses if not clause.alterable)
         for hint in (hint for clause in fixed for hint in self._hints(clause)):
             for column in columns:
                 if column.hint(hint):
-                    name = f"{self.table.name}.{column.name}"
-                    self.notes.append(f"column {name}: only a new table takes the hint {hint}")
+                    self._note(column, f"only a new table takes the hint {hint}")
 
     def _quoted(self, columns: Iterable[Column]) -> list[str]:
         return [self.warehouse.quote(self.identifiers.of(column.name)) for column in columns]
+
+    def _note(self, column: Column, text: str) -> None:
+        self.notes.append(f"column {self.table.name}.{column.name}: {text}")
 
     def _noted(self, statement: str) -> str:
         """The statement with all that was noted meanwhile above it."""
@@ -190,18 +189,17 @@ class _Identifiers:
         short = shorten(name, name, identifiers.max_length)
         return short if self.case_sensitive and identifiers.case_sensitive else identifiers.fold(short)
 
-    def refuse_collisions(self, tables: Iterable[Table]) -> None:
-        tables = list(tables)
-        self._refuse("tables", [table.name for table in tables])
-        for table in tables:
-            self._refuse(f"table {table.name}: columns", [column.name for column in table.complete_columns])
+    def refuse_collisions(self, tables: Mapping[str, Table]) -> None:
+        self._refuse("tables", tables)
+        for name, table in tables.items():
+            self._refuse(f"table {name}: columns", [column.name for column in table.complete_columns])
 
     def _refuse(self, place: str, names: Iterable[str]) -> None:
-        def key(name: str) -> str:
-            return self.warehouse.identifiers.key(self.of(name))
-
-        for _, group in groupby(sorted(names, key=key), key):
-            if len(same := list(group)) > 1:
+        keys: dict[str, list[str]] = {}
+        for name in names:
+            keys.setdefault(self.warehouse.identifiers.key(self.of(name)), []).append(name)
+        for same in keys.values():
+            if len(same) > 1:
                 raise SchemaError(
                     f"{place} {' and '.join(same)} are one in {self.warehouse.title}; rename one of them, "
                     "or use a naming convention without case"

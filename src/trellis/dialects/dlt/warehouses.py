@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from trellis.errors import UsageError, nearest
@@ -18,12 +17,12 @@ _BINARY: Final = NativeType("binary", ((ANY, "fixed_size_binary[{}]"),))
 _PARQUET: Final = replace(
     PARQUET,
     identifiers=replace(PARQUET.identifiers, case_sensitive=True),
-    types=MappingProxyType({**PARQUET.types, "time": _TIME, "binary": _BINARY}),
+    types={**PARQUET.types, "time": _TIME, "binary": _BINARY},
     wei=(76, 0),
 )
 """The files that dlt itself writes: those of the destination have other times, bytes and wei."""
 
-WAREHOUSES: Final[Mapping[str, Warehouse]] = MappingProxyType({**catalog.WAREHOUSES, "parquet": _PARQUET})
+WAREHOUSES: Final[Mapping[str, Warehouse]] = {**catalog.WAREHOUSES, "parquet": _PARQUET}
 
 
 def warehouse_of(name: str) -> Warehouse:

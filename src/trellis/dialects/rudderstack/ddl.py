@@ -33,11 +33,18 @@ def create_table(provider: Provider, dataset: str, table: str, columns: Columns)
     >>> create_table(provider_of("POSTGRES"), "shop", "pages", [("id", "string"), ("name", "string")])
     'CREATE TABLE IF NOT EXISTS "shop"."pages" ("id" text, "name" text)'
     """
-    return _tables(provider).create(dataset, table, columns)
+    tables, relation = _tables(provider), provider.warehouse.quote(dataset, table)
+    layout = tables.layout(table, [name for name, _ in columns])
+    definitions = tables.definitions(table, columns)
+    return statements.create_table(provider.warehouse, relation, definitions, layout, if_missing=True)
 
 
 def add_columns(provider: Provider, dataset: str, table: str, columns: Columns) -> list[str]:
-    return _tables(provider).add(dataset, table, columns)
+    tables, relation = _tables(provider), provider.warehouse.quote(dataset, table)
+    definitions = [tables.definition(table, *column) for column in columns]
+    return statements.add_columns(
+        provider.warehouse, relation, definitions, if_missing=True, at_once=MAX_ADDED
+    )
 
 
 def widen(provider: Provider, dataset: str, table: str, columns: Iterable[str], tag: str) -> list[str]:
@@ -55,18 +62,6 @@ class _Tables:
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
         self.warehouse = provider.warehouse
-
-    def create(self, dataset: str, table: str, columns: Columns) -> str:
-        layout = self.layout(table, [name for name, _ in columns])
-        relation, definitions = self.warehouse.quote(dataset, table), self.definitions(table, columns)
-        return statements.create_table(self.warehouse, relation, definitions, layout, if_missing=True)
-
-    def add(self, dataset: str, table: str, columns: Columns) -> list[str]:
-        relation = self.warehouse.quote(dataset, table)
-        definitions = [self.definition(table, *column) for column in columns]
-        return statements.add_columns(
-            self.warehouse, relation, definitions, if_missing=True, at_once=MAX_ADDED
-        )
 
     def type(self, neutral: Neutral) -> str:
         return self.provider.types[neutral]

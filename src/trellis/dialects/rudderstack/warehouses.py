@@ -52,7 +52,8 @@ class Policy:
 class Provider:
     """One warehouse, under the name it has in `integrations`.
 
-    `words` cannot be names of tables and columns, `namespace_words` none of schemas; all in upper case.
+    `words`, in upper case, cannot be names of tables and columns, nor of schemas but for `other_words`: these
+    are words for only one of the two.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Provider:
     policy: Policy
 
     words: frozenset[str] = frozenset()
-    namespace_words: frozenset[str] = frozenset()
+    other_words: frozenset[str] = frozenset()
     max_name: int | None = 127
     """Characters of the longest name of a table or column; None without a limit."""
     database: str | None = None
@@ -97,6 +98,10 @@ class Provider:
         return "upper" if self.warehouse.identifiers.folds == "upper" else "lower"
 
     @property
+    def namespace_words(self) -> frozenset[str]:
+        return self.words ^ self.other_words
+
+    @property
     def json_type(self) -> Neutral:
         """The type of the column that a JSON path gives: string where the warehouse has none for JSON."""
         return "string" if self.types["json"] == self.types["string"] else "json"
@@ -126,7 +131,7 @@ _POSTGRES = Provider(
     _types("bigint", "numeric", "boolean", "timestamptz", "text", "jsonb"),
     Policy("replace", "survivors"),
     POSTGRES.identifiers.reserved_words,
-    POSTGRES.identifiers.reserved_words - {"TO"},
+    frozenset(("TO",)),
     max_name=POSTGRES.identifiers.max_length,
     json_paths=True,
     full_event="json",
@@ -139,7 +144,7 @@ _REDSHIFT = Provider(
     _types("bigint", "double precision", "boolean", "timestamp", "varchar(65535)", "super"),
     Policy("replace", "raw"),
     REDSHIFT.identifiers.reserved_words,
-    REDSHIFT.identifiers.reserved_words - {"UUID"} | {"TIMESTAMP"},
+    frozenset(("TIMESTAMP", "UUID")),
     json_paths=True,
     full_event="text",
     text_beyond=512,
@@ -150,7 +155,6 @@ _SNOWFLAKE = Provider(
     SNOWFLAKE,
     _types("number", "double precision", "boolean", "timestamp_tz", "varchar", "variant"),
     Policy("keep", "raw", overwrites_for_etl=True),
-    SNOWFLAKE.identifiers.reserved_words,
     SNOWFLAKE.identifiers.reserved_words,
     identities=True,
     iceberg=_types(
@@ -165,7 +169,6 @@ _BIGQUERY = Provider(
     BIGQUERY,
     _types("INTEGER", "FLOAT", "BOOLEAN", "TIMESTAMP", "STRING"),
     Policy("append", "raw", users="append-filled", prefer_append=True),
-    BIGQUERY.identifiers.reserved_words,
     BIGQUERY.identifiers.reserved_words,
     identities=True,
     json_paths=True,
@@ -182,7 +185,6 @@ _DELTA = Provider(
     _types("BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING"),
     Policy("replace", "survivors"),
     DATABRICKS.identifiers.reserved_words | {"EVENT_DATE"},
-    DATABRICKS.identifiers.reserved_words | {"EVENT_DATE"},
 )
 _CLICKHOUSE = Provider(
     "CLICKHOUSE",
@@ -198,7 +200,6 @@ _SQL_SERVER = Provider(
     SQL_SERVER,
     _types("bigint", "decimal(28,10)", "bit", "datetimeoffset", "nvarchar(512)"),
     Policy("replace", "merge"),
-    SQL_SERVER.identifiers.reserved_words,
     SQL_SERVER.identifiers.reserved_words,
     full_event="json",
     max_string=512,
@@ -217,25 +218,14 @@ _S3 = Provider(
     _types("bigint", "double", "boolean", "timestamp", "varchar(65535)"),
     _APPEND,
     ATHENA.identifiers.reserved_words,
-    ATHENA.identifiers.reserved_words,
     max_name=None,
     lake=True,
     max_columns=10_000,
     beyond_columns="fail",
 )
 _GCS, _AZURE = (
-    replace(
-        _S3,
-        name=name,
-        words=words,
-        namespace_words=words,
-        max_columns=None,
-        beyond_columns="tell",
-    )
-    for name, words in (
-        ("GCS_DATALAKE", BIGQUERY.identifiers.reserved_words),
-        ("AZURE_DATALAKE", SQL_SERVER.identifiers.reserved_words),
-    )
+    replace(_S3, name=name, words=words.reserved_words, max_columns=None, beyond_columns="tell")
+    for name, words in (("GCS_DATALAKE", BIGQUERY.identifiers), ("AZURE_DATALAKE", SQL_SERVER.identifiers))
 )
 
 PROVIDERS: Mapping[str, Provider] = MappingProxyType(

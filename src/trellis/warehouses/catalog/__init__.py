@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-from trellis.warehouses.catalog.databases import (
-    BIGQUERY,
-    CLICKHOUSE,
-    DUCKDB,
-    POSTGRES,
-    REDSHIFT,
-    SNOWFLAKE,
-    SQL_SERVER,
-    SYNAPSE,
-)
-from trellis.warehouses.catalog.lakes import ATHENA, DATABRICKS, DELTA, ICEBERG, PARQUET
+from trellis.warehouses.catalog import databases as db
+from trellis.warehouses.catalog import lakes
 from trellis.warehouses.warehouse import Warehouse
 
-WAREHOUSES: Final[Mapping[str, Warehouse]] = MappingProxyType(
-    {
-        warehouse.name: warehouse
-        for warehouse in (
-            *(DUCKDB, POSTGRES, REDSHIFT, SNOWFLAKE, BIGQUERY, DATABRICKS, CLICKHOUSE, SQL_SERVER),
-            *(SYNAPSE, ATHENA, PARQUET, DELTA, ICEBERG),
-        )
-    }
+_ALL: Final = (
+    *(db.DUCKDB, db.POSTGRES, db.REDSHIFT, db.SNOWFLAKE, db.BIGQUERY, lakes.DATABRICKS, db.CLICKHOUSE),
+    *(db.SQL_SERVER, db.SYNAPSE, lakes.ATHENA, lakes.PARQUET, lakes.DELTA, lakes.ICEBERG),
 )
+WAREHOUSES: Final[Mapping[str, Warehouse]] = {each.name: each for each in _ALL}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from trellis.warehouses import reserved_words
@@ -28,7 +27,7 @@ DUCKDB: Final = Warehouse(
     NativeType("TIMESTAMP", ((0, "TIMESTAMP_S"), (3, "TIMESTAMP_MS"), (6, "TIMESTAMP"), (9, "TIMESTAMP_NS"))),
     (NumberType("DECIMAL({},{})"),),
     second_digits=(6, 9),
-    aliases=dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "bigint"),
+    aliases={"bigint": ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")},
     syntax=Syntax(adds_several=False, adds_required=False, set_type=_SET_TYPE),
     alterations=Alterations("rewrite"),
     transactional_ddl=True,
@@ -46,16 +45,14 @@ POSTGRES: Final = Warehouse(
     sized("timestamp({}) without time zone", 6, "timestamp without time zone"),
     (NumberType("numeric({},{})", 1000, 1000, 1000, free_scale=True),),
     wei=(156, 78),  # 256 bits, before the point and behind it
-    aliases=MappingProxyType(
-        {
-            **dict.fromkeys(("int2", "int4", "int8"), "bigint"),
-            **dict.fromkeys(("float4", "float8"), "double"),
-            **dict.fromkeys(("timestamp", "timestamptz"), "timestamp"),
-            **dict.fromkeys(("text", "bpchar"), "text"),
-            "json": "json",
-            "bool": "bool",
-        }
-    ),
+    aliases={
+        "bigint": ("int2", "int4", "int8"),
+        "double": ("float4", "float8"),
+        "text": ("text", "bpchar"),
+        "timestamp": ("timestamp", "timestamptz"),
+        "json": ("json",),
+        "bool": ("bool",),
+    },
     max_columns=1600,
     syntax=Syntax(constraints=(("unique", "UNIQUE"),), set_type=_SET_TYPE),
     alterations=Alterations("rewrite", larger("text", "decimal", "timestamp", "time")),
@@ -76,15 +73,10 @@ REDSHIFT: Final = Warehouse(
     max_columns=1600,
     syntax=Syntax(
         clauses=(
-            Clause(
-                "cluster",
-                "DISTSTYLE KEY DISTKEY ({})",
-                limit=1,
-                beyond_limit="rows are distributed by one column, {}",
-            ),
+            Clause("cluster", "DISTSTYLE KEY DISTKEY ({})", "", 1, "rows are distributed by one column, {}"),
             Clause("sort", "SORTKEY ({})"),
         ),
-        added_if_missing="ADD COLUMN {column}",
+        added="ADD COLUMN {column}",
         adds_several=False,
     ),
     alterations=Alterations("impossible", larger("text"), drop_not_null="impossible"),
@@ -104,8 +96,7 @@ SNOWFLAKE: Final = Warehouse(
     syntax=Syntax(
         clauses=(Clause("cluster", "CLUSTER BY ({})", alterable=True),),
         add="ALTER TABLE {table} ADD COLUMN {columns}",
-        added="{column}",
-        added_if_missing="IF NOT EXISTS {column}",
+        added="{if_missing}{column}",
         set_type="ALTER COLUMN {column} SET DATA TYPE {type}",
     ),
     alterations=Alterations("impossible", larger("text", "decimal")),
@@ -127,7 +118,7 @@ BIGQUERY: Final = Warehouse(
     syntax=Syntax(
         clauses=(
             Clause("partition", "PARTITION BY {}", limit=1),
-            Clause("cluster", "CLUSTER BY {}", limit=4, beyond_limit="clustered by the first 4 columns"),
+            Clause("cluster", "CLUSTER BY {}", "", 4, "clustered by the first 4 columns"),
         ),
         set_type="ALTER COLUMN {column} SET DATA TYPE {type}",
     ),
@@ -175,10 +166,10 @@ SQL_SERVER: Final = Warehouse(
     syntax=Syntax(
         # CREATE SCHEMA must be alone in its batch.
         create_schema="IF SCHEMA_ID({literal}) IS NULL EXEC({statement})",
-        create_table_if_missing="IF OBJECT_ID({literal}, N'U') IS NULL CREATE TABLE {table} ({columns})",
+        create_table="CREATE TABLE {table} ({columns})",
+        guard="IF OBJECT_ID({literal}, N'U') IS NULL ",
         add="ALTER TABLE {table} ADD {columns}",
         added="{column}",
-        added_if_missing="{column}",
         set_type="ALTER COLUMN {column} {type}",
     ),
     alterations=Alterations("rewrite", larger("text", "binary")),
@@ -188,7 +179,7 @@ SYNAPSE: Final = replace(
     SQL_SERVER,
     name="synapse",
     title="Synapse",
-    types=MappingProxyType({**SQL_SERVER.types, "json": NativeType("nvarchar(max)")}),
+    types={**SQL_SERVER.types, "json": NativeType("nvarchar(max)")},
     syntax=replace(SQL_SERVER.syntax, clauses=(Clause("index", "WITH ({})"),)),
     transactional_ddl=False,
 )

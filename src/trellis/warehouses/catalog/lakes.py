@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final
 
 from trellis.warehouses import reserved_words
@@ -28,7 +27,6 @@ DATABRICKS_ICEBERG: Final = Warehouse(
         clauses=(Clause("", default="USING ICEBERG"), _PARTITIONED),
         add="ALTER TABLE {table} ADD COLUMNS ({columns})",
         added="{column}",
-        added_if_missing="{column}",
     ),
     alterations=Alterations("impossible", larger("bigint", "double", "decimal")),
 )
@@ -37,22 +35,22 @@ DATABRICKS: Final = replace(
     name="databricks",
     syntax=replace(DATABRICKS_ICEBERG.syntax, clauses=(Clause("", default="USING DELTA"), _PARTITIONED)),
     alterations=Alterations("impossible", larger("bigint", "double", "decimal") | NUMBERS_TO_LARGER),
-    formats=MappingProxyType({"iceberg": DATABRICKS_ICEBERG}),
+    formats={"iceberg": DATABRICKS_ICEBERG},
 )
 DELTA: Final = replace(
     DATABRICKS,
     name="delta",
     title="Delta Lake",
     identifiers=replace(DATABRICKS.identifiers, folds=""),
-    types=MappingProxyType({**DATABRICKS.types, "wei": NativeType("STRING")}),
+    types={**DATABRICKS.types, "wei": NativeType("STRING")},
     numbers=(NumberType("DECIMAL({},{})"), NumberType("STRING", ANY, ANY, ANY, free_scale=True)),
-    formats=MappingProxyType({}),
+    formats={},
 )
 ICEBERG: Final = replace(
     DELTA,
     name="iceberg",
     title="Iceberg",
-    types=MappingProxyType({**DELTA.types, "bigint": integers("INT", "BIGINT"), "time": NativeType("TIME")}),
+    types={**DELTA.types, "bigint": integers("INT", "BIGINT"), "time": NativeType("TIME")},
     syntax=DATABRICKS_ICEBERG.syntax,
     alterations=DATABRICKS_ICEBERG.alterations,
 )
@@ -71,7 +69,6 @@ ATHENA_ICEBERG: Final = Warehouse(
         clauses=(_PARTITIONED, Clause("", default="TBLPROPERTIES ('table_type' = 'ICEBERG')")),
         add="ALTER TABLE {table} ADD COLUMNS ({columns})",
         added="{column}",
-        added_if_missing="{column}",
         set_type="CHANGE COLUMN {column} {column} {type}",
     ),
     alterations=Alterations("impossible", larger("bigint", "double", "decimal")),
@@ -79,17 +76,14 @@ ATHENA_ICEBERG: Final = Warehouse(
 ATHENA: Final = replace(
     ATHENA_ICEBERG,
     name="athena",
-    types=MappingProxyType(
-        {**ATHENA_ICEBERG.types, "bigint": integers("tinyint", "smallint", "int", "bigint")}
-    ),
+    types={**ATHENA_ICEBERG.types, "bigint": integers("tinyint", "smallint", "int", "bigint")},
     syntax=replace(
         ATHENA_ICEBERG.syntax,
-        create_table="CREATE EXTERNAL TABLE {table} ({columns})",
-        create_table_if_missing="CREATE EXTERNAL TABLE IF NOT EXISTS {table} ({columns})",
+        create_table="CREATE EXTERNAL TABLE {if_missing}{table} ({columns})",
         clauses=(Clause("", default="STORED AS PARQUET"),),
     ),
     alterations=Alterations("impossible", larger("text", "bigint")),
-    formats=MappingProxyType({"iceberg": ATHENA_ICEBERG}),
+    formats={"iceberg": ATHENA_ICEBERG},
 )
 PARQUET: Final = Warehouse(
     "parquet",
@@ -115,10 +109,8 @@ PARQUET: Final = Warehouse(
         # Files take no statements: what stands here names the columns of a file.
         create_schema="",
         create_table="{table} ({columns})",
-        create_table_if_missing="{table} ({columns})",
         add="{table} + ({columns})",
         added="{column}",
-        added_if_missing="{column}",
     ),
     alterations=Alterations("rewrite"),
 )
