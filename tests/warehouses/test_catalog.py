@@ -176,6 +176,29 @@ def test_the_dearest_part_of_a_change_counts() -> None:
     assert cost_of(WAREHOUSES["redshift"], before, Column("a", "bigint")) == "impossible"
 
 
+RETYPED: list[tuple[Column, Column]] = [
+    *((before, after) for before, after in CHANGES.values() if before is not None),
+    (Column("a", "timestamp", precision=3), Column("a", "timestamp", precision=6)),
+    (Column("a", "timestamp", precision=6), Column("a", "timestamp", precision=3)),
+    (Column("a", "time", precision=3), Column("a", "time", precision=6)),
+    (Column("a", "text", precision=3), Column("a", "text")),
+    (Column("a", "double", precision=24), Column("a", "double")),
+]
+
+
+def test_postgresql_rewrites_what_the_catalogue_says(postgres: Server, database: str) -> None:
+    """A table that is written anew has another file."""
+    file = "SELECT pg_relation_filenode('t')"
+    for before, after in RETYPED:
+        native, wider = POSTGRES.type_of(before), POSTGRES.type_of(after)
+        postgres.run("DROP TABLE IF EXISTS t", f"CREATE TABLE t (a {native})", database=database)
+        first = postgres.run(file, database=database)
+        if native != wider:
+            postgres.run(set_type(POSTGRES, "t", "a", wider), database=database)
+        cost = "metadata" if postgres.run(file, database=database) == first else "rewrite"
+        assert (native, wider, cost) == (native, wider, cost_of(POSTGRES, before, after))
+
+
 # --- Nothing of others ----------------------------------------------------------------------------------
 
 

@@ -95,7 +95,7 @@ def add_columns(
         required = [column.name for column in chunk if column.required and not syntax.adds_required]
         declared = [replace(column, required=False) if required else column for column in chunk]
         definitions = (_definition(warehouse, column) for column in declared)
-        listed = ", ".join(syntax.added.format(column=each, if_missing=exists) for each in definitions)
+        listed = ", ".join(syntax.added.format(column=text, if_missing=exists) for text in definitions)
         statements.append(syntax.add.format(table=table, columns=listed))
         statements += [set_not_null(warehouse, table, name) for name in required]
     return statements
@@ -123,7 +123,7 @@ def cost_of(warehouse: Warehouse, before: Column | None, after: Column) -> Cost:
     """What it costs to bring a column of a table with rows to what it is to be; None is no column yet.
 
     >>> from trellis.warehouses.catalog.databases import BIGQUERY, POSTGRES
-    >>> [cost_of(each, Column("a", "bigint"), Column("a", "double")) for each in (BIGQUERY, POSTGRES)]
+    >>> [cost_of(to, Column("a", "bigint"), Column("a", "double")) for to in (BIGQUERY, POSTGRES)]
     ['metadata', 'rewrite']
     """
     if before is None:

@@ -73,7 +73,7 @@ class Alterations:
 
 def larger(*types: DataType) -> frozenset[tuple[DataType, DataType]]:
     """The change of each type to a larger precision of itself."""
-    return frozenset((each, each) for each in types)
+    return frozenset((data_type, data_type) for data_type in types)
 
 
 NUMBERS_TO_LARGER: Final = frozenset[tuple[DataType, DataType]](

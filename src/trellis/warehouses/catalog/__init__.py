@@ -13,4 +13,4 @@ _ALL: Final = (
     *(db.DUCKDB, db.POSTGRES, db.REDSHIFT, db.SNOWFLAKE, db.BIGQUERY, lakes.DATABRICKS, db.CLICKHOUSE),
     *(db.SQL_SERVER, db.SYNAPSE, lakes.ATHENA, lakes.PARQUET, lakes.DELTA, lakes.ICEBERG),
 )
-WAREHOUSES: Final[Mapping[str, Warehouse]] = {each.name: each for each in _ALL}
+WAREHOUSES: Final[Mapping[str, Warehouse]] = {warehouse.name: warehouse for warehouse in _ALL}
