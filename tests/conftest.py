@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from s3_server import S3Server, running
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,6 +75,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+
+
+# --- S3 --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """An S3 server that this process reaches by what its environment says."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    s3_server.requests.clear()
+    return s3_server
+
+
+@pytest.fixture
+def bucket(s3: S3Server) -> str:
+    """The name of a new bucket on it."""
+    name = f"raw-{secrets.token_hex(4)}"
+    s3.files.create_dir(name)
+    return name
 
 
 # --- Data ------------------------------------------------------------------------------------------------

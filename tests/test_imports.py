@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "trellis"
-PURE = ("schema", "evolution", "dialects")
+PURE = ("schema", "warehouses", "evolution", "dialects")
 HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 
 # Imports run downwards only. Every module belongs to the layer with the longest name that fits it, so a
@@ -26,6 +26,7 @@ LAYERS = (
     "engine",
     "dialects",
     "evolution",
+    "warehouses",
     "schema",
     ("errors", "generate"),
 )
@@ -96,7 +97,7 @@ def at(path: Path, line: int, what: str) -> str:
 def test_the_core_starts_without_spark() -> None:
     """In a new interpreter, so that nothing another test imported is there already."""
     core = [name_of(path) for path in MODULES if part_of(name_of(path)) in PURE]
-    assert {"trellis.schema", "trellis.evolution", "trellis.dialects"} <= {*core}
+    assert {f"trellis.{part}" for part in PURE} <= {*core}
     code = f"import sys, {', '.join(core)}; print(*(m for m in {HEAVY} if m in sys.modules))"
     ran = subprocess.run(
         [sys.executable, "-c", code],

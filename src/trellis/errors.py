@@ -32,6 +32,12 @@ class DestinationError(TrellisError):
     exit_code = 3
 
 
+class StorageError(TrellisError):
+    """A file system cannot be reached, or refuses to read or write."""
+
+    exit_code = 3
+
+
 class SparkError(TrellisError):
     """Spark could not be started or a Spark job failed."""
 

@@ -34,7 +34,7 @@ GIVEN = {
 @pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
 def test_a_file_goes_either_way(given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 1_000)
-    monkeypatch.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 1_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1_000)
     lists = [[{"kid": n, "g": [{"z": 1}, {"z": n}]}] for n in range(100)]
     records = [
         {"ts": n, "name": f"n{n}", "part": n if n > 50 else n + 0.5, "k": each}

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from destinations.postgres_loads import commit_of, staged
 from destinations.postgres_server import Server
 from trellis.destinations import open_destination
-from trellis.destinations.postgres.types import postgres_type
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
+from trellis.warehouses.catalog.databases import POSTGRES
 
 TEXT = st.text(max_size=30) | st.sampled_from(["", "NULL", "\\N", "\\.", '"', 'a"b,c\r\n', "x\0y", " "])
 LEAF = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
@@ -194,7 +194,7 @@ TYPES = [
 def test_types_there_and_back(postgres: Server, database: str) -> None:
     destination = open_destination(postgres.url(database))
     for number, (column, type_, _) in enumerate(TYPES):
-        assert postgres_type(column) == type_
+        assert POSTGRES.type_of(column) == type_
         postgres.run(f"CREATE TABLE t{number} (c {type_})", database=database)
     others = {
         "integer": "bigint", "smallint": "bigint", "numeric": "double", "real": "double", "text": "text",
@@ -222,11 +222,11 @@ def test_types_there_and_back(postgres: Server, database: str) -> None:
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (Column("c", "timestamp", precision=9), "PostgreSQL keeps 6 digits of a second, not 9"),
-        (Column("c", "time", precision=7), "PostgreSQL keeps 6 digits of a second, not 7"),
-        (Column("c", "bigint", precision=128), "an integer of 128 bits is wider than any type of PostgreSQL"),
+        (Column("c", "timestamp", precision=9), "PostgreSQL has no timestamp of precision 9; 6 is the most"),
+        (Column("c", "time", precision=7), "PostgreSQL has no time of precision 7; 6 is the most"),
+        (Column("c", "bigint", precision=128), "PostgreSQL has no bigint of precision 128; 64 is the most"),
     ],
 )
 def test_types_that_are_not_there(column: Column, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
-        postgres_type(column)
+        POSTGRES.type_of(column)

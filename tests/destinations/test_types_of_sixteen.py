@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from trellis.destinations.duckdb.types import duckdb_type, stored_type
 from trellis.destinations.parquet.types import type_name
-from trellis.destinations.postgres.types import postgres_type
 from trellis.errors import SchemaError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column
+from trellis.warehouses.catalog.databases import DUCKDB, POSTGRES
 
 TypeOf = Callable[[Column], str]
 
@@ -24,8 +23,8 @@ WHOLE = Column("count", "decimal", precision=12)
 @pytest.mark.parametrize(
     ("type_of", "half", "whole"),
     [
-        (duckdb_type, "DECIMAL(38,4)", "DECIMAL(12,0)"),
-        (postgres_type, "numeric(38,4)", "numeric(12,0)"),
+        (DUCKDB.type_of, "DECIMAL(38,4)", "DECIMAL(12,0)"),
+        (POSTGRES.type_of, "numeric(38,4)", "numeric(12,0)"),
         (type_name, "decimal128(38, 4)", "decimal128(12, 0)"),
     ],
     ids=["duckdb", "postgres", "parquet"],
@@ -48,29 +47,29 @@ def test_values_of_a_decimal_with_a_scale_alone(shop: Pipeline) -> None:
 @pytest.mark.parametrize(
     ("type_of", "column", "says"),
     [
-        (duckdb_type, Column("at", "timestamp", precision=10), "DuckDB keeps 9 digits of a second, not 10"),
+        (DUCKDB.type_of, Column("at", "timestamp", precision=10), "timestamp of precision 10; 9 is"),
         (
-            duckdb_type,
+            DUCKDB.type_of,
             Column("at", "timestamp", precision=10, timezone=False),
-            "DuckDB keeps 9 digits of a second, not 10",
+            "DuckDB has no timestamp of precision 10; 9 is the most; give it precision 9 or less",
         ),
         (
-            stored_type,
+            DUCKDB.type_of,
             Column("n", "decimal", precision=39, scale=2),
-            "no decimal of precision 39 and scale 2",
+            (
+                "DuckDB has no decimal of precision 39 and scale 2; 38 digits are the most, and the scale is "
+                "at most the precision; give it another precision or scale"
+            ),
         ),
-        (stored_type, Column("n", "decimal", precision=3, scale=5), "no decimal of precision 3 and scale 5"),
-        (duckdb_type, Column("n", "bigint", precision=129), "129 bits is wider than any type of DuckDB"),
-        (type_name, Column("at", "timestamp", precision=10), "keeps 9 digits of a second, not 10"),
-        (type_name, Column("at", "time", precision=10), "keeps 9 digits of a second, not 10"),
-        (type_name, Column("n", "bigint", precision=65), "keeps 64 bits of an integer, not 65"),
-        (type_name, Column("n", "decimal", precision=77), "keeps 76 digits of a decimal, not 77"),
-        (postgres_type, Column("n", "bigint", precision=65), "65 bits is wider than any type of PostgreSQL"),
-        (
-            postgres_type,
-            Column("at", "timestamp", precision=7),
-            "PostgreSQL keeps 6 digits of a second, not 7",
-        ),
+        (DUCKDB.type_of, Column("n", "decimal", precision=3, scale=5), "decimal of precision 3 and scale 5"),
+        (DUCKDB.type_of, Column("n", "bigint", precision=129), "bigint of precision 129; 128 is the most"),
+        (type_name, Column("at", "timestamp", precision=10), "Parquet has no timestamp of precision 10; 9"),
+        (type_name, Column("at", "time", precision=10), "Parquet has no time of precision 10; 9 is"),
+        (type_name, Column("n", "bigint", precision=65), "Parquet has no bigint of precision 65; 64 is"),
+        (type_name, Column("n", "decimal", precision=77), "decimal of precision 77 and scale 0; 76 digits"),
+        (type_name, Column("n", "decimal", precision=3, scale=5), "decimal of precision 3 and scale 5; 76"),
+        (POSTGRES.type_of, Column("n", "bigint", precision=65), "PostgreSQL has no bigint of precision 65"),
+        (POSTGRES.type_of, Column("at", "timestamp", precision=7), "timestamp of precision 7; 6 is the most"),
     ],
 )
 def test_a_type_that_is_too_wide(type_of: TypeOf, column: Column, says: str) -> None:
@@ -81,10 +80,10 @@ def test_a_type_that_is_too_wide(type_of: TypeOf, column: Column, says: str) -> 
 @pytest.mark.parametrize(
     ("type_of", "column", "name"),
     [
-        (duckdb_type, Column("at", "timestamp", precision=9), "TIMESTAMP WITH TIME ZONE"),
-        (duckdb_type, Column("at", "timestamp", precision=9, timezone=False), "TIMESTAMP_NS"),
-        (stored_type, Column("n", "decimal", precision=38, scale=38), "DECIMAL(38,38)"),
-        (duckdb_type, Column("n", "bigint", precision=128), "HUGEINT"),
+        (DUCKDB.type_of, Column("at", "timestamp", precision=9), "TIMESTAMP WITH TIME ZONE"),
+        (DUCKDB.type_of, Column("at", "timestamp", precision=9, timezone=False), "TIMESTAMP_NS"),
+        (DUCKDB.type_of, Column("n", "decimal", precision=38, scale=38), "DECIMAL(38,38)"),
+        (DUCKDB.type_of, Column("n", "bigint", precision=128), "HUGEINT"),
         (type_name, Column("at", "timestamp", precision=9), "timestamp[ns, tz=UTC]"),
         (type_name, Column("n", "bigint", precision=64), "int64"),
         (type_name, Column("n", "decimal", precision=76), "decimal256(76, 0)"),

@@ -146,7 +146,7 @@ def test_seed_d079_a_wei_that_says_how_wide_it_is(wide: Pipeline) -> None:
     ("kind", "precision", "reason"),
     [
         ("duckdb", 39, "column w: DuckDB has no wei of precision 39 and scale 0; 38 digits are the most"),
-        ("parquet", 77, "column w: a Parquet file keeps 76 digits of a wei, not 77; give it precision 76"),
+        ("parquet", 77, "column w: Parquet has no wei of precision 77 and scale 0; 76 digits are the most"),
     ],
 )
 def test_seed_d079_a_declared_width_without_room_is_refused(

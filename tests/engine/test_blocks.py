@@ -32,7 +32,7 @@ def test_every_line_is_read_once_for_any_split_and_block_size(
     path.write_bytes(b"\n".join(lines) + (b"\n" if ending and lines else b""))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", block)
-        patch.setattr(blocks, "FIRST_BLOCK", block)
+        patch.setattr(blocks, "PEEK_BYTES", block)
         splits = splits_of([InputFile(str(path), "lines", "", path.stat().st_size)], size)
         assert lines_of(splits) == lines
         counted = [(b.line, len(b.lines)) for split in splits for b in read_blocks(split)]

@@ -72,7 +72,7 @@ def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: py
         def plan(state: Evolution) -> Plan:
             return Plan(state.schema, "", "rudderstack", "L", str(staging), state.refusals, now=NOW)
 
-        state = evolve(Evolution(schema), records.peek(plan(Evolution(schema))), dialect, naming)
+        state = evolve(Evolution(schema), records.peek(plan(Evolution(schema))).observed, dialect, naming)
         outcomes, pending = [], None
         for _ in range(6):
             found = list(records.run(plan(state), pending, lambda _: None))
@@ -113,7 +113,7 @@ def test_both_ways_give_the_same(
     provider: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = Random(seed)
-    monkeypatch.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 150_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 150_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 150_000)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "LEAST", 8)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)

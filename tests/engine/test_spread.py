@@ -21,6 +21,8 @@ from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
 from trellis.engine.runner import InlineRunner
+from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.storage.storage import DEFAULT_STORAGE
 from trellis.pipelines.attempt import Attempt, Feed, Job
 from trellis.pipelines.load_options import Options
 from trellis.pipelines.pipeline import Pipeline
@@ -120,7 +122,7 @@ class Tables:
         staging.mkdir()
         records = source if isinstance(source, FileRecords) else records_of(source, InlineRunner())
         job = Job((Feed(records, Options(**options).request("")),), "shop")
-        attempt = Attempt(self, job, "1", str(staging))
+        attempt = Attempt(self, job, "1", StagingFolder.of(str(staging), None, "1", DEFAULT_STORAGE))
         attempt.now = NOW
         report = attempt.run(dry_run=True)
         self.schema = report.schema
@@ -270,7 +272,7 @@ def test_the_division_of_the_input_changes_nothing(
     ]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(trellis.engine.input.blocks, "BLOCK", block)
-        patched.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", block)
+        patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", block)
         patched.setattr(trellis.engine.columnar.event_batcher, "FEW", 1)
         many = parts.spread(FileRecords(input_files(paths), InlineRunner(), split_size=split))
     assert _columns(parts.schema) == _columns(whole.schema)
@@ -331,13 +333,14 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
 
     def watched(self: Spreader, item: Any, position: Any, wary: bool) -> Any:
         became = spread(self, item, position, wary)
-        seen[f"{item['messageId']} {became}"] += 1
+        if position != (0, 0, 0):  # a sample of the records shows a task what they look like
+            seen[f"{item['messageId']} {became}"] += 1
         return became
 
     path = write(tables.folder / "1.jsonl", [line.encode() for line in lines])
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Spreader, "spread", watched)
-        patched.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 1000)
+        patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1000)
         report = tables.spread(path)
     assert report.rows.loaded == 50
     assert [each for each in seen if each.endswith("waits") and int(each.split()[0]) > 20] == [

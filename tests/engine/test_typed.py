@@ -238,7 +238,7 @@ def test_streams_are_read_again_and_an_empty_table_has_types() -> None:
     assert [[batch.num_rows for batch in stream()] for _ in range(2)] == [[2, 1], [2, 1]]
     (empty,) = batches_of(table.slice(0, 0))()
     assert (empty.num_rows, empty.schema) == (0, table.schema)
-    seen = TableRecords(batches_of(table.slice(0, 0))).peek(plan_of())
+    seen = TableRecords(batches_of(table.slice(0, 0))).peek(plan_of()).observed
     assert [(key.column, key.kind.type) for key in seen.cells] == [("a", "bigint")]
 
 

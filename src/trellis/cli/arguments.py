@@ -33,7 +33,8 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE",
-        help="Files, folders or patterns: JSON lines or arrays (also .gz, .zst, .bz2), or Parquet.",
+        help="Files, folders or patterns, local or s3://, gs://, abfs://, hdfs://: JSON lines or arrays "
+        "(also .gz, .zst, .bz2), or Parquet.",
     ),
 ]
 To = Annotated[
@@ -139,6 +140,15 @@ Master = Annotated[
         metavar="URL",
         panel=ENGINE,
         help="Spark master, such as local[4] or yarn.",
+    ),
+]
+Staging = Annotated[
+    str | None,
+    option(
+        "--staging",
+        metavar="DIR|URL",
+        panel=ENGINE,
+        help="Where rows wait for their commit, default beside the destination; all workers must reach it.",
     ),
 ]
 Remote = Annotated[

@@ -20,6 +20,7 @@ from trellis.cli.arguments import (
     SchemaFile,
     Setting,
     Sources,
+    Staging,
     Strategy,
     Table,
     To,
@@ -46,6 +47,7 @@ def load_records(
     engine: Engine = None,
     master: Master = None,
     remote: Remote = None,
+    staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -56,7 +58,7 @@ def load_records(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote, engine,
+        schema, contract, settings_of(option), master, remote, engine, staging,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=False)
 
@@ -80,6 +82,7 @@ def plan_load(
     engine: Engine = None,
     master: Master = None,
     remote: Remote = None,
+    staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -90,7 +93,7 @@ def plan_load(
     """
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote, engine,
+        schema, contract, settings_of(option), master, remote, engine, staging,
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=True)
 

@@ -18,6 +18,7 @@ from trellis.cli.arguments import (
     Name,
     Remote,
     Setting,
+    Staging,
     To,
     option,
 )
@@ -71,6 +72,7 @@ def run_source(
     engine: Engine = None,
     master: Master = None,
     remote: Remote = None,
+    staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -87,7 +89,15 @@ def run_source(
     from trellis.pipelines.config import Config, find_config
 
     said = Config(
-        to, dataset, None, name, options=settings_of(option), master=master, remote=remote, engine=engine
+        to,
+        dataset,
+        None,
+        name,
+        options=settings_of(option),
+        master=master,
+        remote=remote,
+        engine=engine,
+        staging=staging,
     )
     pipeline = open_pipeline(said.over(find_config(config)))
     try:

@@ -84,6 +84,7 @@ def open_pipeline(asked: Config) -> Pipeline:
         asked.remote,
         cast("Engine | None", asked.engine),
         settings=settings,
+        staging=asked.staging,
         tell=aside(),
     )
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from trellis.destinations.base import Destination
 from trellis.destinations.postgres.url import redacted
 from trellis.destinations.preference import naming_in, refuse_options
+from trellis.engine.storage.location import is_remote, local_path, redacted_url
 from trellis.errors import UsageError, nearest
 from trellis.schema.naming import get_naming
 
@@ -50,6 +51,8 @@ def open_destination(url: str) -> Destination:
         raise UsageError(f"{redacted(url)!r} names no destination{hint}")
     found = _SCHEMES[scheme]
     path = rest.removeprefix("//")
+    if not found.whole:
+        path = _local(scheme, path)
     if not path and not found.whole:
         raise UsageError(f"{url!r} has no path; write {found.form}")
     if not found.whole:
@@ -59,3 +62,17 @@ def open_destination(url: str) -> Destination:
     if naming is not None:
         made.abilities = replace(made.abilities, naming=get_naming(naming).name)
     return made
+
+
+def _local(scheme: str, path: str) -> str:
+    """The local path behind a scheme. Raises UsageError for the URL of another file system.
+
+    >>> _local("parquet", "file:///data/lake")
+    '/data/lake'
+    """
+    if is_remote(path):
+        raise UsageError(
+            f"{scheme}:{redacted_url(path)}: tables on a remote file system are not supported yet; "
+            f"name a local path, such as {scheme}:shop"
+        )
+    return local_path(path)

@@ -18,6 +18,7 @@ from trellis.errors import TrellisError
 from trellis.evolution.dialect import Journal, RowKeys
 from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
 from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,22 +51,36 @@ NO_COLUMNS: Mapping[str, Sequence[str]] = {}
 
 @dataclass(frozen=True)
 class Abilities:
-    """What the core needs to know of a warehouse."""
+    """What the core needs to know of a destination: the warehouse that it is, and how it loads."""
 
-    max_identifier: int
-    case_sensitive: bool
+    warehouse: Warehouse
     default_dataset: str
     strategies: tuple[Strategy, ...] = ("delete-insert", "upsert", "insert-only", "scd2")
-    family: str = ""
-    """The warehouse whose type names it understands: "duckdb", "parquet", "postgres"."""
-    digits: Digits = field(default_factory=Digits)
-    """How many digits of a second and of a decimal it keeps."""
     casts: bool = True
     """Whether rows go into a column that is there with another type, as far as their values fit."""
     nested_types: bool = False
     """Whether it stores lists, maps and structs as such; else they are JSON."""
     naming: str | None = None
     """The naming convention it wants, as `schema.naming.get_naming` takes it; None: any will do."""
+
+    @property
+    def max_identifier(self) -> int:
+        return self.warehouse.identifiers.max_length
+
+    @property
+    def case_sensitive(self) -> bool:
+        return self.warehouse.identifiers.case_sensitive
+
+    @property
+    def family(self) -> str:
+        """The warehouse whose type names it understands."""
+        return self.warehouse.name
+
+    @property
+    def digits(self) -> Digits:
+        """How many digits of a second and of a decimal it keeps."""
+        number = self.warehouse.numbers[-1]
+        return Digits(*self.warehouse.second_digits, number.precision, self.warehouse.wei)
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.types import Digits
 from trellis.engine.input.blocks import Split
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.evolution.dialect import Dialect, RowKeys
 from trellis.evolution.evolve import Refusals
 from trellis.evolution.nesting import Nesting
+from trellis.evolution.observe import Observations
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 
@@ -24,7 +27,9 @@ class Plan:
     `first_file` counts the files of the load that come before those of the plan. `digits` are what the
     destination keeps of times and decimals. With `whole` rows with types are taken as they are, and these are
     all the bookkeeping columns they get; `nesting` tells which of their columns may still be given a nested
-    type, None that the destination keeps nested values as JSON.
+    type, None that the destination keeps nested values as JSON. `staging` is a location that every worker
+    reaches, `storage` how input and staging are opened. `sample` are lines that show what records look like,
+    so that no task has to find out anew.
     """
 
     schema: Schema
@@ -39,6 +44,8 @@ class Plan:
     digits: Digits = field(default_factory=Digits)
     whole: RowKeys | None = None
     nesting: Nesting | None = None
+    storage: Storage = DEFAULT_STORAGE
+    sample: tuple[bytes, ...] = ()
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -52,6 +59,13 @@ class Plan:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
+class Peek(NamedTuple):
+    """What the first records show that the schema has no place for, and some of their lines."""
+
+    observed: Observations
+    sample: tuple[bytes, ...] = ()
+
+
 @dataclass(frozen=True)
 class BlockRef:
     """A block, or some of its lines, to be read again once the schema has room for what is in them."""
@@ -59,6 +73,11 @@ class BlockRef:
     split: Split
     offset: int
     lines: tuple[int, ...] | None = None
+
+
+def refs_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | None]:
+    """The lines of each block of the one split of a source in memory."""
+    return {ref.offset: ref.lines for ref in waiting if isinstance(ref, BlockRef)}
 
 
 @dataclass

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.conform.learned import Conformed
-from trellis.engine.input.blocks import Layout, Split, read_blocks
-from trellis.engine.input.parquet import read_batches
-from trellis.engine.plan import BlockRef, Counts, Plan
+from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
+from trellis.engine.input.parquet import RowBatch, read_batches
+from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
+from trellis.engine.plan import BlockRef, Counts, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
+from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
 from trellis.evolution.observe import Observations
 
 Progress = Callable[[int], None]
+Waiting = BlockRef | Spooled
+"""Records that wait: where they are read again, or where they were written."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Outcome:
     task: str
     counts: Counts = field(default_factory=Counts)
     files: list[StagedFile] = field(default_factory=list)
-    pending: list[BlockRef] = field(default_factory=list)
+    pending: list[Waiting] = field(default_factory=list)
     observed: Observations = field(default_factory=Observations)
     discards: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
@@ -47,12 +51,13 @@ class Outcome:
     untyped: set[tuple[str, str]] = field(default_factory=set)
     shared: dict[str, set[str]] = field(default_factory=dict)
     oddities: Counter[str] = field(default_factory=Counter)
+    examples: list[bytes] = field(default_factory=list)
     error: TrellisError | None = None
 
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
     """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
-    parts = partial(read_parts, split=task.split)
+    parts = partial(read_parts, split=task.split, storage=plan.storage)
     return run_parts(plan, task.name, task.split, parts, task.blocks, progress)
 
 
@@ -67,14 +72,15 @@ def run_parts(
     """Conform and stage the parts of a split, or those at the offsets in `wanted`, or lines of them."""
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
     try:
-        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}") as stage:
+        with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
             for part in parts(conformer):
                 if wanted is None or part.offset in wanted:
                     made = part.conform(only=wanted[part.offset] if wanted else None)
                     if made.observed is not None:
                         outcome.observed.merge(made.observed)
-                        outcome.pending.append(BlockRef(split, part.offset, made.waiting))
+                        if made.waiting != ():
+                            outcome.pending.append(part.wait(made.waiting))
                     if made.observed is None or made.waiting is not None:
                         keep(plan, made, split.path, stage, outcome)
                     progress(part.size)
@@ -84,39 +90,95 @@ def run_parts(
             outcome.untyped = conformer.untyped()
             outcome.shared = conformer.shared()
             outcome.oddities = conformer.oddities
+            outcome.examples = conformer.examples
         outcome.files = stage.files
     except TrellisError as bad:
         outcome.error = bad
     return outcome
 
 
-def read_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
+def spooling_lines(
+    plan: Plan, split: Split, blocks: Iterable[Block], conformer: AnyConformer
+) -> Iterator[Part]:
+    """Blocks of a source that is not read again."""
+    for block in blocks:
+        wait = partial(spool_lines, plan.staging, plan.storage, split, block)
+        lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
+        conform = partial(conformer.block, split, block)
+        yield Part(block.offset, len(block.data), lines, conform, wait)
+
+
+def spooling_rows(
+    plan: Plan, split: Split, batches: Iterable[RowBatch], conformer: AnyConformer
+) -> Iterator[Part]:
+    """Rows with types of a source that is not read again."""
+    for rows in batches:
+        lines = rows.first + rows.batch.num_rows
+        conform, wait = (
+            partial(conformer.batch, split, rows),
+            partial(spool_rows, plan.staging, plan.storage, split, rows),
+        )
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+
+
+def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
+    """Conform and stage records of one split that had to wait."""
+    split = spooled[0].split
+
+    def parts(conformer: AnyConformer) -> Iterator[Part]:
+        for each in spooled:
+            if each.holds_lines:
+                yield from spooling_lines(plan, split, [spooled_block(each, plan.storage)], conformer)
+            else:
+                yield from spooling_rows(plan, split, [spooled_rows(each, plan.storage)], conformer)
+
+    return run_parts(plan, f"{split.number:06d}-1", split, parts, None, lambda size: None)
+
+
+def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
-    return _READERS[split.layout](conformer, split)
+    return _READERS[split.layout](conformer, split, storage)
 
 
 class Part(NamedTuple):
-    """A block that waits to be conformed; `lines` counts those of the split up to its end."""
+    """A block that waits to be conformed; `lines` counts those of the split up to its end.
+
+    `wait` makes the lines of these numbers, or all if there are none, available to a later pass.
+    """
 
     offset: int
     size: int
     lines: int
     conform: Callable[..., Conformed]
+    wait: Callable[[tuple[int, ...] | None], Waiting]
 
 
-def _text_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
-    for block in read_blocks(split, conformer.times):
+def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek | None:
+    """A look at the first records of a split; None where it has none."""
+    if split.layout == "parquet":
+        for rows in read_batches(split, storage):
+            return Peek(conformer.batch(split, rows).observed or Observations())
+        return None
+    for block in read_blocks(split, storage=storage):
+        return Peek(conformer.block(split, block.head()).observed or Observations(), block.sample())
+    return None
+
+
+def _text_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+    for block in read_blocks(split, conformer.times, storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
-        yield Part(block.offset, len(block.data), lines, partial(conformer.block, split, block))
+        conform, wait = partial(conformer.block, split, block), partial(BlockRef, split, block.offset)
+        yield Part(block.offset, len(block.data), lines, conform, wait)
 
 
-def _row_parts(conformer: AnyConformer, split: Split) -> Iterator[Part]:
-    for rows in read_batches(split):
+def _row_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+    for rows in read_batches(split, storage):
         lines = rows.first + rows.batch.num_rows
-        yield Part(rows.number, rows.batch.nbytes, lines, partial(conformer.batch, split, rows))
+        conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
 
 
-_READERS: Mapping[Layout, Callable[[AnyConformer, Split], Iterator[Part]]] = {
+_READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part]]] = {
     "lines": _text_parts,
     "array": _text_parts,
     "parquet": _row_parts,

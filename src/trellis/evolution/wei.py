@@ -14,21 +14,10 @@ from typing import Any
 from trellis.evolution.coerce import coercer
 from trellis.evolution.kinds import Kind
 from trellis.evolution.values import MISFIT, WEI_SIZE
-from trellis.schema.model import Column, Schema
+from trellis.schema.model import Column, Schema, number_size
 
 Size = tuple[int, int]
 """Precision and scale."""
-
-
-def wei_size(column: Column, default: Size = WEI_SIZE) -> Size:
-    """Precision and scale of a column of wei; one that declares a precision alone has scale 0.
-
-    >>> wei_size(Column("a")), wei_size(Column("a", scale=18)), wei_size(Column("a", precision=78))
-    ((38, 0), (38, 18), (78, 0))
-    """
-    if column.precision is not None:
-        return column.precision, column.scale or 0
-    return default[0], default[1] if column.scale is None else column.scale
 
 
 def sized(schema: Schema, default: Size) -> Schema:
@@ -44,7 +33,7 @@ def sized(schema: Schema, default: Size) -> Schema:
 
 
 def _sized(column: Column, default: Size) -> Column:
-    precision, scale = wei_size(column, default)
+    precision, scale = number_size(column, default)
     return replace(column, precision=precision, scale=scale)
 
 

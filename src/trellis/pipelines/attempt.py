@@ -13,13 +13,16 @@ from trellis.destinations.base import CatalogTable, Commit, Destination, Recalle
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.input.records import Records
-from trellis.engine.parallel import one_by_one
-from trellis.engine.plan import BlockRef, Counts, Plan
+from trellis.engine.parallel import Parallel, in_threads, one_by_one
+from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.column_defaults import NOT_FILLED, Filled, filled_columns
 from trellis.engine.staging.dead_letters import DISCARDS, LOST
+from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.positions import settle
 from trellis.engine.staging.stage import StagedFile, by_table
-from trellis.engine.task import Outcome
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import Storage
+from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
 from trellis.evolution.dialect import Request, RowKeys
@@ -44,6 +47,8 @@ from trellis.schema.naming import Naming
 from trellis.schema.version import bump
 
 ROUNDS = 5
+MOST_EXAMPLES = 1_000
+"""Lines that go along with a plan to show what records look like."""
 
 Tell = Callable[[str, int, int | None], object]
 
@@ -87,6 +92,12 @@ class Owner(Protocol):
     dataset: str
     destination: Destination
     settings: Mapping[str, Any]
+    staging: str | None
+
+    @property
+    def storage(self) -> Storage:
+        """How files are opened, as the session and the environment say now."""
+        ...
 
     @property
     def tell(self) -> Tell: ...
@@ -103,7 +114,7 @@ class Owner(Protocol):
 class Attempt:
     """One try at one load, from the schema that the destination holds now."""
 
-    def __init__(self, owner: Owner, job: Job, load_id: str, staging: str) -> None:
+    def __init__(self, owner: Owner, job: Job, load_id: str, staging: StagingFolder) -> None:
         self.owner = owner
         self.job = job
         self.load_id = load_id
@@ -113,6 +124,7 @@ class Attempt:
         self.dataset = owner.dataset
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
+        self.samples: list[list[bytes]] = [[] for _ in job.feeds]
         self.commit: Commit | None = None
         self.report: Report | None = None
         self.now = datetime.now(timezone.utc)
@@ -130,9 +142,9 @@ class Attempt:
             )
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
-            files = settle(
-                [file for outcome in self.outcomes for file in outcome.files], self.outcomes, self.staging
-            )
+            files = [file for outcome in self.outcomes for file in outcome.files]
+            if not (dry_run and is_remote(self.staging.rows)):
+                files = self._fetch(files)
         unborn = [name for name in roots if self._unborn(name, before, state.schema)]
         if unborn:
             names = [table.name for name in unborn for table in state.schema.chain(name)]
@@ -150,6 +162,13 @@ class Attempt:
             with _Clock(self.seconds, "load"):
                 self._commit(before, after, roots, staged, touched, catalog)
         return report
+
+    def _fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
+        """The staged files where the destination reads them, ready to be loaded."""
+        fetched = iter(self.staging.fetch(files))
+        for outcome in self.outcomes:
+            outcome.files = [next(fetched) for _ in outcome.files]
+        return settle([file for outcome in self.outcomes for file in outcome.files], self.outcomes)
 
     def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
@@ -189,7 +208,7 @@ class Attempt:
                     feed.request.table,
                     self.owner.dialect,
                     self.load_id,
-                    f"{self.staging}/{number}" if len(self.job.feeds) > 1 else self.staging,
+                    self.staging.below(str(number)) if len(self.job.feeds) > 1 else self.staging.rows,
                     state.refusals,
                     self.destination.abilities.max_identifier,
                     self.now,
@@ -197,6 +216,8 @@ class Attempt:
                     self.destination.abilities.digits,
                     self._whole(state.schema, feed.request),
                     state.nesting if self.destination.abilities.nested_types else None,
+                    self.staging.storage,
+                    tuple(self.samples[number]),
                 ),
             )
             files += feed.records.file_count
@@ -211,8 +232,10 @@ class Attempt:
         """Learn from the first records, so that few blocks meet something new later."""
         self.owner.tell("discover", 0, None)
         seen = Observations()
-        for feed, plan in self._plans(state):
-            seen.merge(feed.records.peek(plan))
+        for number, (feed, plan) in enumerate(self._plans(state)):
+            peek = feed.records.peek(plan)
+            seen.merge(peek.observed)
+            self.samples[number] += peek.sample
         return evolve(state, seen, self.dialect, naming)
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
@@ -226,11 +249,11 @@ class Attempt:
             done += size
             self.owner.tell("load", min(done, total or done), total)
 
-        waiting: list[Sequence[BlockRef] | None] = [None] * len(self.job.feeds)
+        waiting: list[Sequence[Waiting] | None] = [None] * len(self.job.feeds)
         for _ in range(ROUNDS):
             seen = Observations()
             for number, (feed, plan) in enumerate(self._plans(state)):
-                blocks, pending = waiting[number], list[BlockRef]()
+                blocks, pending = waiting[number], list[Waiting]()
                 if blocks is None or blocks:
                     for outcome in feed.records.run(plan, blocks, progress):
                         if outcome.error is not None:
@@ -238,6 +261,7 @@ class Attempt:
                         self.outcomes.append(outcome)
                         seen.merge(outcome.observed)
                         pending += outcome.pending
+                        self.samples[number] += outcome.examples[: MOST_EXAMPLES - len(self.samples[number])]
                 waiting[number] = pending
             if not any(waiting):
                 return state
@@ -345,7 +369,13 @@ class Attempt:
             recalled=self.job.recalled,
             now=self.now,
         )
-        self.destination.commit(self.commit, feeds[0].records.parallel if feeds else one_by_one)
+        self.destination.commit(self.commit, self._parallel())
+
+    def _parallel(self) -> Parallel:
+        """What spreads the work of a commit: files that were fetched are seen by this machine alone."""
+        if is_remote(self.staging.rows):
+            return in_threads
+        return self.job.feeds[0].records.parallel if self.job.feeds else one_by_one
 
 
 class _Clock:

@@ -34,6 +34,7 @@ class Config:
     master: str | None = None
     remote: str | None = None
     engine: str | None = None
+    staging: str | None = None
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""

@@ -20,10 +20,12 @@ from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, input_files, split_for, splits_of
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
+from trellis.engine.storage.storage import Storage
 from trellis.engine.survey.paths import Kind, Node, Place, Seen
 from trellis.engine.survey.splits import SplitSurvey, merged, scan_split, survey_split
 from trellis.engine.survey.survey import Survey
 from trellis.pipelines.engine import Engine, runner_of
+from trellis.pipelines.storage import current_storage
 
 CHUNK = 5_000
 Tell = Callable[[str, int, int | None], Any]
@@ -132,8 +134,9 @@ def inspect(
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        files = input_files([str(each) for each in source])
-        return inspection(_survey(files, runner, tell), [file.path for file in files])
+        storage = current_storage()
+        files = input_files([str(each) for each in source], storage)
+        return inspection(_survey(files, runner, storage, tell), [file.path for file in files])
     survey = Survey()
     first, chunk = 1, list[Any]()
     for item in source:
@@ -147,15 +150,16 @@ def inspect(
 
 def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
     """Let a survey look at every record of some files; gives the paths of the files."""
-    files = input_files([str(each) for each in sources])
-    _scan(survey, files, tell or _silent)
+    storage = current_storage()
+    files = input_files([str(each) for each in sources], storage)
+    _scan(survey, files, storage, tell or _silent)
     return [file.path for file in files]
 
 
-def _survey(files: Sequence[InputFile], runner: Runner, tell: Tell) -> Survey:
+def _survey(files: Sequence[InputFile], runner: Runner, storage: Storage, tell: Tell) -> Survey:
     if isinstance(runner, InlineRunner):
         survey = Survey()
-        _scan(survey, files, tell)
+        _scan(survey, files, storage, tell)
         return survey
     runner.start()
     weight, done = sum(file.weight for file in files), 0
@@ -166,19 +170,19 @@ def _survey(files: Sequence[InputFile], runner: Runner, tell: Tell) -> Survey:
         tell("inspect", min(done, weight), weight)
 
     with TemporaryDirectory(prefix="trellis-inspect-") as folder:
-        splits = splits_of(files, split_for(files, runner.cores()))
+        splits = splits_of(files, split_for(files, runner.cores()), storage)
         with ProgressNotes(folder, progress):
-            return merged(runner.parallel(partial(_survey_split, folder), splits))
+            return merged(runner.parallel(partial(_survey_split, folder, storage), splits))
 
 
-def _survey_split(folder: str, split: Split) -> SplitSurvey:
-    return survey_split(split, ProgressNote(folder, f"{split.file}-{split.number}"))
+def _survey_split(folder: str, storage: Storage, split: Split) -> SplitSurvey:
+    return survey_split(split, storage, ProgressNote(folder, f"{split.file}-{split.number}"))
 
 
-def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:
+def _scan(survey: Survey, files: Sequence[InputFile], storage: Storage, tell: Tell) -> None:
     weight = sum(file.weight for file in files)
     done = 0
-    for file, split in zip(files, splits_of(files, sys.maxsize), strict=True):
+    for file, split in zip(files, splits_of(files, sys.maxsize, storage), strict=True):
         before, part = done, 0
 
         def progress(size: int, before: int = before) -> None:
@@ -186,7 +190,7 @@ def _scan(survey: Survey, files: Sequence[InputFile], tell: Tell) -> None:
             part += size
             tell("inspect", min(before + part, weight), weight)
 
-        scan_split(survey, split, progress)
+        scan_split(survey, split, storage, progress)
         done += file.weight
         tell("inspect", min(done, weight), weight)
 

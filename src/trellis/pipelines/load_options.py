@@ -58,7 +58,10 @@ def _document(said: str | Path | Mapping[str, Any]) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Options:
-    """What is None or empty follows from the schema or the destination."""
+    """What is None or empty follows from the schema or the destination.
+
+    `payload` names the column of a DataFrame that holds the records as JSON: text, bytes or VARIANT.
+    """
 
     table: str | None = None
     mode: Mode | None = None
@@ -70,6 +73,7 @@ class Options:
     schema: Given | None = None
     max_nesting: int | None = None
     load_id: str | None = None
+    payload: str | None = None
 
     def request(self, table: str) -> Request:
         """What is asked of the root table."""

@@ -15,6 +15,8 @@ from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
+from trellis.engine.storage.location import absolute
+from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
 from trellis.pipelines.attempt import Feed, Job, Tell
@@ -28,6 +30,7 @@ from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.runner import Carrier
 from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.source_job import job_of, source_of, undeclared
+from trellis.pipelines.storage import current_storage
 from trellis.schema.document import from_dict, from_json, to_dict
 from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
@@ -48,8 +51,10 @@ class Pipeline:
     None leaves the choice to the environment variable TRELLIS_ENGINE. `naming` is the convention that names
     follow from the first load on, before that of the destination and that of a schema; `settings` are the
     options of the dialect. `import_schema` is a folder with a schema document to take over when it changes,
-    `export_schema` one to write it to after each load. `tell` is called with (stage, bytes done, bytes in
-    all); where the destination waits for another process the stage is a sentence that says so.
+    `export_schema` one to write it to after each load. `staging` is a folder or URL that the driver and all
+    workers reach, where rows wait for their commit; without it they wait beside the destination. `tell` is
+    called with (stage, bytes done, bytes in all); where the destination waits for another process the stage
+    is a sentence that says so.
     """
 
     name: str
@@ -63,10 +68,13 @@ class Pipeline:
     settings: Mapping[str, Any] = field(default_factory=dict)
     import_schema: str | None = None
     export_schema: str | None = None
+    staging: str | None = None
     tell: Tell = _silent
 
     def __post_init__(self) -> None:
         engine_of(self.engine, self.master, self.remote)
+        if self.staging is not None:
+            self.staging = absolute(self.staging)
         self._folders = SchemaFolders(self.import_schema, self.export_schema)
         self.destination: Destination = open_destination(self.to)
         if isinstance(self.destination, Waits):
@@ -91,6 +99,11 @@ class Pipeline:
     def where(self) -> str:
         """The dataset, for messages."""
         return f"{self.destination.url}, dataset {self.dataset}" if self.dataset else self.destination.url
+
+    @property
+    def storage(self) -> Storage:
+        """How files are opened: with the settings of the active Spark session, else of the environment."""
+        return current_storage()
 
     @property
     def state(self) -> State:
@@ -248,7 +261,7 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        records = records_of(source, self._runner())
+        records = records_of(source, self._runner(), options.payload)
         table = options.table or records.name
         if self._dialect.route.names_tables:
             if options.table:

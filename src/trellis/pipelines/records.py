@@ -14,19 +14,28 @@ from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import FileRecords, ItemRecords, Records
 from trellis.engine.runner import Runner
 from trellis.errors import UsageError
+from trellis.pipelines.storage import current_storage
 
 
-def records_of(source: Any, runner: Runner) -> Records:
+def records_of(source: Any, runner: Runner, payload: str | None = None) -> Records:
     """The records of paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
     The runner is for files. A DataFrame is conformed by its own Spark, what is in memory in this process.
+    `payload` names the column of a DataFrame that holds the records as JSON.
     """
+    if _is_module(source, "pyspark"):
+        return _of_frame(source, payload)
+    if payload is not None:
+        raise UsageError(
+            f"payload= names a column of a Spark DataFrame, and the source is a {type(source).__name__}"
+        )
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        files = input_files([str(each) for each in source])
+        storage = current_storage()
+        files = input_files([str(each) for each in source], storage)
         runner.start()
-        return FileRecords(files, runner)
+        return FileRecords(files, runner, storage)
     for suits, make in _KINDS:
         if suits(source):
             return make(source)
@@ -76,14 +85,13 @@ def _of_table(source: Any) -> Records:
     return TableRecords(batches_of(table_of(source)))
 
 
-def _of_frame(source: Any) -> Records:
+def _of_frame(source: Any, payload: str | None) -> Records:
     from trellis.engine.spark.frames import FrameRecords
 
-    return FrameRecords(source)
+    return FrameRecords(source, payload)
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Records]], ...] = (
-    (lambda value: _is_module(value, "pyspark"), _of_frame),
     (lambda value: _is_module(value, "pandas") or hasattr(value, "__arrow_c_stream__"), _of_table),
     (lambda value: isinstance(value, pa.RecordBatch), _of_table),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 
 from trellis.destinations.base import Moved, OtherRun
 from trellis.engine.plan import Counts
-from trellis.engine.staging.inflight import InFlight
+from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.staging.inflight import PENDING, InFlight
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect import Journal
 from trellis.pipelines.attempt import Attempt, Job, Owner
@@ -46,13 +47,16 @@ class Carrier:
             if dry_run:
                 home = held.enter_context(TemporaryDirectory(prefix="trellis-plan-"))
             else:
-                home = self.owner.destination.staging("")
-            flight = held.enter_context(InFlight(home, fingerprint, load_id))
+                home = os.path.abspath(self.owner.destination.staging(""))
+            storage = self.owner.storage
+            flight = held.enter_context(InFlight(home, fingerprint, load_id, storage))
             if not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(job, flight.load_id)
             for attempt in range(ATTEMPTS):
-                staging = f"{home}/rows" if dry_run else self.owner.destination.staging(flight.load_id)
+                folder = f"{home}/rows" if dry_run else self.owner.destination.staging(flight.load_id)
+                staging = StagingFolder.of(folder, self.owner.staging, flight.load_id, storage)
+                staging.make()
                 flight.claim(staging)
                 trial, kept = Attempt(self.owner, job, flight.load_id, staging), False
                 try:
@@ -69,15 +73,15 @@ class Carrier:
                         ) from None
                 except DestinationError as bad:
                     if keeps and trial.commit is not None and trial.report is not None:
-                        self.packages.keep(Package(trial.commit, trial.report))
+                        files = staging.bring_home(trial.commit.files)
+                        self.packages.keep(Package(replace(trial.commit, files=files), trial.report))
                         kept = True
                         raise DestinationError(
                             f"{bad}; the rows are kept, the next run loads them first (load {flight.load_id})"
                         ) from bad
                     raise
                 finally:
-                    if not kept:
-                        shutil.rmtree(staging, ignore_errors=True)
+                    staging.remove(kept)
         raise AssertionError("unreachable")
 
     def deliver(self) -> Report | None:
@@ -107,7 +111,7 @@ class Carrier:
 
     @property
     def packages(self) -> Packages:
-        return Packages(Path(self.owner.destination.staging("")) / "pending", self.name)
+        return Packages(Path(self.owner.destination.staging("")) / PENDING, self.name)
 
     def _loaded_before(self, load_id: str) -> bool:
         return self.owner.destination.has_load(self.owner.dataset, load_id, self.journal)

@@ -76,14 +76,14 @@ def is_single(column: Column) -> bool:
     return column.precision is not None and column.precision <= SINGLE
 
 
-def number_size(column: Column) -> tuple[int, int]:
-    """Precision and scale of a decimal; what it leaves out is 38 and 0, or 9 where it says neither.
+def number_size(column: Column, default: tuple[int, int] = (38, 9)) -> tuple[int, int]:
+    """Precision and scale of a number; a precision alone has scale 0, what else is left out is the default's.
 
     >>> number_size(Column("a")), number_size(Column("a", scale=4)), number_size(Column("a", precision=12))
     ((38, 9), (38, 4), (12, 0))
     """
     if column.precision is None:
-        return 38, 9 if column.scale is None else column.scale
+        return default[0], default[1] if column.scale is None else column.scale
     return column.precision, column.scale or 0
 
 

@@ -240,7 +240,7 @@ def test_columns_made_by_hand_hold_for_many_events_at_once(
         "VARCHAR": (True, False, 5), "BIGINT": ("5", 5, "x"), "DATE": ("2024-02-29",) * 3,
         "INTEGER[]": ("[1]", None, "x"),
     }  # fmt: skip
-    monkeypatch.setattr(trellis.engine.input.blocks, "FIRST_BLOCK", 2_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 2_000)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)
     names = {native: f"t {at}" for at, native in enumerate(kinds)}
     shop.load(*(track("first", name, v=kinds[native][0]) for native, name in names.items()))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from trellis.dialects.rudderstack.names import Names, blendo, namespace, snake
 from trellis.dialects.rudderstack.warehouses import PROVIDERS, Provider, provider_of
-from trellis.dialects.rudderstack.words import NAMESPACE_WORDS, WORDS
 from trellis.evolution.record import Rejected
 
 
@@ -139,14 +138,31 @@ def test_r56_words_of_any_case_in_events_traits_and_schemas() -> None:
 
 
 def test_r58_the_lists() -> None:
-    sizes = {letter: len(words) for letter, words in WORDS.items()}
-    assert sizes == {"P": 93, "R": 151, "S": 91, "B": 95, "D": 114, "L": 137, "M": 479}
-    assert {"XMLAGG", "XMLVALIDATE", "REGR_R2", "STDDEV_SAMP", "SEMANTICKEYPHRASETABLE"} < WORDS["M"]
-    assert "XML" not in WORDS["M"]
-    assert WORDS["P"] - NAMESPACE_WORDS["P"] == {"TO"}
-    assert WORDS["R"] ^ NAMESPACE_WORDS["R"] == {"UUID", "TIMESTAMP"}
-    assert all(WORDS[letter] == NAMESPACE_WORDS[letter] for letter in "SBDLM")
-    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*", word) for words in WORDS.values() for word in words)
+    lists = {name: provider.words for name, provider in PROVIDERS.items()}
+    assert {name: len(words) for name, words in lists.items()} == {
+        "POSTGRES": 93,
+        "RS": 151,
+        "SNOWFLAKE": 91,
+        "SNOWPIPE_STREAMING": 91,
+        "BQ": 95,
+        "BQSTREAM_ALL_EVENTS": 95,
+        "DELTALAKE": 114,
+        "CLICKHOUSE": 0,
+        "MSSQL": 479,
+        "AZURE_SYNAPSE": 479,
+        "S3_DATALAKE": 137,
+        "GCS_DATALAKE": 95,
+        "AZURE_DATALAKE": 479,
+    }
+    assert {"XMLAGG", "XMLVALIDATE", "REGR_R2", "STDDEV_SAMP", "SEMANTICKEYPHRASETABLE"} < lists["MSSQL"]
+    assert "XML" not in lists["MSSQL"]
+    others = {name: words ^ PROVIDERS[name].namespace_words for name, words in lists.items()}
+    assert {name: words for name, words in others.items() if words} == {
+        "POSTGRES": {"TO"},
+        "RS": {"UUID", "TIMESTAMP"},
+    }
+    assert "TO" not in PROVIDERS["POSTGRES"].namespace_words
+    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*", word) for words in lists.values() for word in words)
 
 
 @pytest.mark.parametrize("warehouse", PROVIDERS)
@@ -300,7 +316,7 @@ def test_a_long_schema_is_cut() -> None:
 
 # --- What always holds ----------------------------------------------------------------------------------
 
-words = st.sampled_from(sorted(set().union(*WORDS.values())))
+words = st.sampled_from(sorted(set().union(*(provider.words for provider in PROVIDERS.values()))))
 pieces = st.sampled_from([*"aZ09_ -$\\\u65e5\u00e9", "Ab", "CD", "12", "1st", "2ND", "13th", "4TH", "x" * 40])
 raws = st.one_of(
     st.lists(pieces, max_size=12).map("".join),

@@ -9,7 +9,6 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from trellis.dialects.rudderstack.warehouses import NEUTRAL, PROVIDERS, Policy, Provider, provider_of
-from trellis.dialects.rudderstack.words import WORDS
 from trellis.errors import UsageError
 
 
@@ -58,12 +57,12 @@ def test_names_of_each() -> None:
 
 
 def test_reserved_words_of_each() -> None:
-    letters = dict(
-        zip(PROVIDERS, ("P", "R", "S", "S", "B", "B", "D", "", "M", "M", "L", "B", "M"), strict=True)
-    )
-    for name, letter in letters.items():
-        assert provider_of(name).words == WORDS.get(letter, frozenset()), name
-        assert bool(provider_of(name).namespace_words) == bool(letter)
+    others = {"BQSTREAM_ALL_EVENTS": "BQ", "GCS_DATALAKE": "BQ", "SNOWPIPE_STREAMING": "SNOWFLAKE"}
+    others |= {"AZURE_DATALAKE": "MSSQL", "AZURE_SYNAPSE": "MSSQL"}
+    for name, other in others.items():
+        assert provider_of(name).words == provider_of(other).words
+    assert having(lambda p: p.words) == having(lambda p: p.namespace_words) == {*PROVIDERS} - {"CLICKHOUSE"}
+    assert having(lambda p: "EVENT_DATE" in p.words) == {"DELTALAKE"}
 
 
 TYPES = {

@@ -25,7 +25,6 @@ from trellis.destinations.base import (
 from trellis.destinations.duckdb.errors import one_line
 from trellis.destinations.duckdb.load import Load, database_of, table_name
 from trellis.destinations.duckdb.scan import newest_of
-from trellis.destinations.duckdb.types import data_type, stored_type
 from trellis.destinations.parquet.folder import make_folder
 from trellis.destinations.refusals import no_table, refuse_twins
 from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run, refuse_views
@@ -35,6 +34,7 @@ from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.schema.model import Column, DataType, Schema
+from trellis.warehouses.catalog.databases import DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,7 +53,7 @@ _COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
 class DuckDB:
     """`duckdb:PATH`."""
 
-    abilities = Abilities(max_identifier=65536, case_sensitive=False, default_dataset="main", family="duckdb")
+    abilities = Abilities(DUCKDB, default_dataset="main")
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -83,7 +83,7 @@ class DuckDB:
             return self._tables(db, dataset)
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        return stored_type(column, native)
+        return DUCKDB.type_of(column, names=native)
 
     def migration(
         self,
@@ -98,9 +98,10 @@ class DuckDB:
         refuse_twins(tables, catalog)
         refuse_views(tables, catalog)
         plan = Migration(
+            DUCKDB,
             catalog,
-            lambda c: stored_type(c, native),
-            lambda table: f"{quoted(dataset)}.{quoted(table)}",
+            partial(DUCKDB.type_of, names=native),
+            partial(DUCKDB.quote, dataset),
             retyped=retyped,
             filled=filled,
         )
@@ -239,7 +240,7 @@ class DuckDB:
             name: CatalogTable(
                 name,
                 columns,
-                {column: data_type(type_) for column, type_ in columns.items()},
+                {column: DUCKDB.data_type(type_) for column, type_ in columns.items()},
                 (name,) in views,
                 required[name],
             )

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.duckdb.types import duckdb_type
 from trellis.destinations.refusals import null_in, type_clash
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import Table
+from trellis.warehouses.catalog.databases import DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,7 +48,7 @@ def _misfit(
     other = db.cursor()
     try:
         for column in table.complete_columns:
-            wanted, name = duckdb_type(column), quoted(column.name)
+            wanted, name = DUCKDB.type_of(column), quoted(column.name)
             there = types.get(column.name.lower(), wanted)
             if there != wanted and paths:
                 source = relation(paths, [column], {column.name})

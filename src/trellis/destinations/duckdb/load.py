@@ -13,7 +13,6 @@ from trellis.destinations.duckdb.errors import one_line, refusal
 from trellis.destinations.duckdb.links import find_changes
 from trellis.destinations.duckdb.placed import Placed
 from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.duckdb.types import stored_type
 from trellis.destinations.refusals import refuse_required, refuse_twins, type_clash
 from trellis.destinations.sql.keyed import Keyed
 from trellis.destinations.sql.load import SqlLoad
@@ -22,6 +21,7 @@ from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.roots import Words
 from trellis.errors import DestinationError
 from trellis.schema.model import NOTHING, Column, Table
+from trellis.warehouses.catalog.databases import DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def table_name(database: str, dataset: str, table: str) -> str:
     """With the database, as a dataset may be called like it, or like one of DuckDB's own."""
-    return f"{quoted(database)}.{quoted(dataset)}.{quoted(table)}"
+    return DUCKDB.quote(database, dataset, table)
 
 
 def database_of(db: duckdb.DuckDBPyConnection) -> str:
@@ -64,7 +64,7 @@ class Load(SqlLoad):
     def _migrate(self) -> None:
         tables = list(self._tables())
         refuse_twins(tables, self.catalog)
-        plan = Migration(self.catalog, self._type, self._name, filled=self.commit.filled)
+        plan = Migration(DUCKDB, self.catalog, self._type, self._name, filled=self.commit.filled)
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"
@@ -120,7 +120,7 @@ class Load(SqlLoad):
             raise type_clash(table.name, column, there, wanted, unfit[0])
 
     def _type(self, column: Column) -> str:
-        return stored_type(column, self.commit.native)
+        return DUCKDB.type_of(column, names=self.commit.native)
 
     def _keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from trellis.destinations.duckdb.types import duckdb_type
 from trellis.destinations.sql.names import quoted
+from trellis.errors import SchemaError
 from trellis.schema.model import Column
+from trellis.warehouses.catalog.databases import DUCKDB
 
 
 def literal(text: str) -> str:
@@ -38,8 +39,16 @@ def _read(column: Column) -> str:
 
 
 def _null(column: Column) -> str:
-    null = f"CAST(NULL AS {duckdb_type(column)})" if column.complete else "NULL"
+    null = f"CAST(NULL AS {_read_as(column)})" if column.complete else "NULL"
     return f"{null} AS {quoted(column.name)}"
+
+
+def _read_as(column: Column) -> str:
+    """The type in which DuckDB reads a column of a file: doubles, where it has no decimals so wide."""
+    try:
+        return DUCKDB.type_of(column)
+    except SchemaError:
+        return "DOUBLE"
 
 
 def _no_pattern(path: str) -> str:

@@ -39,11 +39,12 @@ from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
 from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import no_table, refuse_twins
 from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
-from trellis.engine.arrow.types import Digits
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
 from trellis.schema.model import Column, DataType, Schema
+from trellis.warehouses.catalog.databases import DUCKDB
+from trellis.warehouses.catalog.lakes import PARQUET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,15 +70,7 @@ class Place:
 class Parquet:
     """`parquet:DIR`."""
 
-    abilities = Abilities(
-        max_identifier=65536,
-        case_sensitive=False,
-        default_dataset="",
-        family="parquet",
-        casts=False,
-        digits=Digits(9, 9, 76),
-        nested_types=True,
-    )
+    abilities = Abilities(PARQUET, default_dataset="", casts=False, nested_types=True)
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -121,7 +114,7 @@ class Parquet:
         for table in schema.tables.values():
             if table.name in manifest.tables:
                 columns_after(table, manifest.tables[table.name], retyped.get(table.name, ()))
-        plan = Migration(catalog_of(manifest), type_name, retyped=retyped, filled=filled)
+        plan = Migration(DUCKDB, catalog_of(manifest), type_name, retyped=retyped, filled=filled)
         return plan.statements(schema.tables.values())
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:

@@ -16,11 +16,12 @@ from trellis.destinations.parquet.links import LinkMerge
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable, Manifest
 from trellis.destinations.parquet.merge import KeyedMerge, Merge
 from trellis.destinations.parquet.rewrite import rewrite
-from trellis.destinations.parquet.types import data_type, type_name
+from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import refuse_required, refuse_twin_columns, refuse_twins, type_clash
 from trellis.destinations.sql.migration import emptied
 from trellis.engine.staging.stage import folder_name
 from trellis.schema.model import Column, Table
+from trellis.warehouses.catalog.lakes import PARQUET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +46,7 @@ def is_of_load(path: str, load_id: str) -> bool:
 
 def catalog_of(manifest: Manifest) -> dict[str, CatalogTable]:
     return {
-        name: CatalogTable(name, table.columns, {c: data_type(t) for c, t in table.columns.items()})
+        name: CatalogTable(name, table.columns, {c: PARQUET.data_type(t) for c, t in table.columns.items()})
         for name, table in manifest.tables.items()
     }
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.duckdb.types import duckdb_type
 from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import type_clash
 from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.schema.model import Column, Table
+from trellis.warehouses.catalog.databases import DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
@@ -58,7 +58,7 @@ def _cast(
         return pa.nulls(len(array), file_type(column))
     if nested_type(column) is not None:
         raise type_clash(table, column.name, str(array.type), type_name(column))
-    wanted = duckdb_type(column)
+    wanted = DUCKDB.type_of(column)
     db.register("old", pa.table({"value": array}))
     misfit = f"value IS NOT NULL AND TRY_CAST(value AS {wanted}) IS NULL"
     unfit = db.execute(f"SELECT value FROM old WHERE {misfit} LIMIT 1").fetchone()

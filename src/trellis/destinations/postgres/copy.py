@@ -208,5 +208,5 @@ def _reading(path: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as bad:
         raise DestinationError(
             f"{path}: this staged file cannot be read ({one_line(bad)}); if the load runs on several "
-            "machines, set TRELLIS_STAGING to a folder that all of them share; nothing was loaded"
+            "machines, name a folder that all of them share with --staging; nothing was loaded"
         ) from bad

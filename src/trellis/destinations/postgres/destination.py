@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ from trellis.destinations.postgres.catalog import has_schema, has_table, read_ca
 from trellis.destinations.postgres.errors import Unreachable, explained
 from trellis.destinations.postgres.journal import has_load, newest
 from trellis.destinations.postgres.load import deliver
-from trellis.destinations.postgres.names import name_of, refuse_names
+from trellis.destinations.postgres.names import refuse_names
 from trellis.destinations.postgres.rows import (
     batches_of,
     count_of,
@@ -39,17 +40,17 @@ from trellis.destinations.postgres.rows import (
 )
 from trellis.destinations.postgres.session import Lost, Refused, Session, connect
 from trellis.destinations.postgres.staging import clear_up
-from trellis.destinations.postgres.types import MAX_PRECISION, WEI_SIZE, postgres_type, spelled_out
+from trellis.destinations.postgres.types import spelled_out
 from trellis.destinations.postgres.url import parameters, redacted
 from trellis.destinations.refusals import no_table
 from trellis.destinations.sql.literals import postgres_value
 from trellis.destinations.sql.migration import Migration, refuse_views
 from trellis.destinations.sql.names import quoted
-from trellis.engine.arrow.types import Digits
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, UsageError
 from trellis.evolution.dialect import Journal
 from trellis.schema.model import Column, DataType, Schema
+from trellis.warehouses.catalog.databases import POSTGRES
 
 TRIES = 5
 PAUSE = 0.5
@@ -63,13 +64,7 @@ _WHERE = ("host", "port", "dbname", "user")
 class Postgres:
     """`postgresql://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE`."""
 
-    abilities = Abilities(
-        max_identifier=63,
-        case_sensitive=True,
-        default_dataset="public",
-        family="postgres",
-        digits=Digits(6, 6, MAX_PRECISION, WEI_SIZE),
-    )
+    abilities = Abilities(POSTGRES, default_dataset="public")
 
     def __init__(self, url: str) -> None:
         try:
@@ -105,7 +100,7 @@ class Postgres:
             return read_catalog(session, dataset).tables
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        return spelled_out(postgres_type(column, native))
+        return spelled_out(POSTGRES.type_of(column, names=native))
 
     def migration(
         self,
@@ -122,10 +117,10 @@ class Postgres:
             catalog = read_catalog(session, dataset).tables
         refuse_views(tables, catalog)
         plan = Migration(
+            POSTGRES,
             catalog,
-            lambda column: postgres_type(column, native),
-            lambda table: name_of(dataset, table),
-            str,
+            partial(POSTGRES.type_of, names=native),
+            partial(POSTGRES.quote, dataset),
             retyped,
             filled,
             postgres_value,

@@ -17,7 +17,6 @@ from trellis.destinations.postgres.names import digest, name_of, refuse_names
 from trellis.destinations.postgres.rows import newest_row_of
 from trellis.destinations.postgres.session import Aim, Refused, Session
 from trellis.destinations.postgres.staging import Staging, clear_up, wait_for
-from trellis.destinations.postgres.types import postgres_type
 from trellis.destinations.refusals import refuse_required, type_clash
 from trellis.destinations.sql.keyed import POSTGRES, Keyed
 from trellis.destinations.sql.links import Linking, changes_of
@@ -28,6 +27,7 @@ from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.roots import Words
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
+from trellis.warehouses.catalog import databases
 
 if TYPE_CHECKING:
     import psycopg
@@ -72,7 +72,7 @@ def tables_of(commit: Commit) -> list[Table]:
 
 
 def type_of(commit: Commit, column: Column) -> str:
-    return postgres_type(column, commit.native)
+    return databases.POSTGRES.type_of(column, names=commit.native)
 
 
 def is_there(session: Session, commit: Commit) -> bool:
@@ -163,10 +163,10 @@ class Load(SqlLoad):
     def _migrate_one(self, table: Table) -> None:
         commit, known = self.commit, self.catalog.tables
         plan = Migration(
+            databases.POSTGRES,
             known,
             lambda c: type_of(commit, c),
             self._name,
-            str,
             commit.retyped,
             commit.filled,
             postgres_value,

@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
+from trellis.warehouses.catalog.databases import POSTGRES
 
-LIMIT = 63
-"""Bytes; what goes beyond would be cut off in silence."""
 _STAGING = "_trellis_staging"
 
 
 def name_of(schema: str, table: str) -> str:
-    return f"{quoted(schema)}.{quoted(table)}"
+    return POSTGRES.quote(schema, table)
 
 
 def staging_schema(dataset: str) -> str:
@@ -24,11 +22,11 @@ def staging_schema(dataset: str) -> str:
     >>> staging_schema("shop"), len(staging_schema("s" * 60))
     ('shop_trellis_staging', 63)
     """
-    whole = dataset + _STAGING
-    if len(whole.encode()) <= LIMIT:
+    whole, limit = dataset + _STAGING, POSTGRES.identifiers.max_length
+    if POSTGRES.identifiers.length(whole) <= limit:
         return whole
     short = f"_{digest(dataset)[:8]}{_STAGING}"
-    return dataset.encode()[: LIMIT - len(short)].decode(errors="ignore") + short
+    return dataset.encode()[: limit - len(short)].decode(errors="ignore") + short
 
 
 def digest(*names: str) -> str:
@@ -66,10 +64,10 @@ def refuse_names(dataset: str, tables: Iterable[Table]) -> None:
 
 
 def _refuse(name: str, what: str) -> None:
-    size = len(name.encode())
-    if size > LIMIT:
+    limit, size = POSTGRES.identifiers.max_length, POSTGRES.identifiers.length(name)
+    if size > limit:
         raise SchemaError(
-            f"{what} {name}: the name has {size} bytes, and PostgreSQL takes {LIMIT}; shorten it, or choose "
+            f"{what} {name}: the name has {size} bytes, and PostgreSQL takes {limit}; shorten it, or choose "
             "the naming convention snake_case"
         )
     if not name or "\0" in name:

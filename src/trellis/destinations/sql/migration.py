@@ -11,6 +11,9 @@ from trellis.destinations.sql.literals import Written, duckdb_value
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
+from trellis.warehouses import statements as sql
+from trellis.warehouses.statements import ColumnDefinition
+from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Migration:
-    """`type_of` and `name_of` speak the destination's language; `folded` names that are equal are one to it.
+    """`type_of` and `name_of` give the types of columns and the quoted names of tables in the warehouse.
 
     `retyped` names columns, by table, that are there and get the type that the schema says; `filled` holds
     what rows that are there get in new columns, and `written` writes such a value down.
     """
 
+    warehouse: Warehouse
     catalog: Mapping[str, CatalogTable]
     type_of: Callable[[Column], str]
     name_of: Callable[[str], str] = quoted
-    folded: Callable[[str], str] = str.lower
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     filled: Filled = field(default_factory=dict)
     written: Written = duckdb_value
@@ -41,40 +44,35 @@ class Migration:
             return []
         name = self.name_of(table.name)
         if table.name not in self.catalog:
-            listed = ", ".join(self._column(c) + (" NOT NULL" if c.required else "") for c in columns)
-            return [f"CREATE TABLE {name} ({listed})"]
-        made, missing = [], self.missing(table)
+            definitions = [ColumnDefinition(c.name, self.type_of(c), c.required) for c in columns]
+            return [sql.create_table(self.warehouse, name, definitions)]
+        statements: list[str] = []
+        missing = self.missing(table)
         for column in missing:
-            made += self._added(name, column, self.filled.get(table.name, {}).get(column.name))
-            if column.required:
-                made.append(f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} SET NOT NULL")
+            statements += self._added(name, column, self.filled.get(table.name, {}).get(column.name))
         retyped = self.retyped.get(table.name, ())
-        there = (c for c in columns if c.name in retyped and c not in missing)
-        made.extend(f"ALTER TABLE {name} ALTER COLUMN {self._retyped(c)}" for c in there)
-        return made
+        for column in columns:
+            if column.name in retyped and column not in missing:
+                statements.append(sql.set_type(self.warehouse, name, column.name, self.type_of(column)))
+        return statements
 
     def missing(self, table: Table) -> list[Column]:
         """Columns of the schema that a real table lacks."""
-        real = self.catalog.get(table.name)
-        there = {self.folded(name) for name in real.columns} if real else set()
-        return [c for c in table.complete_columns if self.folded(c.name) not in there]
+        key, real = self.warehouse.identifiers.key, self.catalog.get(table.name)
+        known = {key(name) for name in real.columns} if real else set()
+        return [column for column in table.complete_columns if key(column.name) not in known]
 
     def _added(self, name: str, column: Column, value: pa.Scalar | None) -> list[str]:
-        adding = f"ALTER TABLE {name} ADD COLUMN {self._column(column)}"
-        if value is None:
-            return [adding]
-        default = self.written(value, self.type_of(column))
-        return [
-            f"{adding} DEFAULT {default}",
-            f"ALTER TABLE {name} ALTER COLUMN {quoted(column.name)} DROP DEFAULT",
-        ]
-
-    def _column(self, column: Column) -> str:
-        return f"{quoted(column.name)} {self.type_of(column)}"
-
-    def _retyped(self, column: Column) -> str:
-        name, type_ = quoted(column.name), self.type_of(column)
-        return f"{name} TYPE {type_} USING CAST({name} AS {type_})"
+        """That it is required is said last, when the rows that are there have a value."""
+        type_ = self.type_of(column)
+        default = "" if value is None else f"DEFAULT {self.written(value, type_)}"
+        definition = ColumnDefinition(column.name, type_, constraint=default)
+        statements = sql.add_columns(self.warehouse, name, [definition])
+        if default:
+            statements.append(sql.drop_default(self.warehouse, name, column.name))
+        if column.required:
+            statements.append(sql.set_not_null(self.warehouse, name, column.name))
+        return statements
 
 
 def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -> None:

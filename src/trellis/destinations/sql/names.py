@@ -1,6 +1,8 @@
-"""Names as they stand in SQL."""
+"""Names as they stand in the SQL that DuckDB and PostgreSQL share."""
 
 from __future__ import annotations
+
+from trellis.warehouses.identifiers import DOUBLE_QUOTES
 
 
 def quoted(name: str) -> str:
@@ -9,4 +11,4 @@ def quoted(name: str) -> str:
     >>> quoted('a"b')
     '"a""b"'
     """
-    return '"' + name.replace('"', '""') + '"'
+    return DOUBLE_QUOTES.quote(name)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from trellis.destinations.duckdb.types import duckdb_type
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.versions import Versions
 from trellis.errors import SchemaError
 from trellis.evolution.loading import ChainLoad, Strategy
 from trellis.schema.model import Column, Table
+from trellis.warehouses.catalog.databases import DUCKDB
 
 LEAVING = "temp.main.leaving"
 COMING = "temp.main.coming"
@@ -34,7 +34,7 @@ class Words:
     leaving: str = LEAVING
     coming: str = COMING
     place: str = "row_number() OVER ()"
-    type_of: Callable[[Column], str] = duckdb_type
+    type_of: Callable[[Column], str] = DUCKDB.type_of
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from trellis.dialects.dlt.widen import widened
 from trellis.evolution.coerce import coercer
 from trellis.evolution.kinds import Kind, TypedKind, classifier
 from trellis.evolution.values import MISFIT, WEI_SIZE
-from trellis.evolution.wei import wei_size, with_room
+from trellis.evolution.wei import with_room
 from trellis.schema.model import Column, DataType, Schema, Table, number_size
 from trellis.schema.naming import Naming
 from trellis.schema.rules import hints_for, preferred_type
@@ -90,5 +90,5 @@ def _coercer(column: Column) -> Callable[[Any], Any]:
     if column.data_type == "decimal" and precision is None:
         precision, scale = number_size(column)
     elif column.data_type == "wei":
-        precision, scale = wei_size(column)
+        precision, scale = number_size(column, WEI_SIZE)
     return coercer(column.data_type, timezone=column.timezone, precision=precision, scale=scale)

@@ -143,9 +143,10 @@ class RudderKeep(QuietKeep):
         return named.links() if named.table(MERGE_RULES) in schema.tables else None
 
     def native(self, schema: Schema, family: str) -> Mapping[DataType, str]:
-        if family != "postgres":
+        provider = PROVIDERS[_HOME.get(family, _POSTGRES)]
+        if provider.warehouse.name != family:
             return {}
-        types = PROVIDERS[_POSTGRES].types
+        types = provider.types
         return {
             "bigint": types["int"],
             "double": types["float"],
@@ -158,10 +159,10 @@ class RudderKeep(QuietKeep):
     def ddl(
         self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
     ) -> tuple[str, Sequence[str]] | None:
-        warehouse = options_of(after).warehouse
-        if family == "postgres" and warehouse.name == _POSTGRES:
+        provider = options_of(after).warehouse
+        if provider.warehouse.name == family:
             return None
-        return warehouse.name, statements(warehouse, dataset, before, after)
+        return provider.name, statements(provider, dataset, before, after)
 
     def journal(self) -> Journal:
         return JOURNAL

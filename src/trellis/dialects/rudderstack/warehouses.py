@@ -1,4 +1,4 @@
-"""What sets one warehouse apart from the next, as data (spec rudderstack.md, sections 1, 6, 7.8, 9).
+"""What RudderStack does otherwise for one warehouse than for the next (spec rudderstack.md, 1, 6, 7.8, 9).
 
 Nothing else in this dialect asks a warehouse for its name; it reads the fields of its `Provider`.
 """
@@ -10,8 +10,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
-from trellis.dialects.rudderstack.words import NAMESPACE_WORDS, WORDS
 from trellis.errors import UsageError, nearest
+from trellis.warehouses.catalog.databases import (
+    BIGQUERY,
+    CLICKHOUSE,
+    POSTGRES,
+    REDSHIFT,
+    SNOWFLAKE,
+    SQL_SERVER,
+    SYNAPSE,
+)
+from trellis.warehouses.catalog.lakes import ATHENA, DATABRICKS
+from trellis.warehouses.warehouse import Warehouse
 
 Neutral = Literal["int", "bigint", "float", "boolean", "datetime", "string", "text", "json"]
 NEUTRAL: Final[tuple[Neutral, ...]] = get_args(Neutral)
@@ -40,15 +50,19 @@ class Policy:
 
 @dataclass(frozen=True)
 class Provider:
-    """One warehouse, under the name it has in `integrations`."""
+    """One warehouse, under the name it has in `integrations`.
+
+    `words`, in upper case, cannot be names of tables and columns, nor of schemas but for `other_words`: these
+    are words for only one of the two.
+    """
 
     name: str
+    warehouse: Warehouse
     types: Types = field(hash=False)
     policy: Policy
 
     words: frozenset[str] = frozenset()
-    namespace_words: frozenset[str] = frozenset()
-    case: Literal["lower", "upper"] = "lower"
+    other_words: frozenset[str] = frozenset()
     max_name: int | None = 127
     """Characters of the longest name of a table or column; None without a limit."""
     database: str | None = None
@@ -80,6 +94,14 @@ class Provider:
     """A table with more than `max_columns` fails the load, or is told of and left to the warehouse."""
 
     @property
+    def case(self) -> Literal["lower", "upper"]:
+        return "upper" if self.warehouse.identifiers.folds == "upper" else "lower"
+
+    @property
+    def namespace_words(self) -> frozenset[str]:
+        return self.words ^ self.other_words
+
+    @property
     def json_type(self) -> Neutral:
         """The type of the column that a JSON path gives: string where the warehouse has none for JSON."""
         return "string" if self.types["json"] == self.types["string"] else "json"
@@ -105,34 +127,35 @@ _APPEND: Final = Policy("append", "raw", users="append")
 
 _POSTGRES = Provider(
     "POSTGRES",
+    POSTGRES,
     _types("bigint", "numeric", "boolean", "timestamptz", "text", "jsonb"),
     Policy("replace", "survivors"),
-    WORDS["P"],
-    NAMESPACE_WORDS["P"],
-    max_name=63,
+    POSTGRES.identifiers.reserved_words,
+    frozenset(("TO",)),
+    max_name=POSTGRES.identifiers.max_length,
     json_paths=True,
     full_event="json",
     blank_is_null=True,
-    max_columns=1600,
+    max_columns=POSTGRES.max_columns,
 )
 _REDSHIFT = Provider(
     "RS",
+    REDSHIFT,
     _types("bigint", "double precision", "boolean", "timestamp", "varchar(65535)", "super"),
     Policy("replace", "raw"),
-    WORDS["R"],
-    NAMESPACE_WORDS["R"],
+    REDSHIFT.identifiers.reserved_words,
+    frozenset(("TIMESTAMP", "UUID")),
     json_paths=True,
     full_event="text",
     text_beyond=512,
-    max_columns=1600,
+    max_columns=REDSHIFT.max_columns,
 )
 _SNOWFLAKE = Provider(
     "SNOWFLAKE",
+    SNOWFLAKE,
     _types("number", "double precision", "boolean", "timestamp_tz", "varchar", "variant"),
     Policy("keep", "raw", overwrites_for_etl=True),
-    WORDS["S"],
-    NAMESPACE_WORDS["S"],
-    "upper",
+    SNOWFLAKE.identifiers.reserved_words,
     identities=True,
     iceberg=_types(
         "number(10,0)", "double precision", "boolean", "timestamp_ntz(6)", "varchar", bigint="number(19,0)"
@@ -143,28 +166,29 @@ _SNOWFLAKE = Provider(
 _SNOWPIPE = replace(_SNOWFLAKE, name="SNOWPIPE_STREAMING", policy=_APPEND, stream=True, identities=False)
 _BIGQUERY = Provider(
     "BQ",
+    BIGQUERY,
     _types("INTEGER", "FLOAT", "BOOLEAN", "TIMESTAMP", "STRING"),
     Policy("append", "raw", users="append-filled", prefer_append=True),
-    WORDS["B"],
-    NAMESPACE_WORDS["B"],
+    BIGQUERY.identifiers.reserved_words,
     identities=True,
     json_paths=True,
     uuid_ts_in_seconds=True,
     loaded_at=True,
-    max_columns=10_000,
+    max_columns=BIGQUERY.max_columns,
 )
 _BIGQUERY_STREAM = replace(
     _BIGQUERY, name="BQSTREAM_ALL_EVENTS", policy=_APPEND, stream=True, identities=False
 )
 _DELTA = Provider(
     "DELTALAKE",
+    DATABRICKS,
     _types("BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING"),
     Policy("replace", "survivors"),
-    WORDS["D"],
-    NAMESPACE_WORDS["D"],
+    DATABRICKS.identifiers.reserved_words | {"EVENT_DATE"},
 )
 _CLICKHOUSE = Provider(
     "CLICKHOUSE",
+    CLICKHOUSE,
     _types("Int64", "Float64", "UInt8", "DateTime", "String"),
     Policy("replace", "merge", keys=("received_at", "id")),
     database="rudder",
@@ -173,60 +197,43 @@ _CLICKHOUSE = Provider(
 )
 _SQL_SERVER = Provider(
     "MSSQL",
+    SQL_SERVER,
     _types("bigint", "decimal(28,10)", "bit", "datetimeoffset", "nvarchar(512)"),
     Policy("replace", "merge"),
-    WORDS["M"],
-    NAMESPACE_WORDS["M"],
+    SQL_SERVER.identifiers.reserved_words,
     full_event="json",
     max_string=512,
     blank_is_null=True,
-    max_columns=1024,
+    max_columns=SQL_SERVER.max_columns,
 )
 _SYNAPSE = replace(
     _SQL_SERVER,
     name="AZURE_SYNAPSE",
+    warehouse=SYNAPSE,
     types=_types("bigint", "decimal(28,10)", "bit", "datetimeoffset", "varchar(512)"),
 )
 _S3 = Provider(
     "S3_DATALAKE",
+    ATHENA,
     _types("bigint", "double", "boolean", "timestamp", "varchar(65535)"),
     _APPEND,
-    WORDS["L"],
-    NAMESPACE_WORDS["L"],
+    ATHENA.identifiers.reserved_words,
     max_name=None,
     lake=True,
     max_columns=10_000,
     beyond_columns="fail",
 )
 _GCS, _AZURE = (
-    replace(
-        _S3,
-        name=name,
-        words=WORDS[letter],
-        namespace_words=NAMESPACE_WORDS[letter],
-        max_columns=None,
-        beyond_columns="tell",
-    )
-    for name, letter in (("GCS_DATALAKE", "B"), ("AZURE_DATALAKE", "M"))
+    replace(_S3, name=name, words=words.reserved_words, max_columns=None, beyond_columns="tell")
+    for name, words in (("GCS_DATALAKE", BIGQUERY.identifiers), ("AZURE_DATALAKE", SQL_SERVER.identifiers))
 )
 
 PROVIDERS: Mapping[str, Provider] = MappingProxyType(
     {
-        each.name: each
-        for each in (
-            _POSTGRES,
-            _REDSHIFT,
-            _SNOWFLAKE,
-            _SNOWPIPE,
-            _BIGQUERY,
-            _BIGQUERY_STREAM,
-            _DELTA,
-            _CLICKHOUSE,
-            _SQL_SERVER,
-            _SYNAPSE,
-            _S3,
-            _GCS,
-            _AZURE,
+        provider.name: provider
+        for provider in (
+            *(_POSTGRES, _REDSHIFT, _SNOWFLAKE, _SNOWPIPE, _BIGQUERY, _BIGQUERY_STREAM, _DELTA),
+            *(_CLICKHOUSE, _SQL_SERVER, _SYNAPSE, _S3, _GCS, _AZURE),
         )
     }
 )

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from trellis.engine.arrow.types import arrow_type, column_type
 from trellis.evolution.coerce import coercer
-from trellis.evolution.values import MISFIT
-from trellis.evolution.wei import wei_size
+from trellis.evolution.values import MISFIT, WEI_SIZE
 from trellis.schema.model import Column, number_size
 
 _NUMBERS = ("bigint", "double", "decimal", "text")
@@ -38,7 +37,7 @@ def texts_of_numbers(array: pa.Array, column: Column) -> pa.Array | None:
         return pa.nulls(len(array), pa.string())
     if found.data_type not in _NUMBERS:
         return None
-    precision, scale = wei_size(column) if column.data_type == "wei" else number_size(column)
+    precision, scale = number_size(column, WEI_SIZE) if column.data_type == "wei" else number_size(column)
     into = coercer(column.data_type, precision=precision, scale=scale)
     numbers = [None if value is None else into(value) for value in array.to_pylist()]
     return None if MISFIT in numbers else number_texts(numbers)

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from trellis.engine.arrow.nested_types import nested_type
 from trellis.evolution.values import WEI_SIZE
-from trellis.evolution.wei import wei_size
 from trellis.schema.model import Column, DataType, Table, is_single, number_size
 
 MAX_PRECISION = 76
@@ -56,7 +55,7 @@ _TYPES: Mapping[DataType, Callable[[Column], pa.DataType]] = {
     "binary": lambda _: pa.binary(),
     "json": lambda column: nested_type(column) or pa.string(),
     "decimal": lambda column: _exact(*number_size(column)),
-    "wei": lambda column: _exact(*wei_size(column)),
+    "wei": lambda column: _exact(*number_size(column, WEI_SIZE)),
 }
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
-from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
 from trellis.engine.exact.routed_rows import Spreader
+from trellis.engine.input.blocks import line_array
 from trellis.engine.staging.batches import Keyring, TableBatch
 
 Line = tuple[int, bytes]
@@ -22,21 +24,20 @@ FEW = 16
 """Lines that are not divided further to find what is special among them."""
 SAMPLES = 64
 """Lines that are looked at for the types of lists."""
-CHUNK = 256
-"""Lines of a sort that are read together, so that one that cannot be read does not cost much."""
 STALE = 8
 """A recipe is made anew if it did not do for one in so many lines."""
-PART = 1_000
-"""Lines whose sorts are read together: one that is no JSON leaves so many to the exact way."""
+MISSES = 100
+"""Reads of one sort that may fail before the rest of its lines go the exact way."""
 TRIES, WORTH = 400, 0.5
 """After so many lines of a sort, at least this part of them must have gone by the recipe."""
 
 
 @dataclass
 class _Known:
-    """What is known of one sort."""
+    """What is known of one sort; `version` is that of the tables that its recipe was made for."""
 
     by: ByRecipe | None = None
+    version: int = -1
     stale: bool = True
     tried: int = 0
     done: int = 0
@@ -59,21 +60,19 @@ class Sorts:
         batches: list[TableBatch] = []
         left: list[Line] = []
         groups: dict[Sort, list[Line]] = {}
-        for start in range(0, len(lines), PART):
-            part = lines[start : start + PART]
-            try:
-                sorts = self._sorts(part)
-            except NotClean:
-                left += part
-                continue
-            for sort, line in zip(sorts, part, strict=True):
-                groups.setdefault(sort, []).append(line)
-        done = 0
+        sorted_lines, others = self._sorts(lines)
+        left += others
+        for sort, line in sorted_lines:
+            groups.setdefault(sort, []).append(line)
+        done, version = 0, self.spreader.tables.known
         for sort, group in groups.items():
             known = self.known.setdefault(sort, _Known())
             if len(group) < LEAST or not known.worth:
                 left += group
                 continue
+            if known.by is not None and known.version != version:
+                known.by = known.by.relearned()
+            known.version = version
             if known.stale:
                 recipe = self.spreader.route.recipe(sort)
                 seen = seen_in([line for _, line in group[:SAMPLES]])
@@ -89,9 +88,12 @@ class Sorts:
             done += len(group) - (len(left) - kept)
         return batches, sorted(left), done
 
-    def _sorts(self, lines: Sequence[Line]) -> list[Sort]:
-        read = read_strictly(b"\n".join([line for _, line in lines]) + b"\n", self.keys, "ignore")
-        return list(zip(*(column.to_pylist() for column in read.columns), strict=True))
+    def _sorts(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[Sort, Line]], list[Line]]:
+        """The lines with their sorts, and those that cannot be read."""
+        read = _read(StrictReader(self.keys, (), FEW, MISSES, "ignore"), lines)
+        sorts = zip(*(column.to_pylist() for column in read.records.columns), strict=True)
+        chosen = (lines[at] for at in read.lines.tolist())
+        return zip(sorts, chosen, strict=True), _left(read, lines)
 
     def _group(
         self,
@@ -101,30 +103,10 @@ class Sorts:
         batches: list[TableBatch],
         left: list[Line],
     ) -> None:
-        read: list[Line] = []
-        tables: list[pa.Table] = []
-        for start in range(0, len(lines), CHUNK):
-            for part, table in self._read(by, lines[start : start + CHUNK], left):
-                read += part
-                tables.append(table)
-        if tables:
-            self._rows(by, pa.concat_tables(tables), read, keyring, batches, left)
-
-    def _read(
-        self, by: ByRecipe, lines: Sequence[Line], left: list[Line]
-    ) -> Iterator[tuple[Sequence[Line], pa.Table]]:
-        """What of the lines can be read: all, or by halves until what cannot is among few."""
-        try:
-            table = by.read([line for _, line in lines])
-        except NotClean:
-            if len(lines) <= FEW:
-                left += lines
-                return
-            middle = len(lines) // 2
-            yield from self._read(by, lines[:middle], left)
-            yield from self._read(by, lines[middle:], left)
-            return
-        yield lines, table
+        read = _read(StrictReader(by.schema, by.misfits, FEW, MISSES), lines)
+        left += _left(read, lines)
+        if len(read.lines):
+            self._rows(by, read.records, [lines[at] for at in read.lines.tolist()], keyring, batches, left)
 
     def _rows(
         self,
@@ -138,7 +120,15 @@ class Sorts:
         """The rows of what was read: of all, or by halves until what is special is among few."""
         try:
             made, odd = by.rows(records, [line for _, line in lines], keyring)
-        except NotClean:
+        except SpecialRows as special:
+            rows = {*special.rows}
+            left += [lines[at] for at in special.rows]
+            others = [at for at in range(len(lines)) if at not in rows]
+            if others:
+                ordinary = records.take(pa.array(others))
+                self._rows(by, ordinary, [lines[at] for at in others], keyring, batches, left)
+            return
+        except FastPathMiss:
             if len(lines) <= FEW:
                 left += lines
                 return
@@ -149,3 +139,12 @@ class Sorts:
         batches += made
         if odd:
             self.spreader.oddities[by.recipe.oddity] += odd
+
+
+def _read(reader: StrictReader, lines: Sequence[Line]) -> StrictRead:
+    return reader.read(line_array(b"".join([line + b"\n" for _, line in lines])), np.arange(len(lines)))
+
+
+def _left(read: StrictRead, lines: Sequence[Line]) -> list[Line]:
+    """The lines that were not read."""
+    return [lines[at] for part in (read.misfits, read.unread) for at in part.tolist()]

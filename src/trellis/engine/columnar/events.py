@@ -8,24 +8,28 @@ or nothing but white space. Everything else is left to the exact way (`spread.py
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.columnar.layout import CLASSES
+from trellis.engine.columnar.misfits import beginnings, misfit_pattern
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.staging.batches import Keyring, TableBatch, array_of
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
+Mask = npt.NDArray[np.bool_]
 Seen = Mapping[Path, pa.DataType]
 
 _READ: Final[Mapping[DataType, pa.DataType]] = {
@@ -46,26 +50,49 @@ _DASH: Final = 4
 
 @dataclass(frozen=True)
 class ByRecipe:
-    """A recipe with the tables it is for. `schema` is what the lines must look like."""
+    """A recipe with the tables it is for.
+
+    `schema` is what the lines must look like, `misfits` are patterns of those that do not.
+    """
 
     recipe: Recipe
     walks: tuple[TableWalk, ...]
     schema: pa.Schema
+    misfits: tuple[str, ...]
     leaves: tuple[Mapping[Path, Column], ...]
     times: frozenset[Path]
     empty: frozenset[Path]
     """Where something may stand that is blank."""
 
-    def read(self, lines: Sequence[bytes]) -> pa.Table:
-        """The records of these lines. Raises NotClean."""
-        return read_strictly(b"\n".join(lines) + b"\n", self.schema)
+    def relearned(self) -> ByRecipe:
+        """The same with the patterns for what was met by now."""
+        return replace(self, misfits=tuple(self._misfits()))
+
+    def _misfits(self) -> Iterator[str]:
+        """The patterns of lines with values of classes that their column does not take as they are."""
+        for leaves, walk in zip(self.leaves, self.walks, strict=True):
+            for path, column in leaves.items():
+                slot = walk.slots.get(column.name)
+                accepted = CLASSES[_READ[_type(column)]]
+                others = [each for each in slot.classes if each not in accepted] if slot else []
+                for begins in beginnings(others, accepted):
+                    yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, begins)
 
     def rows(
         self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
     ) -> tuple[list[TableBatch], int]:
-        """The batches of records that were read, and how many of them are odd. Raises NotClean."""
-        found = _flat((), records.schema, [_one(column) for column in records.columns])
-        ready = _Ready(self, {path: self._clean(path, array, lines) for path, array in found})
+        """The batches of records that were read, and how many of them are odd.
+
+        Raises FastPathMiss, or SpecialRows where these are known.
+        """
+        arrays = _flat((), records.schema, [_one(column) for column in records.columns])
+        special: Mask = np.zeros(records.num_rows, np.bool_)
+        values = {path: self._clean(path, array, lines, special) for path, array in arrays}
+        for path in self.recipe.required:
+            _mark(special, pc.is_null(values[path]))
+        if special.any():
+            raise SpecialRows(np.flatnonzero(special).tolist())
+        ready = _Ready(self, values)
         batches = [
             ready.batch(rows, walk, leaves, keyring)
             for rows, walk, leaves in zip(self.recipe.rows, self.walks, self.leaves, strict=True)
@@ -73,19 +100,20 @@ class ByRecipe:
         ready.check(batches[0])
         return [batch for batch in batches if batch.rows], ready.odd()
 
-    def _clean(self, path: Path, array: pa.Array, lines: Sequence[bytes]) -> pa.Array:
+    def _clean(self, path: Path, array: pa.Array, lines: Sequence[bytes], special: Mask) -> pa.Array:
+        """The values at a path as they are stored; rows that need the exact way are marked as special."""
         if pa.types.is_list(array.type):
             return _lists(path, array, lines, self.recipe.list_text)
         if not pa.types.is_string(array.type):
             if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
-                raise NotClean
+                _mark(special, pc.invert(pc.is_finite(array)))
             return array
         array = _without_blanks(array)
         if path in self.empty and array.null_count < len(array):
-            raise NotClean
+            _mark(special, pc.is_valid(array))
         if path in self.times:
-            return _moments(array, self.recipe.time_of)
-        _refuse_special(array, self.recipe.is_plain, self.recipe.longest)
+            return _moments(array, self.recipe.time_of, special)
+        _mark_special(array, self.recipe.is_plain, self.recipe.longest, special)
         return array
 
 
@@ -123,7 +151,8 @@ def prepare(recipe: Recipe, walk_of: Callable[[str], TableWalk], seen: Seen) -> 
     schema = _schema(types)
     if schema is None:
         return None
-    return ByRecipe(recipe, walks, schema, leaves, frozenset(times), frozenset(empty))
+    by = ByRecipe(recipe, walks, schema, (), leaves, frozenset(times), frozenset(empty))
+    return by.relearned()
 
 
 def seen_in(lines: Sequence[bytes]) -> Seen:
@@ -271,8 +300,6 @@ class _Ready:
         self.by = by
         self.values = values
         self.size = len(next(iter(values.values())))
-        if any(values[path].null_count for path in by.recipe.required):
-            raise NotClean
 
     def batch(
         self, rows: Rows, walk: TableWalk, leaves: Mapping[Path, Column], keyring: Keyring
@@ -295,26 +322,26 @@ class _Ready:
                 continue
             known = _column(walk, name)
             if known is None:
-                raise NotClean
+                raise FastPathMiss
             fitted = array if chosen is None else array.filter(chosen)
             batch.columns[name] = fitted.cast(arrow_type(known))
         for name, values in keyring.root(walk.place, walk.keys, size, (), None).items():
             if name not in table.columns:
-                raise NotClean
+                raise FastPathMiss
             batch.columns[name] = array_of(table, table.columns[name], values)
         return batch
 
     def check(self, batch: TableBatch) -> None:
-        """Raises NotClean where a text does not repeat what a column says."""
+        """Raises FastPathMiss where a text does not repeat what a column says."""
         for path, column in self.by.recipe.same.items():
             said = self.values[path]
             if said.null_count == len(said):
                 continue
             known = batch.columns.get(column)
             if known is None or pc.all(pc.equal(said, known.cast(said.type)), min_count=0).as_py() is False:
-                raise NotClean
+                raise FastPathMiss
             if pc.any(pc.and_(pc.is_valid(said), pc.is_null(known)), min_count=0).as_py():
-                raise NotClean
+                raise FastPathMiss
 
     def odd(self) -> int:
         if self.by.recipe.early is None:
@@ -341,14 +368,14 @@ class _Ready:
         moved = pc.subtract(start, pc.subtract(less, more))
         bounds = pc.min_max(moved).as_py()
         if bounds["min"] is not None and (bounds["min"] < _FIRST or bounds["max"] >= _LAST):
-            raise NotClean
+            raise FastPathMiss
         return pc.coalesce(said, moved.cast(_STAMP))
 
 
 def _either(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Of two keys of one column the one that is there. Raises NotClean where both are."""
+    """Of two keys of one column the one that is there. Raises FastPathMiss where both are."""
     if pc.any(pc.and_(pc.is_valid(one), pc.is_valid(other))).as_py():
-        raise NotClean
+        raise FastPathMiss
     return pc.coalesce(one, other)
 
 
@@ -363,21 +390,25 @@ def _without_blanks(array: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, pa.string()), array)
 
 
-def _moments(array: pa.Array, time_of: Callable[[str], datetime | None]) -> pa.Array:
-    """Texts of the common shape all at once, of others one by one."""
+def _mark(special: Mask, rows: pa.Array) -> None:
+    """Mark the rows for which an array is true."""
+    special |= pc.fill_null(rows, False).to_numpy(zero_copy_only=False)
+
+
+def _moments(array: pa.Array, time_of: Callable[[str], datetime | None], special: Mask) -> pa.Array:
+    """Texts of the common shape all at once, of others one by one; those that are no times are special."""
     if array.null_count == len(array):
         return pa.nulls(len(array), _STAMP)
     odd = pc.fill_null(pc.invert(pc.match_substring_regex(array, _TIME)), False)
     others: list[datetime | None] = []
     if pc.any(odd).as_py():
         others = [time_of(text) for text in array.filter(odd).to_pylist()]
-        if None in others:
-            raise NotClean
+        special[np.flatnonzero(odd.to_numpy(zero_copy_only=False))[[each is None for each in others]]] = True
         array = pc.if_else(odd, pa.scalar(None, pa.string()), array)
     try:
         made = pc.floor_temporal(array.cast(_STAMP), unit="millisecond")
     except pa.ArrowException:
-        raise NotClean from None
+        raise FastPathMiss from None
     return pc.replace_with_mask(made, odd, pa.array(others, _STAMP)) if others else made
 
 
@@ -410,15 +441,17 @@ def _has_gaps(values: pa.Array) -> bool:
     return any(each.null_count or _has_gaps(each) for each in inner)
 
 
-def _refuse_special(array: pa.Array, is_plain: Callable[[str], bool], longest: int | None) -> None:
-    """Raises NotClean where a text is a time, white space alone, or too long."""
+def _mark_special(
+    array: pa.Array, is_plain: Callable[[str], bool], longest: int | None, marked: Mask
+) -> None:
+    """Marks the rows in which a text is a time, white space alone, or too long."""
     if array.null_count == len(array):
         return
     _, offsets, content = array.buffers()
     bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
     starts, lengths = bounds[:-1], np.diff(bounds)
-    if longest is not None and lengths.max() > longest:
-        raise NotClean
+    if longest is not None:
+        marked |= lengths > longest
     raw = np.frombuffer(content, np.uint8)
     filled = lengths > 0
     first = raw[starts[filled]]
@@ -427,5 +460,6 @@ def _refuse_special(array: pa.Array, is_plain: Callable[[str], bool], longest: i
     long = lengths > _DASH
     special[long] |= raw[starts[long] + _DASH] == ord("-")
     places = np.flatnonzero(special)
-    if len(places) and not all(map(is_plain, array.take(pa.array(places)).drop_null().to_pylist())):
-        raise NotClean
+    if len(places):
+        texts = array.take(pa.array(places)).to_pylist()
+        marked[places[[text is not None and not is_plain(text) for text in texts]]] = True

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from trellis.engine.columnar.authored.columns import Read, SpecialRows, Vectors
+from trellis.engine.columnar.authored.columns import Read, Vectors
 from trellis.engine.columnar.authored.lines import LineVectors
 from trellis.engine.columnar.authored.regular import is_regular
 from trellis.engine.columnar.authored.typed import TypedRecords
-from trellis.engine.columnar.lines import NotClean
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.columnar.typed.kinds import marked_rows
 from trellis.engine.conform.learned import Conformed
 from trellis.engine.exact.text import count_keys, to_json
@@ -47,6 +47,7 @@ class AuthoredConformer:
         self.program = program
         self.table = plan.schema.tables[program.table]
         self.oddities: Counter[str] = Counter()
+        self.examples: list[bytes] = []
         self.vectors = Vectors(self.table, program.fast) if fast and program.fast is not None else None
         self.lines = None if self.vectors is None else LineVectors(self.vectors)
 
@@ -76,7 +77,7 @@ class AuthoredConformer:
             try:
                 self._take(self.lines.read(lines), seed, made)
                 return
-            except NotClean:
+            except FastPathMiss:
                 self.program.taken()  # what was counted so far is counted again
                 if first:
                     self.lines.learn(lines)
@@ -104,7 +105,7 @@ class AuthoredConformer:
                 records = TypedRecords(batch, self.vectors.program, self.program.kinds)
                 self._take(self.vectors.read(records), seed, into)
                 return
-            except NotClean as bad:
+            except FastPathMiss as bad:
                 self.program.taken()
                 parts = _parts(batch.num_rows, bad)
             if parts:
@@ -234,7 +235,7 @@ class _Making:
         into.batches.append(self.conformer.keyed(batch, seed))
 
 
-def _parts(size: int, bad: NotClean) -> list[tuple[int, int, bool]]:
+def _parts(size: int, bad: FastPathMiss) -> list[tuple[int, int, bool]]:
     """Where rows that are not clean are divided, and which parts may be clean.
 
     >>> _parts(200, SpecialRows([70, 71]))

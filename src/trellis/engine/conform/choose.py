@@ -23,6 +23,8 @@ class AnyConformer(Protocol):
     times: int
     learns: bool
     """Whether records may show something that the schema has no place for."""
+    examples: list[bytes]
+    """Lines that showed such."""
 
     @property
     def oddities(self) -> Counter[str]:

@@ -1,14 +1,21 @@
-"""A block of records -> batches of every table: the fast path where it holds, else the exact one."""
+"""A block of records -> batches of every table: by columns what goes that way, the other lines one by one."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from trellis.engine.columnar.lines import Layout, NotClean, layout_of
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from trellis.engine.columnar.layout import Layout, layout_of
+from trellis.engine.columnar.rows import spread
+from trellis.engine.columnar.strict import FEW, FastPathMiss, Indexes, StrictReader
 from trellis.engine.columnar.typed.batch import TypedBatch
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.exact.walker import Walker
@@ -16,11 +23,16 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.plan import Counts, Discard, Plan, Reject
-from trellis.engine.staging.batches import Keyring, TableBatch, batch_of_rows
+from trellis.engine.staging.batches import Keyring, TableBatch, batch_of_rows, in_order_of_input
+from trellis.errors import ContractError
 from trellis.evolution.observe import Observations, Position
 
-_DEEP = 12_000
-_QUOTE = rb"\u0022"
+_DEEP: Final = 12_000
+PROBE: Final = 256
+"""Lines that are walked to learn what the others look like."""
+EXAMPLES: Final = 200
+"""Lines with something new that a task gives back, so that the next pass knows what to expect."""
+EXAMPLE_BYTES: Final = 1 << 18
 
 
 @dataclass
@@ -39,11 +51,29 @@ class Conformed:
     waiting: tuple[int, ...] | None = None
 
 
+@dataclass
+class _BlockWork:
+    """The lines of a block, their numbers in the split, and what became of them so far.
+
+    `first` is the number of the first line of the whole block.
+    """
+
+    split: Split
+    lines: pa.BinaryArray
+    numbers: Indexes
+    first: int
+    seed: bytes
+    counts: Counts = field(default_factory=Counts)
+    batches: list[TableBatch] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    waiting: list[int] = field(default_factory=list)
+
+
 class Conformer:
     """Keeps what it learned of the records from block to block.
 
     `times` is how many times as large as usual its blocks are to be. `takes_columns`: rows that have types go
-    into their table column by column.
+    into their table column by column. `examples` are lines that show what the schema had no place for.
     """
 
     times = 1
@@ -55,23 +85,101 @@ class Conformer:
         self.walker = Walker(plan)
         self.fast = fast
         self.layout: Layout | None = None
+        self.reader: StrictReader | None = None
+        self.known = 0
+        self.examples: list[bytes] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
-        """Conform the lines of a block, or `only` those of these numbers. Raises ContractError."""
+        """Conform the lines of a block, or `only` those of these numbers. Raises ContractError.
+
+        Lines with something that the schema has no place for wait; the others are conformed.
+        """
+        if self.fast and self.layout is None:
+            self._learn_from(self.plan.sample)
+        walker = self.walker
+        walker.start()
+        walker.findings.file = split.path
         seed = self._seed(self._file(split.file), split.number, block.offset)
-        if self.layout is not None:
-            try:
-                records = self.layout.read(block.data)
-                made = Conformed(batches=self.layout.spread(records, block.data, self._keyring(seed)))
-                made.counts = Counts(records.num_rows, records.num_rows)
-                return made
-            except NotClean:
-                self.layout = None
-        made = self._exact_lines(split, block, seed)
-        if self.fast and made.observed is None:
-            self.layout = layout_of(self.walker.tables.root(self.plan.table))
-        return made
+        lines = block.line_array
+        numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
+        if only is not None:
+            chosen = np.isin(numbers, np.array(only, np.int64))
+            lines, numbers = lines.filter(pa.array(chosen)), numbers[chosen]
+        work = _BlockWork(split, lines, numbers, block.line, seed)
+        todo: Indexes = np.arange(len(lines))
+        while self.fast and len(todo):
+            if self.reader is None:
+                self._one_by_one(work, todo[:PROBE])
+                todo = todo[PROBE:]
+                if not self._learn():
+                    break
+                continue
+            read = self.reader.read(lines, todo)
+            misfits = self._by_columns(work, read.records, read.lines)
+            self._one_by_one(work, np.union1d(read.misfits, misfits))
+            todo = read.unread
+            if len(todo):
+                self._one_by_one(work, todo[:FEW])
+                todo = todo[FEW:]
+            if not self._learn():
+                break
+        self._one_by_one(work, todo)
+        if self.fast:
+            self._learn()
+        return self._conformed(work)
+
+    def _by_columns(self, work: _BlockWork, records: pa.Table, indexes: Indexes) -> Indexes:
+        """Take the records of the lines with these indexes; the indexes of those that do not go this way."""
+        assert self.layout is not None
+        if not len(indexes):
+            return indexes
+        numbers, keyring = work.numbers[indexes], self._keyring(work.seed, work.first)
+        try:
+            items = self._items(work.lines, indexes)
+            batches, misses = spread(self.layout, records, numbers, keyring, items)
+        except FastPathMiss:
+            if len(indexes) <= FEW:
+                return indexes
+            half = len(indexes) // 2
+            parts = (records.slice(0, half), indexes[:half]), (records.slice(half), indexes[half:])
+            return np.concatenate([self._by_columns(work, *part) for part in parts])
+        work.batches += batches
+        loaded = len(indexes) - len(misses)
+        work.counts.add(Counts(loaded, loaded))
+        return indexes[misses]
+
+    def _items(self, lines: pa.BinaryArray, indexes: Indexes) -> list[Any]:
+        """The records as they came, where their ids are hashes of them. Raises FastPathMiss."""
+        assert self.layout is not None
+        if not self.layout.root.keys.of_item:
+            return []
+        try:
+            return [orjson.loads(line) for line in lines.take(pa.array(indexes)).to_pylist()]
+        except orjson.JSONDecodeError:
+            raise FastPathMiss from None
+
+    def _learn_from(self, sample: Sequence[bytes]) -> None:
+        """Walk records only to see what they look like."""
+        walker = self.walker
+        walker.start()
+        root = walker.tables.root(self.plan.table)
+        for line in sample:
+            with suppress(BadLine, ContractError):
+                walker.record(root, record(line), (0, 0, 0))
+        walker.oddities.clear()
+        walker.start()
+        self._learn()
+
+    def _learn(self) -> bool:
+        """Make the layout anew if more is known of the records than it was made of; whether it was made."""
+        known = self.walker.tables.known
+        if known == self.known or not self.fast:
+            return False
+        self.known = known
+        layout = self.layout = layout_of(self.walker.tables.root(self.plan.table))
+        self.reader = None if layout is None else StrictReader(layout.schema, layout.misfits)
+        return layout is not None
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform rows that have types already: by columns, and one by one where that is not enough."""
@@ -85,7 +193,7 @@ class Conformer:
         seen = Observations() if typed.exact else typed.observed()
         if seen:
             if typed.nests:
-                self._one_by_one(typed.items(), place, Counts())
+                self._records(typed.items(), place, Counts())
                 seen.merge(typed.without_columns(walker.findings.observed))
             return Conformed(observed=seen)
         if not typed.exact:
@@ -95,13 +203,13 @@ class Conformer:
         if typed.placed and not typed.exact:
             return Conformed(typed.counts, typed.rows(self._keyring(self._seed(*place))), typed.discards)
         counts = Counts()
-        loaded = self._one_by_one(typed.items(), place, counts)
-        made = self._finish(counts, [], self._seed(*place))
+        loaded = self._records(typed.items(), place, counts)
+        made = self._finish(counts, self._seed(*place), rows.first)
         if made.observed is None:
             typed.put_into(made.batches, loaded)
         return made
 
-    def _one_by_one(self, items: Sequence[Any], place: Position, counts: Counts) -> list[bool]:
+    def _records(self, items: Sequence[Any], place: Position, counts: Counts) -> list[bool]:
         """Walk records that begin at a place; whether each of them is loaded."""
         *before, first = place
         return [self._record(item, (*before, at), counts) for at, item in enumerate(items, first)]
@@ -121,15 +229,17 @@ class Conformer:
         counts = Counts()
         for at, item in enumerate(items, first):
             self._record(item, (self._file(file), number, at), counts)
-        return self._finish(counts, [], self._seed(self._file(file), number, first))
+        return self._finish(counts, self._seed(self._file(file), number, first), first)
 
-    def _exact_lines(self, split: Split, block: Block, seed: bytes) -> Conformed:
-        walker = self.walker
-        walker.start()
-        walker.findings.file = split.path
-        counts, rejects = Counts(), []
-        wary = has_long_number(block.data)
-        for at, line in enumerate(block.lines, block.line):
+    def _one_by_one(self, work: _BlockWork, chosen: Indexes) -> None:
+        """Walk the records of the lines with these indexes."""
+        if not len(chosen):
+            return
+        findings, counts, lines = self.walker.findings, work.counts, work.lines
+        texts = lines.to_pylist() if len(chosen) == len(lines) else lines.take(pa.array(chosen)).to_pylist()
+        wary = has_long_number(b"".join(texts))
+        for at, text in zip(work.numbers[chosen].tolist(), texts, strict=True):
+            line = text[:-1]
             if not line or line.isspace():
                 continue
             try:
@@ -137,12 +247,33 @@ class Conformer:
             except BadLine as bad:
                 counts.read += 1
                 counts.rejected += 1
-                rejects.append(Reject(at, line, str(bad)))
+                work.rejects.append(Reject(at, line, str(bad)))
                 continue
-            before = walker.keys
-            if self._record(item, (self._file(split.file), split.number, at), counts):
-                self._doubled(line, walker.keys - before, at)
-        return self._finish(counts, rejects, seed)
+            keys, news = self.walker.keys, findings.news
+            discards, losses = len(findings.discards), len(findings.losses)
+            loaded = self._record(item, (self._file(work.split.file), work.split.number, at), counts)
+            if findings.news > news:
+                work.waiting.append(at)
+                self._take_back(at, loaded, counts)
+                del findings.discards[discards:], findings.losses[losses:]
+                if len(self.examples) < EXAMPLES and len(line) < EXAMPLE_BYTES:
+                    self.examples.append(line)
+            elif loaded:
+                self._doubled(line, self.walker.keys - keys, at)
+
+    def _conformed(self, work: _BlockWork) -> Conformed:
+        """What the block became, rows in the order of the input."""
+        made = self._made(work.counts, work.rejects, work.seed, work.first)
+        made.batches = in_order_of_input([*work.batches, *made.batches])
+        if self.walker.findings.observed:
+            made.observed, made.waiting = self.walker.findings.observed, tuple(sorted(work.waiting))
+        return made
+
+    def _take_back(self, at: int, loaded: bool, counts: Counts) -> None:
+        self.walker.take_back(at)
+        counts.read -= 1
+        counts.loaded -= loaded
+        counts.dropped -= not loaded
 
     def _record(self, item: Any, position: Position, counts: Counts) -> bool:
         walker = self.walker
@@ -160,11 +291,11 @@ class Conformer:
             if value is not None:
                 self.walker.duplicate(self.plan.table, key, value, at)
 
-    def _finish(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
+    def _finish(self, counts: Counts, seed: bytes, first: int) -> Conformed:
         observed = self.walker.findings.observed
         if observed:
             return Conformed(observed=observed)
-        return self._made(counts, rejects, seed)
+        return self._made(counts, [], seed, first)
 
     def untyped(self) -> set[tuple[str, str]]:
         """As `Tables.untyped`."""
@@ -183,20 +314,23 @@ class Conformer:
         """Rows of earlier blocks that were held back until there are more of them."""
         return []
 
-    def _made(self, counts: Counts, rejects: list[Reject], seed: bytes) -> Conformed:
+    def _made(self, counts: Counts, rejects: list[Reject], seed: bytes, first: int) -> Conformed:
         findings = self.walker.findings
         self.walker.oddities.update(findings.losses)
-        return Conformed(counts, self._batches(seed), findings.discards, rejects, findings.refusals)
+        discards = sorted(findings.discards, key=lambda discard: discard.line)
+        rejects = sorted(rejects, key=lambda reject: reject.line)
+        return Conformed(counts, self._batches(seed, first), discards, rejects, findings.refusals)
 
-    def _batches(self, seed: bytes) -> list[TableBatch]:
-        keyring = self._keyring(seed)
+    def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
+        keyring = self._keyring(seed, first)
         walks = _parents_first(self.walker.tables.by_place.values())
         made = [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
         self.walker.oddities.update(keyring.oddities)
         return made
 
-    def _keyring(self, seed: bytes) -> Keyring:
-        return Keyring(self.plan.dialect, self.plan.schema, self.plan.load_id, seed, self.plan.now)
+    def _keyring(self, seed: bytes, first: int = 0) -> Keyring:
+        plan = self.plan
+        return Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
 
     def _file(self, number: int) -> int:
         """The number of a file among all of the load."""

@@ -68,7 +68,7 @@ class ReshapeWalker(Walker):
             if walk.name not in self.parents:
                 self._place_below(walk.name, told.parent)
             place = (*findings.record, self.sequence)
-            findings.observed.saw_table(walk.name, self.parents[walk.name], place)
+            findings.saw_table(walk.name, self.parents[walk.name], place)
         return self._row(walk, told.row, None, 0, NOTHING)
 
     def _place_below(self, name: str, parent: str | None) -> None:

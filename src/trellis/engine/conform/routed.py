@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
 from trellis.engine.plan import Counts, Discard, Plan, Reject
 from trellis.engine.staging.batches import TableBatch
+from trellis.errors import ContractError
 from trellis.evolution.observe import Position
 from trellis.evolution.record import Rejected
 
@@ -42,15 +44,15 @@ class SpreadConformer(Conformer):
         self.sorts: Sorts | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
+        if self.fast and self.sorts is None:
+            self._learn_from(self.plan.sample or block.sample())
         spreader, chosen = self.spreader, None if only is None else {*only}
         spreader.start()
         spreader.findings.file = split.path
         counts, rejects, waiting = Counts(), [], []
         wary = has_long_number(block.data, SAFE)
         seed = self._seed(self._file(split.file), split.number, block.offset)
-        lines = [
-            (at, line) for at, line in enumerate(block.lines, block.line) if chosen is None or at in chosen
-        ]
+        lines = [(at, line) for at, line in block.numbered if chosen is None or at in chosen]
         batches: list[TableBatch] = []
         if self.sorts is not None:
             batches, lines = self._by_recipe(lines, wary, counts, seed)
@@ -75,11 +77,20 @@ class SpreadConformer(Conformer):
             else:
                 done.append((at, line, item))
         self._doubled_keys(done)
-        if self.fast and self.sorts is None:
-            self.sorts = Sorts(spreader)
         made = self._told(counts, rejects, waiting, seed)
         made.batches += batches
         return made
+
+    def _learn_from(self, sample: Sequence[bytes]) -> None:
+        """Spread records only to see what they look like."""
+        spreader = self.spreader
+        for line in sample:
+            with suppress(BadLine, Rejected, ContractError):
+                spreader.spread(record(line), (0, 0, 0), True)
+        spreader.forget()
+        spreader.oddities.clear()
+        spreader.start()
+        self.sorts = Sorts(spreader)
 
     def _by_recipe(
         self, lines: Sequence[Line], wary: bool, counts: Counts, seed: bytes
@@ -98,11 +109,11 @@ class SpreadConformer(Conformer):
         return batches, sorted((*others, *left))
 
     def rest(self) -> list[TableBatch]:
-        made = super()._batches(b"")
+        made = super()._batches(b"", 0)
         self.spreader.forget()
         return made
 
-    def _batches(self, seed: bytes) -> list[TableBatch]:
+    def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
         held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
         return self.rest() if held >= HELD else []
 
@@ -132,7 +143,7 @@ class SpreadConformer(Conformer):
         return self._told(counts, rejects, waiting, self._seed(self._file(file), number, first))
 
     def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
-        made = self._made(counts, rejects, seed)
+        made = self._made(counts, rejects, seed, 0)
         if waiting:
             made.observed, made.waiting = self.spreader.findings.observed, tuple(waiting)
         return made

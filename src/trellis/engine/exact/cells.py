@@ -32,7 +32,7 @@ class Cells:
 
     def put(self, walk: TableWalk, slot: Slot, value: Any, out: Row, item: Mapping[str, Any]) -> None:
         """Put a value of an item into its row. Raises Dropped, ContractError."""
-        slot.classes.add(value.__class__)
+        slot.classes[value.__class__] = slot.classes.get(value.__class__, 0) + 1
         if slot.excluded:
             return
         findings = self.findings

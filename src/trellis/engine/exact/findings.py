@@ -17,7 +17,8 @@ from trellis.evolution.observe import CellKey, Observations, Position, Seen
 class Findings:
     """The findings since the last `start`, and the place of the row at hand.
 
-    `row` counts the rows of its record, `ordinal` the news in the row.
+    `row` counts the rows of its record, `ordinal` the news in the row, `news` all news: what the schema has
+    no place for in rows that no contract drops.
     """
 
     def __init__(self) -> None:
@@ -30,6 +31,7 @@ class Findings:
 
     def start(self) -> None:
         self.observed = Observations()
+        self.news = 0
         self.fresh: list[CellKey] = []
         self.discards: list[Discard] = []
         self.refusals: Counter[str] = Counter()
@@ -48,6 +50,7 @@ class Findings:
     def observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
         position = (*self.record, self.row, self.ordinal)
         self.ordinal += 1
+        self.news += 1
         key = CellKey(walk.name, slot.name, kind)
         known = self.observed.cells.get(key)
         if known is not None:
@@ -55,6 +58,10 @@ class Findings:
             return
         self.fresh.append(key)
         self.observed.cells[key] = Seen(position, 1, slot.path, to_json(value)[:200], item_text(item))
+
+    def saw_table(self, name: str, parent: str | None, position: Position) -> None:
+        self.news += 1
+        self.observed.saw_table(name, parent, position)
 
     def forget(self, fresh: int) -> None:
         """Take back what was seen first in a row that is dropped: all that is fresh beyond so many."""

@@ -123,7 +123,7 @@ class Spreader(Walker):
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
         if not walk.known:
-            findings.observed.saw_table(walk.name, None, (*findings.record, sequence))
+            findings.saw_table(walk.name, None, (*findings.record, sequence))
             self.news = True
         out: Row = {}
         try:

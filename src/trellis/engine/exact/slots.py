@@ -19,12 +19,16 @@ SEQUENCES: Final = (list, tuple)
 
 
 class Slot:
-    """What is known of one raw key at one place: where its values go, and what they have been."""
+    """What is known of one raw key at one place: where its values go, and what they have been.
+
+    `classes` counts the values that did not go straight into their column, by class; `objects` and `lists`
+    those that are nested and do not stay whole.
+    """
 
     __slots__ = (
         "budget", "child", "classes", "coerce", "column", "direct", "directs", "excluded", "fragments",
-        "inner", "loss", "name", "path", "required", "reserved", "saw_inner", "saw_null", "shared",
-        "variants", "whole",
+        "inner", "lists", "loss", "name", "objects", "path", "required", "reserved", "saw_null",
+        "shared", "variants", "whole",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
@@ -42,11 +46,12 @@ class Slot:
         self.excluded = False
         self.whole = False
         self.shared = False
-        self.saw_inner = False
+        self.objects = 0
+        self.lists = 0
         self.saw_null = False
         self.inner: dict[str, Slot] = {}
         self.child: TableWalk | None = None
-        self.classes: set[type] = set()
+        self.classes: dict[type, int] = {}
         self.variants: dict[Kind, tuple[str, Coerce] | Cut | Refusal | Verdict | None] = {}
 
 
@@ -62,7 +67,10 @@ def place_of(fragments: tuple[str, ...], parent: TableWalk | None) -> str:
 
 
 class TableWalk:
-    """The rows of one table in the block at hand, and the slots of its keys, kept between blocks."""
+    """The rows of one table in the block at hand, and the slots of its keys, kept between blocks.
+
+    `origins` are the numbers of the records that the rows come from, `walked` counts the rows of all blocks.
+    """
 
     def __init__(
         self, plan: Plan, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
@@ -92,9 +100,11 @@ class TableWalk:
             if c.required and c.name not in self.keys.columns
         )
         self.shared = False
-        self.shapes: set[str] = set()
+        self.walked = 0
+        self.shapes: dict[str, int] = {}
         self.pairs: set[tuple[str, type]] = set()
         self.rows: list[Row] = []
+        self.origins: list[int] = []
         self.parents: list[int] = []
         self.indexes: list[int] = []
         self.hashed: list[Any] = []
@@ -105,7 +115,14 @@ class TableWalk:
         return self.parent is not None and self.table is not None and self.table.nested
 
     def clear(self) -> None:
-        self.rows, self.parents, self.indexes, self.hashed = [], [], [], []
+        self.rows, self.origins, self.parents, self.indexes, self.hashed = [], [], [], [], []
+
+    def take_back(self, origin: int) -> None:
+        """Remove the rows of a record, which are the last ones."""
+        while self.origins and self.origins[-1] == origin:
+            for values in (self.rows, self.origins, self.parents, self.indexes, self.hashed):
+                if values:
+                    values.pop()
 
     def excludes(self, plan: Plan, fragments: tuple[str, ...]) -> bool:
         """Whether a filter of this table or of one above it leaves out what stands at this place."""

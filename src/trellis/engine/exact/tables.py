@@ -72,17 +72,18 @@ class Tables:
             (walk.name, slot.name)
             for walk in self.by_place.values()
             for slot in walk.by_name.values()
-            if slot.saw_null and slot.column is None and not slot.saw_inner and slot.child is None
+            if slot.saw_null and slot.column is None and not slot.objects and slot.child is None
         }
+
+    @property
+    def known(self) -> int:
+        """Grows with each key, class of values and shape of elements that is met for the first time."""
+        kinds = sum(len(slot.classes) + (slot.objects > 0) + (slot.lists > 0) for slot in self.slots)
+        return len(self.slots) + kinds + sum(len(walk.shapes) for walk in self.by_place.values())
 
     def forget_rows(self) -> None:
         for walk in self.by_place.values():
             walk.clear()
-
-    def forget_classes(self) -> None:
-        """Forget what the values of the last block have been."""
-        for slot in self.slots:
-            slot.classes.clear()
 
     def _table(self, fragments: tuple[str, ...], parent: TableWalk | None, budget: int) -> TableWalk:
         place = place_of(fragments, parent)

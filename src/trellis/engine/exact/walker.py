@@ -45,7 +45,6 @@ class Walker:
     def start(self) -> None:
         """Forget the rows, the observations and the discards of the last block; keep what is known."""
         self.forget_rows()
-        self.tables.forget_classes()
         self.findings.start()
         self.keys = 0
 
@@ -61,6 +60,11 @@ class Walker:
         self.findings.line = line
         reason = "duplicate key: a later value of the same key replaced it"
         self.findings.discard(self.tables.root(raw), "", key, value, reason)
+
+    def take_back(self, origin: int) -> None:
+        """Remove the rows of the last record."""
+        for walk in self.tables.by_place.values():
+            walk.take_back(origin)
 
     def record(self, root: TableWalk, item: Any, position: Position) -> bool:
         """Walk one record. False where a contract drops it."""
@@ -87,12 +91,14 @@ class Walker:
             return False
         findings = self.findings
         start = (self.sequence, self.keys, len(findings.fresh))
+        news = findings.news
         discards, losses = len(findings.discards), len(findings.losses)
         try:
             return self._fill(walk, item, parent, index, given, wrapped)
         except Shared:
             self.sequence, self.keys, fresh = start
             findings.forget(fresh)
+            findings.news = news
             del findings.discards[discards:], findings.losses[losses:]
             return self._fill(walk, item, parent, index, given, wrapped)
 
@@ -113,7 +119,8 @@ class Walker:
         out: Row = {}
         if not walk.known:
             above = walk.parent.name if walk.parent else None
-            findings.observed.saw_table(walk.name, above, (*findings.record, sequence))
+            findings.saw_table(walk.name, above, (*findings.record, sequence))
+        before = findings.news
         stack: list[Visit] = [(item, walk.wrapped if wrapped else walk.slots, None)]
         if given:
             stack.insert(0, (given, walk.inherited, None))
@@ -150,12 +157,13 @@ class Walker:
                         elif slot.required:
                             self._null(walk, slot)
                     elif cls is dict and not slot.whole:
-                        slot.saw_inner = True
+                        slot.objects += 1
                         slot.direct = None
                         stack.append((value, slot.inner, slot))
                     elif cls in SEQUENCES and not slot.whole:
                         if slot.child is None:
                             slot.child = self.tables.child(walk, slot, wrapped)
+                        slot.lists += 1
                         slot.direct = None
                         if value or lists:
                             lists = {} if lists is None else lists
@@ -169,6 +177,7 @@ class Walker:
                         self.cells.put(walk, slot, value, out, item)
         except Dropped:
             findings.forget(fresh)
+            findings.news = before
             del findings.losses[losses:]
             return False
         news = len(findings.fresh) > fresh
@@ -176,7 +185,9 @@ class Walker:
             if name not in out:
                 self._missing(walk, name)
         number = len(walk.rows)
+        walk.walked += 1
         walk.rows.append(out)
+        walk.origins.append(findings.line)
         if parent is not None:
             walk.parents.append(parent)
             walk.indexes.append(index)
@@ -204,19 +215,21 @@ class Walker:
             reason = f"contract on tables: {child.verdict}"
             self.findings.discard(child, "", slot.path, values, reason)
             return
+        shapes = child.shapes
         for index, value in enumerate(values):
             if value.__class__ is dict:
-                child.shapes.add("row")
+                shape = "row"
                 self._row(child, value, number, index, given)
             elif value.__class__ in SEQUENCES:
-                child.shapes.add("list")
+                shape = "list"
                 self._row(child, {"list": value}, number, index, given, wrapped=True)
                 self.keys -= 1
             else:
-                if value is not None:
-                    child.shapes.add("value")
+                shape = "value" if value is not None else ""
                 self._row(child, {"value": value}, number, index, given)
                 self.keys -= 1
+            if shape:
+                shapes[shape] = shapes.get(shape, 0) + 1
 
     def _survives(self, walk: TableWalk, item: Mapping[str, Any]) -> bool:
         """Whether the filters leave anything of a row whose bookkeeping they leave out."""

@@ -7,29 +7,37 @@ same whenever it is read, so a block can be asked for again by its offset.
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
 import json
+import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import IO, Literal, cast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import IO, Literal
 
+import numpy as np
+import pyarrow as pa
+
+from trellis.engine.input.compression import Compression, decompressed, zstd_error
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import UsageError
 
 BLOCK = 8 << 20
-FIRST_BLOCK = 1 << 20
+PEEK_BYTES = 1 << 20
+"""How much of the first block is looked at before a load."""
 SPLIT = 64 << 20
+SAMPLE_LINES, SAMPLE_BYTES = 256, 256 << 10
 BOM = b"\xef\xbb\xbf"
 
 Layout = Literal["lines", "array", "parquet"]
-Compression = Literal["", "gzip", "zstd", "bz2"]
 
 
 @dataclass(frozen=True)
 class Split:
-    """A part of one input file: `start <= byte < end`; `end` is None for the whole of it."""
+    """A part of one input file: `start <= byte < end`; `end` is None for the whole of it.
+
+    `path` is what the user calls the file, `location` where it is for every process; the path, if empty.
+    """
 
     file: int
     number: int
@@ -38,16 +46,42 @@ class Split:
     compression: Compression = ""
     start: int = 0
     end: int | None = None
+    location: str = ""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream."""
+    """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream.
+
+    `numbers` are those of its lines where some between them are left out.
+    """
 
     data: bytes
     line: int
     offset: int
-    parsed: bool = True
+    numbers: tuple[int, ...] | None = None
+
+    @property
+    def numbered(self) -> list[tuple[int, bytes]]:
+        """Its lines, each with its number in the split."""
+        lines = self.lines
+        return list(zip(self.numbers or range(self.line, self.line + len(lines)), lines, strict=True))
+
+    @property
+    def line_array(self) -> pa.BinaryArray:
+        """The lines, each with its newline."""
+        return line_array(self.data)
+
+    def head(self) -> Block:
+        """The first of its lines."""
+        end = self.data.find(b"\n", PEEK_BYTES)
+        return self if end < 0 else replace(self, data=self.data[: end + 1])
+
+    def sample(self) -> tuple[bytes, ...]:
+        """Its first lines."""
+        end = self.data.find(b"\n", SAMPLE_BYTES)
+        head = self.data if end < 0 else self.data[:end]
+        return tuple(head.split(b"\n", SAMPLE_LINES)[:SAMPLE_LINES])
 
     @property
     def lines(self) -> list[bytes]:
@@ -57,37 +91,50 @@ class Block:
         return found
 
 
-def open_stream(path: str, compression: Compression) -> IO[bytes]:
-    """The decompressed bytes of a file. Raises UsageError where it cannot be opened."""
-    try:
-        return _OPENERS[compression](path)
-    except OSError as bad:
-        raise UsageError(
-            f"{path}: cannot be read ({bad.strerror or bad}); check the path and its rights"
-        ) from None
+def line_array(data: bytes) -> pa.BinaryArray:
+    """The lines of some bytes, each with its newline, without copying them.
+
+    >>> line_array(b'{"a":1}\\n{"a":2}').to_pylist()
+    [b'{"a":1}\\n', b'{"a":2}\\n']
+    """
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == 0x0A) + 1
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    return pa.BinaryArray.from_buffers(
+        pa.binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
 
 
-def read_blocks(split: Split, times: int = 1) -> Iterator[Block]:
+def read_blocks(split: Split, times: int = 1, storage: Storage = DEFAULT_STORAGE) -> Iterator[Block]:
     """The blocks of a split, in order, so many times as large as usual.
 
-    Raises UsageError for a damaged compressed file.
+    Raises UsageError for a damaged compressed file or one that cannot be read, StorageError.
     """
-    stream = open_stream(split.path, split.compression)
-    with stream:
-        try:
+    where = split.location or split.path
+    try:
+        with decompressed(where, split.compression, storage) as stream:
             if split.layout == "array":
                 yield from _array_blocks(stream, split.path)
             else:
                 yield from _line_blocks(stream, split.start, split.end, times)
-        except EOFError:
-            raise UsageError(
-                f"{split.path}: the {split.compression} stream ends in the middle of the file; "
-                "nothing was loaded; fetch the file again"
-            ) from None
-        except (OSError, zlib.error, _zstd_error()) as bad:
-            raise UsageError(
-                f"{split.path}: cannot be read to its end ({bad}); nothing was loaded; fetch the file again"
-            ) from None
+    except FileNotFoundError:
+        raise UsageError(
+            f"{split.path}: no such file on {os.uname().nodename}; where several machines load, give files "
+            "that all of them see, in a shared folder or an object store such as s3a://"
+        ) from None
+    except PermissionError as bad:
+        raise UsageError(f"{split.path}: cannot be read ({bad.strerror}); check its rights") from None
+    except EOFError:
+        raise UsageError(
+            f"{split.path}: the {split.compression} stream ends in the middle of the file; "
+            "nothing was loaded; fetch the file again"
+        ) from None
+    except (OSError, zlib.error, zstd_error()) as bad:
+        raise UsageError(
+            f"{split.path}: cannot be read to its end ({bad}); nothing was loaded; fetch the file again"
+        ) from None
 
 
 def _line_blocks(stream: IO[bytes], start: int, end: int | None, times: int) -> Iterator[Block]:
@@ -106,9 +153,8 @@ def _line_blocks(stream: IO[bytes], start: int, end: int | None, times: int) -> 
         yield from _from_here(stream, head, offset, end, BLOCK * times)
 
 
-def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, usual: int) -> Iterator[Block]:
+def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, size: int) -> Iterator[Block]:
     line = 0
-    size = FIRST_BLOCK
     while True:
         want = size if end is None else min(size, end - offset)
         more = stream.read(max(want - len(rest), 1))
@@ -123,7 +169,6 @@ def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, usu
         yield Block(data, line, offset)
         line += data.count(b"\n")
         offset += len(data)
-        size = usual
         if end is not None and offset >= end:
             return
 
@@ -136,7 +181,7 @@ def _array_blocks(stream: IO[bytes], path: str) -> Iterator[Block]:
     for element in _elements(stream, path):
         made.append(element)
         size += len(element) + 1
-        if size >= (BLOCK if offset else FIRST_BLOCK):
+        if size >= BLOCK:
             data = b"\n".join(made) + b"\n"
             yield Block(data, line, offset)
             line, offset, size = line + len(made), offset + len(data), 0
@@ -201,23 +246,3 @@ def _elements(stream: IO[bytes], path: str) -> Iterator[bytes]:
 
 def _one_line(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape").replace(b"\r", b" ").replace(b"\n", b" ")
-
-
-def _zstd(path: str) -> IO[bytes]:
-    import zstandard
-
-    return cast(IO[bytes], zstandard.open(path, "rb"))
-
-
-def _zstd_error() -> type[Exception]:
-    import zstandard
-
-    return zstandard.ZstdError
-
-
-_OPENERS: Mapping[Compression, Callable[[str], IO[bytes]]] = {
-    "": lambda path: open(path, "rb", buffering=1 << 20),  # noqa: SIM115
-    "gzip": lambda path: cast(IO[bytes], gzip.open(path, "rb")),  # noqa: SIM115
-    "bz2": lambda path: cast(IO[bytes], bz2.open(path, "rb")),  # noqa: SIM115
-    "zstd": _zstd,
-}

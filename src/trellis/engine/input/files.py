@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import glob
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from trellis.engine.input.blocks import BOM, SPLIT, Compression, Layout, Split, open_stream
+from trellis.engine.input.blocks import BOM, SPLIT, Layout, Split
+from trellis.engine.input.compression import Compression, decompressed, zstd_error
+from trellis.engine.input.int96 import ParquetInput
 from trellis.engine.input.parquet import row_groups
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import DEFAULT_STORAGE, FileStatus, Storage
 from trellis.errors import UsageError
+
+Range = tuple[int, int | None]
+T = TypeVar("T")
+R = TypeVar("R")
 
 _COMPRESSIONS: Mapping[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
 _TEXT = {".jsonl", ".ndjson", ".json", ".jsonlines", ".log", ".txt", ""}
@@ -23,16 +33,26 @@ _MAGIC: tuple[tuple[bytes, Compression], ...] = (
 _EXPANDS = 8
 LEAST, MOST, TASKS = 4 << 20, 4 * SPLIT, 16
 """The bytes of a split, and how many splits a large input is cut into as long as none gets too large."""
+HEAD = 4096
+"""Bytes from which the kind of a file is told."""
+THREADS = 32
+"""How many remote files are opened at once."""
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file of records."""
+    """One file of records.
+
+    `path` is what the user calls it, `location` where it is for every process; the path, if empty. `version`
+    tells its content from a later one.
+    """
 
     path: str
     layout: Layout
     compression: Compression
     size: int
+    location: str = ""
+    version: str = ""
 
     @property
     def weight(self) -> int:
@@ -40,19 +60,21 @@ class InputFile:
         return self.size * _EXPANDS if self.compression else self.size
 
 
-def input_files(sources: Sequence[str]) -> list[InputFile]:
-    """The files behind paths, globs and folders, in the order given, names sorted within each.
+def input_files(sources: Sequence[str], storage: Storage = DEFAULT_STORAGE) -> list[InputFile]:
+    """The files behind paths, URLs, patterns and folders, in the order given, names sorted within each.
 
-    Raises UsageError for what is not there, cannot be read, or is of no known or of mixed kinds.
+    Raises UsageError for what is not there, cannot be read, or is of no known or of mixed kinds;
+    StorageError where a remote file system fails.
     """
-    found = [file for source in sources for file in _expand(source)]
-    kinds = {"parquet" if file.layout == "parquet" else "JSON" for file in found}
+    listed = [file for source in sources for file in storage.list_files(source)]
+    files = _at_once(partial(_describe, storage), listed, [file.location for file in listed])
+    kinds = {"parquet" if file.layout == "parquet" else "JSON" for file in files}
     if len(kinds) > 1:
         raise UsageError(
             f"{', '.join(sources)}: holds both Parquet and JSON files; name one kind, for example with a "
             "pattern like '*.jsonl'"
         )
-    return found
+    return files
 
 
 def split_for(files: Sequence[InputFile], cores: int = 1) -> int:
@@ -63,89 +85,63 @@ def split_for(files: Sequence[InputFile], cores: int = 1) -> int:
     return min(max(min(max(SPLIT, total // TASKS), -(-total // cores)), LEAST), MOST)
 
 
-def splits_of(files: Sequence[InputFile], size: int = SPLIT) -> list[Split]:
+def splits_of(
+    files: Sequence[InputFile], size: int = SPLIT, storage: Storage = DEFAULT_STORAGE
+) -> list[Split]:
     """Plain files of lines are cut every `size` bytes, all others are one split each."""
-    made = []
-    for number, file in enumerate(files):
+    return [
+        Split(number, at, file.path, file.layout, file.compression, start, end, file.location)
+        for number, (file, ranges) in enumerate(zip(files, _ranges(files, size, storage), strict=True))
+        for at, (start, end) in enumerate(ranges)
+    ]
+
+
+def _ranges(files: Sequence[InputFile], size: int, storage: Storage) -> list[Sequence[Range]]:
+    """The parts of each file: ranges of bytes or, in Parquet, of row groups."""
+
+    def parts(file: InputFile) -> Sequence[Range]:
+        if file.layout == "parquet":
+            return row_groups(ParquetInput(file.path, file.location or file.path, storage), size)
         if file.layout == "lines" and not file.compression and file.size > size:
-            starts = range(0, file.size, size)
-            made += [
-                Split(number, at, file.path, file.layout, "", start, min(start + size, file.size))
-                for at, start in enumerate(starts)
-            ]
-        elif file.layout == "parquet":
-            ranges = row_groups(file.path, size)
-            made += [
-                Split(number, at, file.path, "parquet", "", start, end)
-                for at, (start, end) in enumerate(ranges)
-            ]
-        else:
-            made.append(Split(number, 0, file.path, file.layout, file.compression))
-    return made
+            return [(start, min(start + size, file.size)) for start in range(0, file.size, size)]
+        return [(0, None)]
+
+    return _at_once(parts, files, [file.location for file in files])
 
 
-def _expand(source: str) -> Iterator[InputFile]:
-    path = source.removeprefix("file://")
-    if os.path.isdir(path):
-        paths = sorted(_files_below(path))
-        if not paths:
-            raise UsageError(f"{source}: the folder holds no files")
-    elif os.path.exists(path):
-        paths = [path]
-    else:
-        paths = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
-        if not paths:
-            raise UsageError(_missing(source))
-    for each in paths:
-        yield _describe(each)
+def _at_once(work: Callable[[T], R], files: Sequence[T], locations: Sequence[str]) -> list[R]:
+    """Work on each file; in threads where they are remote, as opening such a file is mostly waiting."""
+    if len(files) < 2 or not any(map(is_remote, locations)):
+        return list(map(work, files))
+    with ThreadPoolExecutor(min(THREADS, len(files))) as pool:
+        return list(pool.map(work, files))
 
 
-def _files_below(folder: str) -> Iterator[str]:
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith(("_", ".")))
-        yield from (os.path.join(here, name) for name in names if not name.startswith(("_", ".")))
-
-
-def _missing(source: str) -> str:
-    if glob.has_magic(source):
-        return f"{source}: no file matches this pattern"
-    parent = Path(source).parent
-    if not parent.exists():
-        return f"{source}: no such file; the folder {parent} does not exist either"
-    from difflib import get_close_matches
-
-    close = get_close_matches(Path(source).name, [p.name for p in parent.iterdir()], n=1)
-    return f"{source}: no such file" + (
-        f"; did you mean {parent / close[0]}?" if close else f" in {parent.resolve()}"
-    )
-
-
-def _describe(path: str) -> InputFile:
-    name = Path(path)
+def _describe(storage: Storage, file: FileStatus) -> InputFile:
+    name = Path(file.name)
     try:
-        size = os.path.getsize(path)
-        with open(path, "rb") as stream:
-            head = stream.read(4096)
+        head, version = storage.read_head(file, HEAD)
     except OSError as bad:
-        raise UsageError(f"{path}: cannot be read ({bad.strerror}); check its rights") from None
+        raise UsageError(f"{file.name}: cannot be read ({bad.strerror or bad}); check its rights") from None
     if name.suffix == ".parquet" or head.startswith(b"PAR1"):
-        return InputFile(path, "parquet", "", size)
+        return InputFile(file.name, "parquet", "", file.size, file.location, version)
     compression: Compression = _COMPRESSIONS.get(name.suffix, "")
     if not compression:
         compression = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
     ending = Path(name.stem).suffix if compression else name.suffix
     if ending.lower() not in _TEXT and not head.lstrip().startswith((b"{", b"[")):
         raise UsageError(
-            f"{path}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, .zst, "
-            ".bz2) and Parquet are"
+            f"{file.name}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, "
+            ".zst, .bz2) and Parquet are"
         )
     if compression:
         try:
-            with open_stream(path, compression) as stream:
-                head = stream.read(4096)
-        except (OSError, EOFError):
+            with decompressed(file.location, compression, storage, HEAD) as stream:
+                head = stream.read(HEAD)
+        except (OSError, EOFError, zlib.error, zstd_error()):
             head = b""
-    return InputFile(path, _layout(head.removeprefix(BOM).lstrip()), compression, size)
+    layout = _layout(head.removeprefix(BOM).lstrip())
+    return InputFile(file.name, layout, compression, file.size, file.location, version)
 
 
 def _layout(head: bytes) -> Layout:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from trellis.engine.exact.text import to_json
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Discard, Plan
+from trellis.engine.plan import Discard, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, discard_batch
 from trellis.engine.staging.stage import Stage
-from trellis.engine.task import Outcome, Progress
+from trellis.engine.task import Outcome, Progress, Waiting
 from trellis.evolution.observe import Observations
 
 
@@ -39,10 +39,10 @@ class TurnedAway:
     def fingerprint(self, *_: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
-        return Observations()
+    def peek(self, plan: Plan) -> Peek:
+        return Peek(Observations())
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         outcome = Outcome("turned-away", split=(plan.first_file, 0))
         table = plan.naming.table(self.table)
         found = [
@@ -58,7 +58,7 @@ class TurnedAway:
             for each in self.items
             for text in [each.item if isinstance(each.item, str) else to_json(each.item)]
         ]
-        with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}") as stage:
+        with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}", plan.storage) as stage:
             stage.add(DISCARDS, discard_batch(found, plan.load_id, "records"))
         outcome.files = stage.files
         outcome.counts.read = outcome.counts.dropped = sum(not each.path for each in found)

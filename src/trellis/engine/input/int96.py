@@ -7,8 +7,8 @@ wrap around, else in microseconds, and the values that lose digits are counted.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from trellis.engine.storage.storage import FileStatus, Storage
 from trellis.errors import UsageError
 
 Reading = Literal["kept", "cut"]
@@ -24,18 +25,32 @@ _NANOS, _MICROS = _LAST // 10**9, _LAST // 10**6
 """The last whole seconds, before and after 1970."""
 
 
+@dataclass(frozen=True)
+class ParquetInput:
+    """A file of input: what the user calls it, and where it is."""
+
+    path: str
+    location: str
+    storage: Storage
+
+    def open(self, unit: str = "us") -> pq.ParquetFile:
+        """The file, its timestamps of 96 bits in a unit. Raises OSError, pa.ArrowException."""
+        path, files = self.storage.arrow_path(self.location)
+        return pq.ParquetFile(path, filesystem=files, coerce_int96_timestamp_unit=unit)
+
+
 def batches_of_file(
-    path: str, groups: Sequence[int], size: int
+    file: ParquetInput, start: int, end: int | None, size: int
 ) -> Iterator[tuple[pa.RecordBatch, Mapping[str, int]]]:
     """The batches of row groups, and how many values of a column lost digits. Raises UsageError."""
-    source = _opened(path, "us")
-    found = os.stat(path)
-    readings = _readings(path, found.st_size, found.st_mtime_ns) if _columns(source) else {}
+    source = file.open("us")
+    groups = range(start, source.num_row_groups if end is None else end)
+    readings = _readings(file, file.storage.status(file.location)) if _columns(source) else {}
     batches = source.iter_batches(size, row_groups=groups)
     if not readings:
         yield from ((batch, {}) for batch in batches)
         return
-    fine = _Rows(_opened(path, "ns").iter_batches(size, row_groups=groups, columns=list(readings)))
+    fine = _Rows(file.open("ns").iter_batches(size, row_groups=groups, columns=list(readings)))
     for batch in batches:
         yield _refined(batch, fine.take(batch.num_rows), readings)
 
@@ -54,27 +69,25 @@ def _refined(
 
 
 @lru_cache(maxsize=256)
-def _readings(path: str, size: int, changed: int) -> Mapping[str, Reading]:
+def _readings(file: ParquetInput, status: FileStatus | None) -> Mapping[str, Reading]:
     """The columns that have digits beyond microseconds, and whether they can be kept.
 
-    `size` and `changed` tell the file from a later one of the same path.
+    `status` tells the file from a later one of the same path.
     """
-    names = _columns(_opened(path, "us"))
+    names = _columns(file.open("us"))
     fine, far = set[str](), set[str]()
-    ways = (_opened(path, unit).iter_batches(columns=names) for unit in ("s", "us", "ns"))
+    ways = (file.open(unit).iter_batches(columns=names) for unit in ("s", "us", "ns"))
     for seconds, micros, nanos in zip(*ways, strict=True):
         for name in names:
             if not _within(seconds.column(name), _MICROS):
-                raise UsageError(f"{path}: {name} holds a time that is outside of the calendar; correct it")
+                raise UsageError(
+                    f"{file.path}: {name} holds a time that is outside of the calendar; correct it"
+                )
             if not _within(seconds.column(name), _NANOS):
                 far.add(name)
             if name not in fine and _with_digits(micros.column(name), nanos.column(name)):
                 fine.add(name)
     return {name: "cut" if name in far else "kept" for name in names if name in fine}
-
-
-def _opened(path: str, unit: str) -> pq.ParquetFile:
-    return pq.ParquetFile(path, coerce_int96_timestamp_unit=unit)
 
 
 def _columns(file: pq.ParquetFile) -> list[str]:

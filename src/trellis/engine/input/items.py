@@ -10,7 +10,7 @@ from typing import Any
 from trellis.engine.conform.choose import AnyConformer
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.chunk_file import ChunkFile
-from trellis.engine.plan import Plan
+from trellis.engine.plan import BlockRef, Plan
 from trellis.engine.task import Outcome, Part, Progress, run_parts
 
 CHUNK = 5_000
@@ -44,7 +44,7 @@ def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) ->
         for number, chunk in enumerate(chunks()):
             conform = partial(conformer.items, chunk, 0, 0, first, WHERE.path)
             first += len(chunk)
-            yield Part(number, len(chunk), first, conform)
+            yield Part(number, len(chunk), first, conform, partial(BlockRef, WHERE, number))
 
     yield run_parts(plan, "items", WHERE, parts, wanted, progress)
 

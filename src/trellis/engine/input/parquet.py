@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from trellis.engine.input.blocks import Split
-from trellis.engine.input.int96 import batches_of_file
+from trellis.engine.input.int96 import ParquetInput, batches_of_file
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import ContractError, UsageError
 
 BATCH = 16_384
@@ -29,26 +29,30 @@ class RowBatch:
     cut: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_batches(split: Split) -> Iterator[RowBatch]:
-    """The batches of a split (a range of row groups). Raises UsageError for a damaged file."""
+def read_batches(split: Split, storage: Storage = DEFAULT_STORAGE) -> Iterator[RowBatch]:
+    """The batches of a split (a range of row groups). Raises UsageError for a damaged file, StorageError."""
+    file = ParquetInput(split.path, split.location or split.path, storage)
     try:
-        end = pq.ParquetFile(split.path).num_row_groups if split.end is None else split.end
-        first = 0
-        found = batches_of_file(split.path, range(split.start, end), BATCH)
-        for number, (batch, cut) in enumerate(found):
-            yield RowBatch(number, first, batch, cut)
-            first += batch.num_rows
+        with storage.explained(file.location):
+            first = 0
+            batches = batches_of_file(file, split.start, split.end, BATCH)
+            for number, (batch, cut) in enumerate(batches):
+                yield RowBatch(number, first, batch, cut)
+                first += batch.num_rows
     except (pa.ArrowException, OSError) as bad:
         reason = str(bad).strip().splitlines()[0]
         raise UsageError(f"{split.path}: cannot be read as Parquet ({reason}); nothing was loaded") from None
 
 
-def row_groups(path: str, size: int) -> list[tuple[int, int]]:
+def row_groups(file: ParquetInput, size: int) -> list[tuple[int, int]]:
     """Ranges of row groups of about `size` bytes each."""
     try:
-        metadata = pq.ParquetFile(path).metadata
+        with file.storage.explained(file.location):
+            metadata = file.open().metadata
     except (pa.ArrowException, OSError) as bad:
-        raise UsageError(f"{path}: cannot be read as Parquet ({str(bad).strip().splitlines()[0]})") from None
+        raise UsageError(
+            f"{file.path}: cannot be read as Parquet ({str(bad).strip().splitlines()[0]})"
+        ) from None
     ranges, start, held = [], 0, 0
     for at in range(metadata.num_row_groups):
         held += metadata.row_group(at).total_byte_size

@@ -17,9 +17,11 @@ from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Plan
+from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
 from trellis.engine.runner import Runner
-from trellis.engine.task import Outcome, Progress, Task, read_parts
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
+from trellis.engine.task import Outcome, Progress, Task, Waiting, peek_split
 from trellis.evolution.observe import Observations
 
 
@@ -36,11 +38,11 @@ class Records(Protocol):
         """What identifies this input; None where it cannot be told from another."""
         ...
 
-    def peek(self, plan: Plan) -> Observations:
-        """What the first records show that the schema has no place for."""
+    def peek(self, plan: Plan) -> Peek:
+        """A look at the first records."""
         ...
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage all records, or only the blocks that had to wait."""
         ...
 
@@ -52,10 +54,12 @@ class FileRecords:
         self,
         files: Sequence[InputFile],
         runner: Runner,
+        storage: Storage = DEFAULT_STORAGE,
         split_size: int | None = None,
     ) -> None:
         self.files = files
         self.runner = runner
+        self.storage = storage
         self.parallel: Parallel = runner.parallel
         self.split_size = split_size
         self.name = _table_name(files[0].path) if files else ""
@@ -64,35 +68,38 @@ class FileRecords:
 
     @cached_property
     def splits(self) -> list[Split]:
-        return splits_of(self.files, self.split_size or split_for(self.files, self.runner.cores()))
+        size = self.split_size or split_for(self.files, self.runner.cores())
+        return splits_of(self.files, size, self.storage)
 
     def fingerprint(self, *parts: str) -> str | None:
         digest = hashlib.sha256("\0".join(parts).encode())
         for file in self.files:
-            stat = os.stat(file.path)
-            digest.update(f"\0{os.path.realpath(file.path)}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
+            where = file.location if is_remote(file.location) else os.path.realpath(file.location)
+            digest.update(f"\0{where}\0{file.size}\0{file.version}".encode())
         return digest.hexdigest()[:24]
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
         self.runner.check_staging(plan.staging)
         for split in self._first_splits() if conformer.learns else ():
-            for part in read_parts(conformer, split):
-                return part.conform().observed or Observations()
-        return Observations()
+            peek = peek_split(conformer, split, plan.storage)
+            if peek is not None:
+                return peek
+        return Peek(Observations())
 
     def _first_splits(self) -> Iterator[Split]:
         """Splits that begin as those of the tasks do, without waiting for a Spark to say how many."""
         for number, file in enumerate(self.files):
-            for split in splits_of([file], self.split_size or sys.maxsize):
+            for split in splits_of([file], self.split_size or sys.maxsize, self.storage):
                 yield replace(split, file=number)
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
             tasks = [Task(f"{number:06d}-0", split) for number, split in enumerate(self.splits)]
         else:
             waiting: dict[Split, dict[int, tuple[int, ...] | None]] = {}
             for ref in pending:
+                assert isinstance(ref, BlockRef)
                 waiting.setdefault(ref.split, {})[ref.offset] = ref.lines
             tasks = [
                 Task(f"{number:06d}-1", split, waiting[split])
@@ -115,14 +122,14 @@ class ItemRecords:
     def fingerprint(self, *parts: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan)
         for chunk in self.chunks() if conformer.learns else ():
-            return conformer.items(chunk, 0, 0, 0, "records").observed or Observations()
-        return Observations()
+            return Peek(conformer.items(chunk, 0, 0, 0, "records").observed or Observations())
+        return Peek(Observations())
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
-        wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
+        wanted = None if pending is None else refs_by_offset(pending)
         return run_items(plan, self.chunks, wanted, progress)
 
 

@@ -8,7 +8,7 @@ import platform
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,16 +20,18 @@ from trellis.engine.plan import Plan
 from trellis.engine.spark.failures import job_failure
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
 from trellis.engine.spark.session import cores_of, get_session, is_local, runs_here, start_session
+from trellis.engine.storage.location import is_remote
 from trellis.engine.task import Outcome, Progress, Task, run_task
 from trellis.errors import SparkError, TrellisError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _RESULT = "result binary"
 _PROGRESS = "_progress"
 _CANCEL_SECONDS = 5
 
+Batches = Iterable[pa.RecordBatch]
 T = TypeVar("T")
 R = TypeVar("R")
 Tell = Callable[[str, int, int | None], object]
@@ -78,7 +80,7 @@ class SparkRunner:
 
     def check_staging(self, folder: str) -> None:
         """A file goes to and fro: what the driver writes a task must see, and the other way round."""
-        if folder in self.visible or self._is_local():
+        if is_remote(folder) or folder in self.visible or self._is_local():
             return
         probe = Path(folder).absolute() / f"_probe-{secrets.token_hex(8)}"
         probe.mkdir(parents=True)
@@ -104,19 +106,27 @@ class SparkRunner:
 
     def run_tasks(self, plan: Plan, tasks: Sequence[Task], progress: Progress) -> Iterator[Outcome]:
         folder = os.path.join(plan.staging, _PROGRESS)
-        with ProgressNotes(folder, progress):
+        notes: AbstractContextManager[object] = (
+            nullcontext() if is_remote(folder) else ProgressNotes(folder, progress)
+        )
+        with notes:
             yield from self.parallel(partial(_run, plan), tasks)
 
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """`Parallel` on the executors: one job, a task for each item."""
         if not items:
             return
-        session = self.session
+        frame = self._frame(lambda: self.session.range(0, len(items), 1, len(items)))
+        yield from self.map_partitions(frame, partial(_each, work, list(items)))
+
+    def map_partitions(
+        self, frame: DataFrame, work: Callable[[Batches], Iterator[R | TrellisError]]
+    ) -> Iterator[R]:
+        """What the work makes of the rows of each partition of a frame, in one job."""
         self.tell("workers", 0, None)
         try:
-            with _cancelled_with_the_load(session):
-                frame = session.range(0, len(items), 1, len(items))
-                rows = frame.mapInArrow(_Work(work, list(items)), _RESULT).collect()
+            with _cancelled_with_the_load(self.session):
+                rows = frame.mapInArrow(_Work(work), _RESULT).collect()
         except Exception as failure:
             raise job_failure(failure) from failure
         for row in rows:
@@ -124,6 +134,14 @@ class SparkRunner:
             if isinstance(result, TrellisError):
                 raise result
             yield result
+
+    def _frame(self, make: Callable[[], DataFrame]) -> DataFrame:
+        try:
+            return make()
+        except TrellisError:
+            raise
+        except Exception as failure:
+            raise job_failure(failure) from failure
 
 
 @contextmanager
@@ -168,36 +186,49 @@ def _look(probe: str, number: int) -> _Look:
     return _Look(platform.node(), True, note)
 
 
+def _each(work: Callable[[T], R], items: Sequence[T], batches: Batches) -> Iterator[R | TrellisError]:
+    """The results of the items with the numbers in some batches."""
+    for batch in batches:
+        for number in batch.column("id").to_pylist():
+            try:
+                yield work(items[number])
+            except TrellisError as failure:
+                yield failure
+
+
 class _Work:
-    """What runs on an executor: the item of each number. Never holds the session.
+    """What runs on an executor. Never holds the session.
 
     Spark ships it as it ships any function. Results come back as one binary cell each, because a row of a
     DataFrame has no other place for them; they live as long as the job. Relative paths mean in a task what
     they mean in the driver: an executor has a folder of its own.
     """
 
-    def __init__(self, work: Callable[[Any], Any], items: list[Any]) -> None:
+    def __init__(self, work: Callable[[Batches], Iterator[Any]]) -> None:
         self.work = work
-        self.items = items
         self.version = __version__
         self.folder = os.getcwd()
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         if self.version != __version__:
-            result: object = SparkError(
-                f"the Python of Spark's workers has trellis-spark {__version__}, this process "
-                f"{self.version}; install the same version in both"
+            yield _row(
+                SparkError(
+                    f"the Python of Spark's workers has trellis-spark {__version__}, this process "
+                    f"{self.version}; install the same version in both"
+                )
             )
-            yield _row(result)
             return
-        for batch in batches:
-            for number in batch.column("id").to_pylist():
-                try:
-                    with _working_folder(self.folder):
-                        result = self.work(self.items[number])
-                except TrellisError as failure:
-                    result = failure
-                yield _row(result)
+        results = self.work(batches)
+        while True:
+            try:
+                with _working_folder(self.folder):
+                    result = next(results)
+            except StopIteration:
+                return
+            except TrellisError as failure:
+                yield _row(failure)
+                return
+            yield _row(result)
 
 
 @contextmanager

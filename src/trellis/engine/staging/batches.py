@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from trellis.engine.arrow.nested_types import nested_type
@@ -22,25 +24,52 @@ from trellis.schema.model import Column, Schema, Table
 
 _WIDE = Context(prec=80)
 
+Origins = npt.NDArray[np.int64]
+"""The numbers of the records that rows come from."""
+
 
 @dataclass
 class TableBatch:
-    """Equally long columns of one table. Columns that are not here are NULL in all its rows."""
+    """Equally long columns of one table. Columns that are not here are NULL in all its rows.
+
+    `origins` are the numbers of the records that the rows come from, where that is asked for.
+    """
 
     table: str
     rows: int
     columns: dict[str, pa.Array | pa.ChunkedArray] = field(default_factory=dict)
+    origins: Origins | None = None
+
+
+def _ordinals(origins: Origins) -> list[int]:
+    """Counts the rows of each record, which stand together.
+
+    >>> _ordinals(np.array([3, 3, 5, 5, 5]))
+    [0, 1, 0, 1, 2]
+    """
+    starts = np.flatnonzero(np.diff(origins, prepend=-1))
+    sizes = np.diff(starts, append=len(origins))
+    ordinals: list[int] = (np.arange(len(origins)) - np.repeat(starts, sizes)).tolist()
+    return ordinals
 
 
 class Keyring:
-    """The row ids of one block: of the root rows first, then of each table below its parent."""
+    """The row ids of one block: of the root rows first, then of each table below its parent.
 
-    def __init__(self, dialect: Dialect, schema: Schema, load_id: str, seed: bytes, now: datetime) -> None:
+    An id depends on the load and on the place of the record alone, so it does not matter which way a record
+    goes, and a task that is retried gives the same ones. `first` is the number of the first record of the
+    block.
+    """
+
+    def __init__(
+        self, dialect: Dialect, schema: Schema, load_id: str, seed: bytes, now: datetime, first: int = 0
+    ) -> None:
         self.dialect = dialect
         self.schema = schema
         self.load_id = load_id
         self.seed = seed
         self.now = now
+        self.first = first
         self.oddities: Counter[str] = Counter()
         self.row_ids: dict[str, Sequence[Any]] = {}
         self.root_ids: dict[str, Sequence[Any]] = {}
@@ -53,8 +82,13 @@ class Keyring:
         hashed: Sequence[Any],
         own: Sequence[Any] | None,
         tops: Sequence[Any] | None = None,
+        origins: Origins | None = None,
     ) -> dict[str, Any]:
-        """`tops`: the ids of the root rows above, where lists feed the table."""
+        """`tops`: the ids of the root rows above, where lists feed the table.
+
+        `origins`: the numbers of the records of the rows; without them the rows are those of the first
+        records.
+        """
         keep = self.dialect.keep
         made: dict[str, Any] = {}
         if keys.root_id and tops is not None:
@@ -69,12 +103,22 @@ class Keyring:
             ids: Sequence[Any] = keep.item_keys(hashed)
         elif keys.from_columns:
             ids = keep.hashed_keys(keys.from_columns, hashed)
+        elif tops is not None and origins is not None:
+            ids = keep.child_keys(tops, place, _ordinals(origins))
         else:
-            ids = keep.root_keys(self.seed + place.encode(), rows)
+            ids = self._ids_of_places(place, rows, origins)
         ids = _prefer(own, ids)
         self.row_ids[place] = self.root_ids[place] = ids
         made[keys.row_id] = ids
         return made
+
+    def _ids_of_places(self, place: str, rows: int, origins: Origins | None) -> Sequence[Any]:
+        seed = self.seed + place.encode()
+        if origins is None or not rows:
+            return self.dialect.keep.root_keys(seed, rows)
+        places = origins - self.first
+        ids = self.dialect.keep.root_keys(seed, int(places.max()) + 1)
+        return ids if bool((np.diff(places, prepend=-1) == 1).all()) else [ids[at] for at in places.tolist()]
 
     def tops(self, outer: str, parents: Sequence[int]) -> list[Any]:
         """The ids of the root rows above rows with these parents."""
@@ -105,19 +149,57 @@ class Keyring:
         return made
 
 
+def in_order_of_input(batches: Iterable[TableBatch]) -> list[TableBatch]:
+    """One batch per table, its rows in the order of the records that they come from."""
+    by_table: dict[str, list[TableBatch]] = {}
+    for batch in batches:
+        by_table.setdefault(batch.table, []).append(batch)
+    return [parts[0] if _is_in_order(parts) else _in_order(parts) for parts in by_table.values()]
+
+
+def _is_in_order(parts: Sequence[TableBatch]) -> bool:
+    origins = parts[0].origins
+    return len(parts) == 1 and (origins is None or bool((np.diff(origins) >= 0).all()))
+
+
+def _in_order(parts: Sequence[TableBatch]) -> TableBatch:
+    origins = np.concatenate([part.origins for part in parts if part.origins is not None])
+    order = np.argsort(origins, kind="stable")
+    names = dict.fromkeys(name for part in parts for name in part.columns)
+    columns = {name: _stacked(name, parts).take(pa.array(order)) for name in names}
+    return TableBatch(parts[0].table, len(origins), columns, origins[order])
+
+
+def _stacked(name: str, parts: Sequence[TableBatch]) -> pa.Array:
+    (type_,) = {part.columns[name].type for part in parts if name in part.columns}
+    arrays: list[pa.Array] = []
+    for part in parts:
+        column = part.columns.get(name)
+        if column is None:
+            arrays.append(pa.nulls(part.rows, type_))
+        elif isinstance(column, pa.ChunkedArray):
+            arrays += column.chunks
+        else:
+            arrays.append(column)
+    return pa.concat_arrays(arrays)
+
+
 def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
     """The rows a walk collected. Its parent's batch must have been made before."""
     table, rows, row_id = walk.table, walk.rows, walk.keys.row_id
+    origins = np.array(walk.origins, np.int64) if walk.origins else None
     assert table is not None, walk.name
     own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
     if walk.parent is None or not walk.linked:
         tops = keyring.tops(walk.parent.place, walk.parents) if walk.parent else None
-        filled = keyring.root(walk.place, walk.keys, len(rows), walk.hashed, own, tops)
+        filled = keyring.root(walk.place, walk.keys, len(rows), walk.hashed, own, tops, origins)
     else:
         filled = keyring.nested(
             walk.place, walk.parent.place, walk.keys, walk.name, walk.parents, walk.indexes, own
         )
-    batch = TableBatch(walk.name, len(rows))
+    batch = TableBatch(
+        walk.name, len(rows), origins=np.array(walk.origins, np.int64) if walk.origins else None
+    )
     for name, values in filled.items():
         if name in table.columns:
             batch.columns[name] = array_of(table, table.columns[name], values)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from trellis.engine.staging.folder import CLAIM, StagingFolder
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import DestinationError
 
 _SUFFIX = ".load"
+PENDING = "pending"
+"""The folder of what destinations refused, beside those of the loads."""
 
 
 class InFlight:
@@ -24,14 +27,21 @@ class InFlight:
     `fingerprint` identifies what is loaded; None means that a repeated load is a new one.
     """
 
-    def __init__(self, folder: str, fingerprint: str | None, load_id: str | None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        fingerprint: str | None,
+        load_id: str | None,
+        storage: Storage = DEFAULT_STORAGE,
+    ) -> None:
         self.folder = Path(folder)
+        self.storage = storage
         self.note = self.folder / f"{fingerprint}{_SUFFIX}" if fingerprint else None
         self.load_id = load_id or f"{time.time():.6f}"
         self.done = False
 
     def __enter__(self) -> InFlight:
-        _sweep(self.folder)
+        _sweep(self.folder, self.storage)
         if self.note is not None:
             left = _read(self.note)
             if left is not None and not _alive(left):
@@ -39,14 +49,12 @@ class InFlight:
             elif left is not None:
                 self.note = None
         if self.note is not None:
-            unfinished = self.note.with_suffix(f".{os.getpid()}")
-            _write(unfinished, {"load_id": self.load_id, **_me()})
-            os.replace(unfinished, self.note)
+            _write(self.note, {"load_id": self.load_id, **_me()})
         return self
 
-    def claim(self, staging: str) -> None:
+    def claim(self, staging: StagingFolder) -> None:
         """Mark a staging folder as used by this process."""
-        _write(Path(staging) / "_owner", _me())
+        _write(Path(staging.home) / CLAIM, {**_me(), "rows": staging.rows})
 
     def finished(self) -> None:
         """The destination has the load, or will never get it: the note has done its service."""
@@ -61,13 +69,18 @@ class InFlight:
             self.folder.rmdir()
 
 
-def _sweep(folder: Path) -> None:
-    if not folder.is_dir():
-        return
-    for owner in folder.glob("*/_owner"):
-        left = _read(owner)
+def _sweep(folder: Path, storage: Storage) -> None:
+    """Remove the staging folders of dead loads."""
+    homes = list(folder.iterdir()) if folder.is_dir() else []
+    for home in homes:
+        left = _read(home / CLAIM)
         if left is not None and not _alive(left):
-            shutil.rmtree(owner.parent, ignore_errors=True)
+            StagingFolder(str(home), str(left.get("rows", home)), storage).remove()
+        elif home.name != PENDING:
+            with suppress(
+                OSError
+            ):  # only an empty folder goes, left by a load that died as it made or removed it
+                home.rmdir()
 
 
 def _write(path: Path, note: dict[str, object]) -> None:
@@ -75,7 +88,7 @@ def _write(path: Path, note: dict[str, object]) -> None:
         while True:
             path.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileNotFoundError):  # another load may just have removed the empty folder
-                path.write_text(json.dumps(note))
+                DEFAULT_STORAGE.write_file(str(path), json.dumps(note).encode())
                 return
     except OSError as bad:
         raise DestinationError(

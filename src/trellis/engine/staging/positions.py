@@ -16,7 +16,7 @@ from trellis.engine.task import Outcome
 POSITION = "position"
 
 
-def settle(files: Sequence[StagedFile], outcomes: Sequence[Outcome], staging: str) -> list[StagedFile]:
+def settle(files: Sequence[StagedFile], outcomes: Sequence[Outcome]) -> list[StagedFile]:
     """The staged files, those of rejects and discards with positions that count from 1 in their file."""
     before = _lines_before(outcomes)
     owner = {file.path: outcome.split for outcome in outcomes for file in outcome.files}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.batches import TableBatch
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import DestinationError
 from trellis.schema.model import Table
 
@@ -59,9 +59,10 @@ class _Open:
 class Stage:
     """The files of one task. Use as a context; `files` is complete after `close`."""
 
-    def __init__(self, folder: str, task: str) -> None:
+    def __init__(self, folder: str, task: str, storage: Storage = DEFAULT_STORAGE) -> None:
         self.folder = folder
         self.task = task
+        self.storage = storage
         self.open: dict[str, _Open] = {}
         self.files: list[StagedFile] = []
 
@@ -82,7 +83,8 @@ class Stage:
         for held in self.open.values():
             self._flush(held)
             if held.writer is not None:
-                held.writer.close()
+                with self._explained():
+                    held.writer.close()
                 self.files.append(StagedFile(held.table.name, held.path, held.rows))
         self.open = {}
 
@@ -94,18 +96,28 @@ class Stage:
             for fields in [list(zip(held.schema.names, held.schema.types, strict=True))]
             for batch in held.waiting
         )
-        try:
+        with self._explained():
             if held.writer is None:
-                Path(held.path).parent.mkdir(parents=True, exist_ok=True)
-                held.writer = pq.ParquetWriter(held.path, held.schema, compression="snappy")
+                held.writer = self._open_writer(held)
             held.writer.write_table(made, row_group_size=max(made.num_rows, 1))
+        held.rows += held.waiting_rows
+        held.waiting, held.waiting_rows, held.waiting_bytes = [], 0, 0
+
+    def _open_writer(self, held: _Open) -> pq.ParquetWriter:
+        self.storage.make_folder(os.path.dirname(held.path))
+        path, files = self.storage.arrow_path(held.path)
+        return pq.ParquetWriter(path, held.schema, filesystem=files, compression="snappy")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with self.storage.explained(self.folder):
+                yield
         except OSError as bad:
             raise DestinationError(
                 f"{self.folder}: the load could not be staged ({bad.strerror or bad}); "
-                "free some space, or load into another place"
+                "free some space, or name another folder with --staging"
             ) from None
-        held.rows += held.waiting_rows
-        held.waiting, held.waiting_rows, held.waiting_bytes = [], 0, 0
 
     def __enter__(self) -> Stage:
         return self

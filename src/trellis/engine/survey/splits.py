@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from trellis.engine.input.blocks import Split, read_blocks
 from trellis.engine.input.parquet import read_batches, rows_of
+from trellis.engine.storage.storage import Storage
 from trellis.engine.survey.paths import Kind, Node, Place, Seen
 from trellis.engine.survey.survey import Survey
 
@@ -37,26 +38,26 @@ class SplitSurvey:
     doubled: dict[str, Seen]
 
 
-def scan_split(survey: Survey, split: Split, progress: Callable[[int], object]) -> int:
+def scan_split(survey: Survey, split: Split, storage: Storage, progress: Callable[[int], object]) -> int:
     """Let a survey look at every record of a split; the number of its lines. Raises UsageError."""
     lines = 0
     if split.layout == "parquet":
-        for part in read_batches(split):
+        for part in read_batches(split, storage):
             survey.items(split.path, rows_of(part.batch), part.first + 1)
             lines = part.first + part.batch.num_rows
             progress(part.batch.nbytes)
         return lines
-    for block in read_blocks(split):
+    for block in read_blocks(split, storage=storage):
         survey.block(split.path, block)
         lines = block.line + len(block.lines)
         progress(len(block.data))
     return lines
 
 
-def survey_split(split: Split, progress: Callable[[int], object]) -> SplitSurvey:
+def survey_split(split: Split, storage: Storage, progress: Callable[[int], object]) -> SplitSurvey:
     """What is in a split; its lines are counted from its start. Raises UsageError."""
     survey = Survey()
-    lines = scan_split(survey, split, progress)
+    lines = scan_split(survey, split, storage, progress)
     root = survey.root
     whole = SplitSurvey(split, lines, survey.records, root.objects, [], survey.rejects, survey.doubled)
     stack: list[tuple[int, str | None, Node]] = [(0, key, node) for key, node in reversed(root.keys.items())]

@@ -1,7 +1,7 @@
 """Arrays of JSON values -> the type of their column in an authored table, where every value is ordinary.
 
-Each kernel gives what the program's `each` gives for every one of the values, or raises NotClean (or an Arrow
-error), or None where it has no shortcut and `each` is to be asked.
+Each kernel gives what the program's `each` gives for every one of the values, or raises FastPathMiss (or an
+Arrow error), or None where it has no shortcut and `each` is to be asked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.json import object_text
-from trellis.engine.columnar.lines import NotClean
+from trellis.engine.columnar.strict import FastPathMiss
 from trellis.evolution.vector import Cell, Target
 
 INT: Final = (-(2**31), 2**31 - 1)
@@ -47,10 +47,10 @@ def way_of(type_: pa.DataType, target: Target) -> Way | None:
 
 
 def _refuse_integers(array: pa.Array, limit: int) -> None:
-    """Raises NotClean for a number that may have been an integer which no float is."""
+    """Raises FastPathMiss for a number that may have been an integer which no float is."""
     long = pc.and_(pc.equal(array, pc.trunc(array)), pc.greater_equal(pc.abs(array), limit))
     if pc.any(long).as_py():
-        raise NotClean
+        raise FastPathMiss
 
 
 def _kind(type_: pa.DataType) -> str:
@@ -68,12 +68,12 @@ def _kind(type_: pa.DataType) -> str:
 def inside(array: pa.Array, bounds: tuple[int, int]) -> None:
     found = pc.min_max(array).as_py()
     if found["min"] is not None and (found["min"] < bounds[0] or found["max"] > bounds[1]):
-        raise NotClean
+        raise FastPathMiss
 
 
 def _only(array: pa.Array, pattern: str) -> None:
     if pc.all(pc.match_substring_regex(array, pattern)).as_py() is False:
-        raise NotClean
+        raise FastPathMiss
 
 
 def _flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
@@ -107,7 +107,7 @@ def _whole_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Longs are milliseconds, shorter integers no time."""
     short = pc.and_(pc.greater_equal(array, INT[0]), pc.less_equal(array, INT[1]))
     if pc.any(short).as_py():
-        raise NotClean
+        raise FastPathMiss
     return array
 
 
@@ -118,21 +118,21 @@ def _whole_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """A negative zero becomes zero; JSON has no number that is not finite, but digits that overflow."""
     if pc.all(pc.is_finite(array)).as_py() is False:
-        raise NotClean
+        raise FastPathMiss
     _refuse_integers(array, EXACT32 if cell.target == "float32" else EXACT)
     made = pc.add(array, 0.0)
     if cell.target != "float32":
         return made
     made = pc.add(made.cast(pa.float32(), safe=False), pa.scalar(0.0, pa.float32()))
     if pc.all(pc.is_finite(made)).as_py() is False:
-        raise NotClean
+        raise FastPathMiss
     return made
 
 
 def text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Text without null characters that is not too long."""
     if _has_nul(array) or is_long(array, cell.longest):
-        raise NotClean
+        raise FastPathMiss
     return array
 
 
@@ -171,7 +171,7 @@ def _text_to_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     trimmed = pc.ascii_trim(array, " ")
     _only(trimmed, _NUMBER)
     if cell.target == "float32":
-        raise NotClean
+        raise FastPathMiss
     return _float(pc.ascii_ltrim(trimmed, "+").cast(pa.float64()), cell, zone)
 
 
@@ -179,7 +179,7 @@ def _text_to_flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     lowered = pc.ascii_lower(pc.ascii_trim(array, " "))
     known = pc.is_in(lowered, pa.array(["true", "1", "false", "0"]))
     if pc.all(pc.or_(known, pc.is_null(array))).as_py() is False:
-        raise NotClean
+        raise FastPathMiss
     made = pc.is_in(lowered, pa.array(["true", "1"]))
     return pc.if_else(pc.is_null(array), pa.scalar(None, pa.bool_()), made) if array.null_count else made
 

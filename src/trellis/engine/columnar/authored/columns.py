@@ -19,7 +19,7 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.authored.casts import WayOf
 from trellis.engine.columnar.authored.chain import chained
 from trellis.engine.columnar.authored.fit import checked, fitted, listed
-from trellis.engine.columnar.lines import NotClean
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.exact.text import nested_text
 from trellis.engine.staging.batches import TableBatch
 from trellis.evolution.recipe import Path
@@ -35,14 +35,6 @@ class Read:
     records: int
     dropped: int = 0
     oddities: Counter[str] = field(default_factory=Counter)
-
-
-class SpecialRows(NotClean):
-    """Which of the records hold a value that is special in one column; others may be so in another."""
-
-    def __init__(self, rows: Sequence[int]) -> None:
-        super().__init__()
-        self.rows = rows
 
 
 class Records(Protocol):
@@ -90,17 +82,17 @@ class Vectors:
         """The place of the cell that sent records back last: it is asked first."""
 
     def read(self, records: Records) -> Read:
-        """The rows of some records. Raises NotClean, or SpecialRows where these are known."""
+        """The rows of some records. Raises FastPathMiss, or SpecialRows where these are known."""
         self.program.taken()
         if self.program.joint is not None and records.has_key_with(self.program.joint):
-            raise NotClean
+            raise FastPathMiss
         made = Read(TableBatch(self.table.name, records.size), records.size, oddities=records.unused())
         columns = self._columns(records)
         if self.program.drops is not None:
             try:
                 found = _computed(self.program.drops, records)
             except Special:
-                raise NotClean from None
+                raise FastPathMiss from None
             dropped = pa.array([each is True for each in found], pa.bool_())
             made.dropped = int(pc.sum(dropped).as_py() or 0)
             if made.dropped:
@@ -109,7 +101,7 @@ class Vectors:
                 made.batch.rows -= made.dropped
         damaged = self.program.taken()
         if damaged and made.dropped:
-            raise NotClean  # which of it was in rows that were dropped is not known
+            raise FastPathMiss  # which of it was in rows that were dropped is not known
         made.oddities.update(damaged)
         made.batch.columns = {name: a for name, a in columns.items() if a.null_count < len(a)}
         return made
@@ -120,7 +112,7 @@ class Vectors:
             cell, column = self.cells[at]
             try:
                 made[cell.column] = self._column(cell, column, records)
-            except NotClean:
+            except FastPathMiss:
                 self.failed = at
                 raise
         return {cell.column: made[cell.column] for cell, _ in self.cells}
@@ -134,7 +126,7 @@ class Vectors:
                 values = _each_made(cell, _values(cell.source, records), records.patient)
                 array = checked(pa.array(map(nested_text, values) if as_text else values, wanted), cell)
         except (pa.ArrowException, Special, ValueError, TypeError, OverflowError):
-            raise NotClean from None
+            raise FastPathMiss from None
         if cell.default is not None and array.null_count:
             array = _filled(array, nested_text(cell.default) if as_text else cell.default, wanted)
         return array
@@ -152,7 +144,7 @@ class Vectors:
                 if found is None
                 else self._fitted(cell, found, wanted, records)
             )
-        except (NotClean, pa.ArrowException):
+        except (FastPathMiss, pa.ArrowException):
             if not records.patient:
                 raise
             return None

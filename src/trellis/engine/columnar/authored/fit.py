@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.casts import WayOf, inside, way_of
 from trellis.engine.columnar.authored.chain import times_of
-from trellis.engine.columnar.lines import NotClean
+from trellis.engine.columnar.strict import FastPathMiss
 from trellis.evolution.vector import Cell
 
 
@@ -58,14 +58,14 @@ def listed(
 
 
 def checked(made: pa.Array, cell: Cell) -> pa.Array:
-    """The values, which are such as the column may hold. Raises NotClean."""
+    """The values, which are such as the column may hold. Raises FastPathMiss."""
     if cell.within is not None and cell.pattern is not None:
         times = times_of(made, cell.pattern)
         if times is None:
-            raise NotClean
+            raise FastPathMiss
         inside(times, cell.within)
     elif cell.within is not None:
         inside(made.cast(pa.int64()), cell.within)
     elif cell.check is not None and not all(map(cell.check, pc.unique(made).drop_null().to_pylist())):
-        raise NotClean
+        raise FastPathMiss
     return made

@@ -16,7 +16,7 @@ import pyarrow as pa
 from trellis.engine.columnar.authored.casts import way_of
 from trellis.engine.columnar.authored.columns import Read, Vectors
 from trellis.engine.columnar.events import seen_in
-from trellis.engine.columnar.lines import NotClean, read_strictly
+from trellis.engine.columnar.strict import FastPathMiss, Others, read_strictly
 from trellis.engine.input.lines import BadLine, parse
 from trellis.evolution.recipe import Path
 from trellis.evolution.vector import at
@@ -59,10 +59,11 @@ class LineVectors:
         self.schema = self._schema()
 
     def read(self, lines: Sequence[bytes]) -> Read:
-        """The rows of some lines. Raises NotClean."""
+        """The rows of some lines. Raises FastPathMiss."""
         if self.schema is None or not lines:
-            raise NotClean
-        read = read_strictly(b"\n".join(lines) + b"\n", self.schema, "ignore" if self.loose else "infer")
+            raise FastPathMiss
+        others: Others = "ignore" if self.loose else "infer"
+        read = read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines), others)
         return self.vectors.read(_LineRecords(self, read, lines))
 
     def _schema(self) -> pa.Schema | None:
@@ -92,7 +93,7 @@ class _LineRecords:
         while stack:
             path, array = stack.pop()
             if array.null_count < len(array) and path[0] in reader.used and path not in reader.paths:
-                raise NotClean  # its type is one that Arrow guessed
+                raise FastPathMiss  # its type is one that Arrow guessed
             self.arrays[path] = array
             if pa.types.is_struct(array.type):
                 stack += [
@@ -125,11 +126,11 @@ class _LineRecords:
 
     @cached_property
     def items(self) -> list[Any]:
-        """The records as Python has them. Raises NotClean."""
+        """The records as Python has them. Raises FastPathMiss."""
         try:
             return [parse(line) for line in self.lines]
         except BadLine:
-            raise NotClean from None
+            raise FastPathMiss from None
 
     def has_key_with(self, joint: str) -> bool:
         if any(joint in path[-1] for path in self.arrays):

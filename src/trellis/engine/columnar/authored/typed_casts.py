@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.casts import EXACT, Way, inside, is_long, localised, text, way_of
 from trellis.engine.columnar.authored.json import object_text
-from trellis.engine.columnar.lines import NotClean
+from trellis.engine.columnar.strict import FastPathMiss
 from trellis.evolution.vector import Cell, Target
 
 _GREGORIAN: Final = -12_212_553_600_000
@@ -61,14 +61,14 @@ def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     if cell.target == "float32":
         made = pc.add(array.cast(pa.float32(), safe=False), pa.scalar(0.0, pa.float32()))
         if pc.any(pc.not_equal(pc.is_inf(made), pc.is_inf(array))).as_py():
-            raise NotClean
+            raise FastPathMiss
     else:
         made = pc.add(array.cast(pa.float64()), 0.0)
     unknown = pc.is_nan(made)
     if not pc.any(unknown).as_py():
         return made
     if cell.check is not None:
-        raise NotClean  # a main time that is no number is refused
+        raise FastPathMiss  # a main time that is no number is refused
     return pc.if_else(unknown, pa.scalar(None, made.type), made)
 
 

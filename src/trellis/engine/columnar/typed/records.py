@@ -13,8 +13,8 @@ from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.parquet import BATCH, RowBatch
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Plan
-from trellis.engine.task import Outcome, Part, Progress, run_parts
+from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
+from trellis.engine.task import Outcome, Part, Progress, Waiting, run_parts
 from trellis.errors import UsageError
 from trellis.evolution.observe import Observations
 
@@ -36,21 +36,22 @@ class TableRecords:
     def fingerprint(self, *_: str) -> str | None:
         return None
 
-    def peek(self, plan: Plan) -> Observations:
+    def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
         for rows in self._numbered() if conformer.learns else ():
-            return conformer.batch(WHERE, rows).observed or Observations()
-        return Observations()
+            return Peek(conformer.batch(WHERE, rows).observed or Observations())
+        return Peek(Observations())
 
-    def run(self, plan: Plan, pending: Sequence[BlockRef] | None, progress: Progress) -> Iterator[Outcome]:
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage the batches, or those that had to wait."""
-        wanted = None if pending is None else {ref.offset: ref.lines for ref in pending}
+        wanted = None if pending is None else refs_by_offset(pending)
         self.runs += 1
 
         def parts(conformer: AnyConformer) -> Iterator[Part]:
             for rows in self._numbered():
                 size = rows.batch.num_rows
-                yield Part(rows.number, size, rows.first + size, partial(conformer.batch, WHERE, rows))
+                conform, wait = partial(conformer.batch, WHERE, rows), partial(BlockRef, WHERE, rows.number)
+                yield Part(rows.number, size, rows.first + size, conform, wait)
 
         yield run_parts(plan, f"tables-{self.runs:03d}", WHERE, parts, wanted, progress)
 

@@ -1,14 +1,11 @@
-"""Words that a warehouse keeps for itself (spec rudderstack.md, Appendix A).
+"""Words that a warehouse keeps for itself, in upper case: no name without quotes can be one of them.
 
-One letter per list: P Postgres, R Redshift, S Snowflake, B BigQuery, D Delta, L the data lake on S3,
-M SQL Server. `WORDS` holds for tables and columns, `NAMESPACE_WORDS` for schemas; all in upper case.
+One letter per list: P PostgreSQL, R Redshift, S Snowflake, B BigQuery, D Databricks, L Athena, M SQL Server.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
 _TEXT = """
 PRSBDLM: ALL AND AS BETWEEN CASE CAST CREATE CROSS DISTINCT ELSE FALSE FOR FROM FULL GROUP HAVING IN INNER
@@ -50,7 +47,7 @@ RM: BACKUP IDENTITY LANGUAGE OPEN RESTORE SYSTEM TOP WITHOUT
 SL: REGEXP RLIKE
 SM: CONNECT CONNECTION SCHEMA VIEW WHENEVER
 B: ASSERT_ROWS_MODIFIED DEFINE ENUM EXCLUDE GROUPS HASH LOOKUP PROTO STRUCT
-D: ANTI EVENT_DATE SEMI
+D: ANTI SEMI
 L: BIGINT CASHE CONF DAYOFWEEK EXCHANGE EXTENDED FLOOR IMPORT MACRO MORE PARTIALSCAN REDUCE TIMESTAMP
     TRANSFORM UNIQUEJOIN UTC_TIMESTAMP VIEWS
 M: ABSOLUTE ACTION ADA ADD ADMIN AFTER AGGREGATE ALIAS ALLOCATE ARE ASENSITIVE ASSERTION ATOMIC AVG BEFORE
@@ -88,28 +85,23 @@ S: ACCOUNT GSCLUSTER INCREMENT ISSUE ORGANIZATION QUALIFY SAMPLE TRY_CAST
 """Before the colon the lists that hold the words behind it; `A{B C}` is AB and AC."""
 
 
-def _spelled(text: str) -> str:
+def _expand(text: str) -> str:
     """
-    >>> _spelled("PR: STDDEV_{POP SAMP} SUM")
+    >>> _expand("PR: STDDEV_{POP SAMP} SUM")
     'PR: STDDEV_POP STDDEV_SAMP SUM'
     """
     groups = re.compile(r"(\w+)\{([^}]*)\}")
-    return groups.sub(lambda found: " ".join(found[1] + end for end in found[2].split()), text)
+    return groups.sub(lambda group: " ".join(group[1] + end for end in group[2].split()), text)
 
 
-def _lists() -> Mapping[str, frozenset[str]]:
-    lists: dict[str, set[str]] = {}
-    letters = ""
-    for word in _spelled(_TEXT).split():
+def _words(letter: str) -> frozenset[str]:
+    words, letters = set(), ""
+    for word in _expand(_TEXT).split():
         if word.endswith(":"):
-            letters = word[:-1]
-        else:
-            for letter in letters:
-                lists.setdefault(letter, set()).add(word)
-    return MappingProxyType({letter: frozenset(words) for letter, words in lists.items()})
+            letters = word
+        elif letter in letters:
+            words.add(word)
+    return frozenset(words)
 
 
-WORDS = _lists()
-NAMESPACE_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {**WORDS, "P": WORDS["P"] - {"TO"}, "R": WORDS["R"] - {"UUID"} | {"TIMESTAMP"}}
-)
+POSTGRES, REDSHIFT, SNOWFLAKE, BIGQUERY, DATABRICKS, ATHENA, SQL_SERVER = map(_words, "PRSBDLM")

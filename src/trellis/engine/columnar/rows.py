@@ -1,0 +1,238 @@
+"""Records in columns -> the rows of every table, without a look at single values.
+
+What Arrow's reader does not check is checked here, a column at a time: dates and times that are none, numbers
+that are not finite, missing values that are required. The records concerned are left out of all tables and
+named, so that the exact way can take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trellis.engine.arrow.types import arrow_type
+from trellis.engine.columnar.layout import Layout, Node
+from trellis.engine.columnar.strict import FastPathMiss
+from trellis.engine.exact.slots import TableWalk
+from trellis.engine.staging.batches import Keyring, Origins, TableBatch, array_of
+from trellis.schema.model import DataType
+
+Indexes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+def spread(
+    layout: Layout, records: pa.Table, numbers: Origins, keyring: Keyring, items: Sequence[Any] = ()
+) -> tuple[list[TableBatch], Indexes]:
+    """The batches of all tables, parents first, and which of the records they leave out.
+
+    `numbers` are those of the records, which become the origins of the rows. `items` are the records as they
+    came, where row ids are hashes of these. Raises FastPathMiss where the records concerned are not known.
+    """
+    spreading = _Spreading(keyring, numbers)
+    columns = [_one(records.column(at)) for at in range(records.num_columns)]
+    spreading.root(layout.root, layout.nodes, columns, items)
+    misses = np.flatnonzero(spreading.misses)
+    batches = [_placed(batch, numbers, spreading.misses) for batch in spreading.batches]
+    return [batch for batch in batches if batch.rows], misses
+
+
+class _Spreading:
+    """The origins of its batches are indexes of records; `misses` marks those that the exact way has to
+    take."""
+
+    def __init__(self, keyring: Keyring, numbers: Origins) -> None:
+        self.keyring = keyring
+        self.numbers = numbers
+        self.batches: list[TableBatch] = []
+        self.misses: Mask = np.zeros(len(numbers), np.bool_)
+
+    def root(
+        self, walk: TableWalk, nodes: tuple[Node, ...], arrays: list[pa.Array], items: Sequence[Any]
+    ) -> None:
+        rows = len(self.misses)
+        batch = TableBatch(walk.name, rows, origins=np.arange(rows))
+        raw: dict[str, pa.Array] = {}
+        lists: list[tuple[Node, pa.Array]] = []
+        self._columns(walk, nodes, arrays, batch, lists, raw)
+        hashed = items
+        if walk.keys.from_columns:
+            if set(raw) != set(walk.keys.from_columns):
+                raise FastPathMiss
+            for array in raw.values():
+                self._miss(batch, pc.is_null(array))
+            hashed = list(zip(*(raw[name].to_pylist() for name in walk.keys.from_columns), strict=True))
+        filled = self.keyring.root(walk.place, walk.keys, rows, hashed, None, None, self.numbers)
+        self._finish(walk, batch, filled)
+        for node, array in lists:
+            self._nested(walk, node, array, batch)
+
+    def _nested(self, outer: TableWalk, node: Node, array: pa.Array, above: TableBatch) -> None:
+        walk = node.slot.child
+        assert walk is not None and above.origins is not None
+        values = pc.list_flatten(array)
+        if not len(values):
+            return
+        parents = pc.list_parent_indices(array).to_numpy(zero_copy_only=False)
+        if pa.types.is_null(values.type):
+            self.misses[above.origins[parents]] = True
+            return
+        starts = np.searchsorted(parents, parents, side="left")
+        indexes = (np.arange(len(parents)) - starts).tolist()
+        batch = TableBatch(walk.name, len(values), origins=above.origins[parents])
+        lists: list[tuple[Node, pa.Array]] = []
+        if node.element is not None:
+            self._columns(walk, (node.element,), [values], batch, lists, {})
+        else:
+            self._columns(walk, node.inner, values.flatten(), batch, lists, {})
+        keyring, rows = self.keyring, parents.tolist()
+        if walk.linked:
+            filled = keyring.nested(walk.place, outer.place, walk.keys, walk.name, rows, indexes, None)
+        else:
+            tops = keyring.tops(outer.place, rows)
+            origins = self.numbers[batch.origins]
+            filled = keyring.root(walk.place, walk.keys, len(rows), (), None, tops, origins)
+        self._finish(walk, batch, filled)
+        for inner, each in lists:
+            self._nested(walk, inner, each, batch)
+
+    def _columns(
+        self,
+        walk: TableWalk,
+        nodes: tuple[Node, ...],
+        arrays: list[pa.Array],
+        batch: TableBatch,
+        lists: list[tuple[Node, pa.Array]],
+        raw: dict[str, pa.Array],
+    ) -> None:
+        present = [node for node in nodes if node.type is not None]
+        for node, array in zip(present, arrays, strict=True):
+            if pa.types.is_struct(node.type):
+                self._columns(walk, node.inner, array.flatten(), batch, lists, raw)
+            elif pa.types.is_list(node.type):
+                lists.append((node, array))
+            elif not pa.types.is_null(node.type):
+                self._column(walk, node, array, batch, raw)
+
+    def _column(
+        self, walk: TableWalk, node: Node, array: pa.Array, batch: TableBatch, raw: dict[str, pa.Array]
+    ) -> None:
+        slot = node.slot
+        column = slot.column
+        assert column is not None and column.data_type is not None
+        if slot.required and array.null_count:
+            self._miss(batch, pc.is_null(array))
+        if slot.name in walk.keys.from_columns:
+            raw[slot.name] = array
+        try:
+            fitted, misses = _FIT[column.data_type](array)
+            batch.columns[slot.name] = fitted.cast(arrow_type(column))
+        except pa.ArrowException:
+            raise FastPathMiss from None
+        if misses is not None:
+            self._miss(batch, misses)
+
+    def _miss(self, batch: TableBatch, rows: pa.Array) -> None:
+        """The records of these rows of a batch go the exact way."""
+        assert batch.origins is not None
+        self.misses[batch.origins[rows.to_numpy(zero_copy_only=False)]] = True
+
+    def _finish(self, walk: TableWalk, batch: TableBatch, filled: Mapping[str, Any]) -> None:
+        table = walk.table
+        assert table is not None
+        if any(c.name in walk.required and c.name not in batch.columns for c in table.complete_columns):
+            raise FastPathMiss
+        for name, values in filled.items():
+            batch.columns[name] = array_of(table, table.columns[name], values)
+        self.batches.append(batch)
+
+
+def _placed(batch: TableBatch, numbers: Origins, misses: Mask) -> TableBatch:
+    """The batch with the numbers of its records, without the rows of those that are missed."""
+    assert batch.origins is not None
+    stays = ~misses[batch.origins]
+    if stays.all():
+        return TableBatch(batch.table, batch.rows, batch.columns, numbers[batch.origins])
+    mask = pa.array(stays)
+    columns = {name: column.filter(mask) for name, column in batch.columns.items()}
+    return TableBatch(batch.table, int(stays.sum()), columns, numbers[batch.origins[stays]])
+
+
+# ---- what Arrow's reader leaves to be checked: the values of a column, and which of them are none
+
+Fitted = tuple[pa.Array, pa.Array | None]
+
+_SHORTEST: Final = len("2024-01-01T00:00")
+_DAY: Final = len("2024-01-01")
+_STAMP: Final = pa.timestamp("us", "UTC")
+_CLOCK: Final = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?"
+_ZONED: Final = _CLOCK + r"(Z|[+-]\d\d(:?\d\d)?)$"
+_NAIVE: Final = _CLOCK + "$"
+
+
+def _as_is(array: pa.Array) -> Fitted:
+    return array, None
+
+
+def _as_text(array: pa.Array) -> Fitted:
+    """Texts, or integers as they are written."""
+    return array.cast(pa.string()), None
+
+
+def _finite(array: pa.Array) -> Fitted:
+    finite = pc.is_finite(array)
+    if pc.all(finite).as_py() is not False:
+        return array, None
+    return array, pc.fill_null(pc.invert(finite), False)
+
+
+def _instants(array: pa.Array) -> Fitted:
+    """ISO date-times; text without an offset is UTC."""
+    shortest = pc.min(pc.utf8_length(array)).as_py()
+    if shortest is None:
+        return pa.nulls(len(array), _STAMP), None
+    if shortest >= _SHORTEST:
+        for zone in ("UTC", None):
+            try:
+                instants = array.cast(pa.timestamp("us", zone))
+            except pa.ArrowInvalid:
+                continue
+            return instants if zone else pc.assume_timezone(instants, "UTC"), None
+    return _mixed_instants(array)
+
+
+def _mixed_instants(array: pa.Array) -> Fitted:
+    """Some with an offset, some without, some that are no times. Raises ArrowInvalid."""
+    zoned, naive = (pc.fill_null(pc.match_substring_regex(array, p), False) for p in (_ZONED, _NAIVE))
+    nothing = pa.scalar(None, pa.string())
+    with_zone = pc.if_else(zoned, array, nothing).cast(_STAMP)
+    without = pc.assume_timezone(pc.if_else(naive, array, nothing).cast(pa.timestamp("us")), "UTC")
+    misses = pc.and_(pc.is_valid(array), pc.invert(pc.or_(zoned, naive)))
+    return pc.coalesce(with_zone, without), misses
+
+
+def _days(array: pa.Array) -> Fitted:
+    others = pc.fill_null(pc.not_equal(pc.utf8_length(array), _DAY), False)
+    if pc.any(others).as_py():
+        array = pc.if_else(others, pa.scalar(None, pa.string()), array)
+        return array.cast(pa.date32()), others
+    return array.cast(pa.date32()), None
+
+
+_FIT: Mapping[DataType, Callable[[pa.Array], Fitted]] = {
+    "text": _as_text,
+    "bigint": _as_is,
+    "double": _finite,
+    "bool": _as_is,
+    "timestamp": _instants,
+    "date": _days,
+}
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

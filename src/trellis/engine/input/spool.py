@@ -1,0 +1,85 @@
+"""Records that wait until the schema has room for them, of sources that are not read a second time.
+
+A frame may be expensive to compute or give other rows when it is computed again, so what has to wait is
+written beside the staged files as it came: lines with their numbers, or rows with their types.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from trellis.engine.input.blocks import Block, Split
+from trellis.engine.input.parquet import RowBatch
+from trellis.engine.storage.storage import Storage
+
+FOLDER: Final = "_waiting"
+_OFFSET, _FIRST = b"trellis.offset", b"trellis.first"
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """A file of records of one split that wait; `holds_lines` tells lines from rows with types."""
+
+    path: str
+    split: Split
+    holds_lines: bool
+
+
+def spool_lines(
+    staging: str, storage: Storage, split: Split, block: Block, waiting: tuple[int, ...] | None
+) -> Spooled:
+    """Write the lines of a block with these numbers, or all of them."""
+    chosen = [(at, line) for at, line in block.numbered if waiting is None or at in {*waiting}]
+    numbers, lines = zip(*chosen, strict=True)
+    batch = pa.RecordBatch.from_pydict(
+        {"number": pa.array(numbers, pa.int64()), "line": pa.array(lines, pa.binary())}
+    )
+    return Spooled(_write(staging, storage, batch, block.offset, block.line), split, True)
+
+
+def spool_rows(
+    staging: str, storage: Storage, split: Split, rows: RowBatch, waiting: tuple[int, ...] | None
+) -> Spooled:
+    """Write a batch of rows with types, all of them: they wait together."""
+    return Spooled(_write(staging, storage, rows.batch, rows.number, rows.first), split, False)
+
+
+def spooled_block(spooled: Spooled, storage: Storage) -> Block:
+    """The lines that were written, with the numbers that they had."""
+    table, offset, first = _read(spooled.path, storage)
+    data = b"".join(line + b"\n" for line in table.column("line").to_pylist())
+    return Block(data, first, offset, numbers=tuple(table.column("number").to_pylist()))
+
+
+def spooled_rows(spooled: Spooled, storage: Storage) -> RowBatch:
+    """The rows that were written."""
+    table, number, first = _read(spooled.path, storage)
+    (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+    return RowBatch(number, first, batch)
+
+
+def _write(staging: str, storage: Storage, batch: pa.RecordBatch, offset: int, first: int) -> str:
+    folder = f"{staging}/{FOLDER}"
+    storage.make_folder(folder)
+    path = f"{folder}/{os.urandom(8).hex()}.arrow"
+    places = {_OFFSET: str(offset), _FIRST: str(first)}
+    batch = batch.replace_schema_metadata({**(batch.schema.metadata or {}), **places})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    storage.write_file(path, sink.getvalue().to_pybytes())
+    return path
+
+
+def _read(path: str, storage: Storage) -> tuple[pa.Table, int, int]:
+    """What was written, and its place in the split."""
+    with storage.open_input(path) as file:
+        table = pa.ipc.open_stream(file.read()).read_all()
+    metadata = table.schema.metadata
+    offset, first = int(metadata[_OFFSET]), int(metadata[_FIRST])
+    others = {key: value for key, value in metadata.items() if key not in (_OFFSET, _FIRST)}
+    return table.replace_schema_metadata(others or None), offset, first

@@ -1,0 +1,16 @@
+"""What the conf of a running session says, for everything that Trellis opens itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def session_conf() -> Mapping[str, str]:
+    """The conf of the active session; empty where there is none.
+
+    It holds what was set on the session, and as `spark.hadoop.*` what was set before it began.
+    """
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    return {} if session is None else session.conf.getAll

@@ -1,0 +1,125 @@
+"""The folder of a load's staged files: beside the destination, or below a root that all workers reach."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from trellis.engine.parallel import in_threads
+from trellis.engine.staging.stage import StagedFile, folder_name
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import Storage
+from trellis.errors import DestinationError, TrellisError
+
+CLAIM = "_owner"
+"""The file in the home of a load that says which process it is of."""
+NOTE = b"Rows of a load of Trellis that is under way. Once it is over this folder may be deleted.\n"
+
+
+@dataclass(frozen=True)
+class StagingFolder:
+    """`home` is the folder that the destination gives the load, `rows` the location that tasks write to."""
+
+    home: str
+    rows: str
+    storage: Storage
+
+    @staticmethod
+    def of(home: str, root: str | None, load_id: str, storage: Storage) -> StagingFolder:
+        """The folder of a load. `root` is where the user wants files staged, None: at home."""
+        home = os.path.abspath(home)
+        rows = f"{root.rstrip('/')}/{folder_name(load_id)}-{secrets.token_hex(4)}" if root else home
+        return StagingFolder(home, rows, storage)
+
+    @property
+    def local(self) -> str:
+        """Where the destination finds the files once they are fetched."""
+        return self.home if is_remote(self.rows) else self.rows
+
+    def make(self) -> None:
+        """Make `rows`, so that a root that cannot be written is refused before anything is read.
+
+        Raises DestinationError, UsageError, StorageError.
+        """
+        if self.rows == self.home:
+            return
+        try:
+            self.storage.make_folder(self.rows)
+            self.storage.write_file(f"{self.rows}/_trellis", NOTE)
+        except TrellisError:
+            shutil.rmtree(self.home, ignore_errors=True)
+            raise
+        except OSError as bad:
+            shutil.rmtree(self.home, ignore_errors=True)
+            raise DestinationError(
+                f"{self.rows}: rows cannot be staged there ({bad.strerror or bad}); check the path, its "
+                "rights and the free space, or name another folder with --staging"
+            ) from None
+
+    def below(self, name: str) -> str:
+        """A folder inside, as a location for tasks."""
+        return f"{self.rows}/{name}"
+
+    def fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
+        """The files where the destination reads them: remote ones are copied. Raises what `make` raises."""
+        if not is_remote(self.rows):
+            return list(files)
+        return list(in_threads(partial(_fetch, self), files))
+
+    def bring_home(self, files: Mapping[str, Sequence[StagedFile]]) -> Mapping[str, Sequence[StagedFile]]:
+        """The files by table, moved to `home` for a later commit. Raises DestinationError."""
+        if self.local == self.home:
+            return files
+        return {table: [_moved(self, file) for file in of_table] for table, of_table in files.items()}
+
+    def remove(self, kept: bool = False) -> None:
+        """Delete the folder; with `kept` all but what is at home.
+
+        Where remote files cannot be deleted now the claim in `home` stays, so that a later load deletes them.
+        """
+        try:
+            if self.rows != self.home:
+                self.storage.delete_tree(self.rows)
+        except TrellisError:
+            return
+        if not kept:
+            _delete_claim_last(self.home)
+
+
+def _moved(folder: StagingFolder, file: StagedFile) -> StagedFile:
+    target = folder.home + file.path.removeprefix(folder.rows)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.move(file.path, target)
+    except OSError as bad:
+        raise DestinationError(
+            f"{target}: a staged file cannot be moved there ({bad.strerror or bad}); free some space"
+        ) from None
+    return replace(file, path=target)
+
+
+def _delete_claim_last(home: str) -> None:
+    """So that what is left by a load that dies meanwhile is known as a dead one's."""
+    with suppress(OSError):
+        for entry in os.scandir(home):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name != CLAIM:
+                os.unlink(entry.path)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:
+    target = folder.local + file.path.removeprefix(folder.rows)
+    try:
+        folder.storage.download(file.path, target)
+    except OSError as bad:
+        raise DestinationError(
+            f"{target}: a staged file cannot be copied there ({bad.strerror or bad}); free some space"
+        ) from None
+    return replace(file, path=target)

@@ -1,0 +1,116 @@
+"""Formats of files, and engines over files that others may read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from trellis.warehouses import reserved_words
+from trellis.warehouses.identifiers import BACKTICKS, Identifiers
+from trellis.warehouses.types import ANY, NativeType, NumberType, floats, integers, native_types
+from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
+
+_PARTITIONED: Final = Clause("partition", "PARTITIONED BY ({})")
+
+DATABRICKS_ICEBERG: Final = Warehouse(
+    "databricks-iceberg",
+    "Databricks",
+    Identifiers(255, folds="lower", quotes=BACKTICKS, reserved_words=reserved_words.DATABRICKS),
+    native_types(
+        *("STRING", "DOUBLE", "BOOLEAN", integers("TINYINT", "SMALLINT", "INT", "BIGINT"), "TIMESTAMP"),
+        *("DATE", "STRING", "BINARY", "STRING"),
+    ),
+    NativeType("TIMESTAMP_NTZ"),
+    (NumberType("DECIMAL({},{})"),),
+    not_null="new tables",
+    syntax=Syntax(
+        clauses=(Clause("", default="USING ICEBERG"), _PARTITIONED),
+        add="ALTER TABLE {table} ADD COLUMNS ({columns})",
+        added="{column}",
+    ),
+    alterations=Alterations("impossible", larger("bigint", "double", "decimal")),
+)
+DATABRICKS: Final = replace(
+    DATABRICKS_ICEBERG,
+    name="databricks",
+    syntax=replace(DATABRICKS_ICEBERG.syntax, clauses=(Clause("", default="USING DELTA"), _PARTITIONED)),
+    alterations=Alterations("impossible", larger("bigint", "double", "decimal") | NUMBERS_TO_LARGER),
+    formats={"iceberg": DATABRICKS_ICEBERG},
+)
+DELTA: Final = replace(
+    DATABRICKS,
+    name="delta",
+    title="Delta Lake",
+    identifiers=replace(DATABRICKS.identifiers, folds=""),
+    types={**DATABRICKS.types, "wei": NativeType("STRING")},
+    numbers=(NumberType("DECIMAL({},{})"), NumberType("STRING", ANY, ANY, ANY, free_scale=True)),
+    formats={},
+)
+ICEBERG: Final = replace(
+    DELTA,
+    name="iceberg",
+    title="Iceberg",
+    types={**DELTA.types, "bigint": integers("INT", "BIGINT"), "time": NativeType("TIME")},
+    syntax=DATABRICKS_ICEBERG.syntax,
+    alterations=DATABRICKS_ICEBERG.alterations,
+)
+ATHENA_ICEBERG: Final = Warehouse(
+    "athena-iceberg",
+    "Athena",
+    Identifiers(255, folds="lower", quotes=BACKTICKS, reserved_words=reserved_words.ATHENA),
+    native_types(
+        *("string", "double", "boolean", integers("int", "bigint"), "timestamp"),
+        *("date", "string", "binary", "string"),
+    ),
+    NativeType("timestamp"),
+    (NumberType("decimal({},{})"),),
+    not_null="never",
+    syntax=Syntax(
+        clauses=(_PARTITIONED, Clause("", default="TBLPROPERTIES ('table_type' = 'ICEBERG')")),
+        add="ALTER TABLE {table} ADD COLUMNS ({columns})",
+        added="{column}",
+        set_type="CHANGE COLUMN {column} {column} {type}",
+    ),
+    alterations=Alterations("impossible", larger("bigint", "double", "decimal")),
+)
+ATHENA: Final = replace(
+    ATHENA_ICEBERG,
+    name="athena",
+    types={**ATHENA_ICEBERG.types, "bigint": integers("tinyint", "smallint", "int", "bigint")},
+    syntax=replace(
+        ATHENA_ICEBERG.syntax,
+        create_table="CREATE EXTERNAL TABLE {if_missing}{table} ({columns})",
+        clauses=(Clause("", default="STORED AS PARQUET"),),
+    ),
+    alterations=Alterations("impossible", larger("text", "bigint")),
+    formats={"iceberg": ATHENA_ICEBERG},
+)
+PARQUET: Final = Warehouse(
+    "parquet",
+    "Parquet",
+    Identifiers(65536),
+    native_types(
+        *("string", floats("float", "double"), "bool", integers("int8", "int16", "int32", "int64")),
+        NativeType(
+            "timestamp[us, tz=UTC]",
+            ((3, "timestamp[ms, tz=UTC]"), (6, "timestamp[us, tz=UTC]"), (9, "timestamp[ns, tz=UTC]")),
+        ),
+        *(
+            "date32[day]",
+            NativeType("time64[us]", ((6, "time64[us]"), (9, "time64[ns]"))),
+            "binary",
+            "string",
+        ),
+    ),
+    NativeType("timestamp[us]", ((3, "timestamp[ms]"), (6, "timestamp[us]"), (9, "timestamp[ns]"))),
+    (NumberType("decimal128({}, {})"), NumberType("decimal256({}, {})", 76, 76, 76)),
+    second_digits=(9, 9),
+    syntax=Syntax(
+        # Files take no statements: what stands here names the columns of a file.
+        create_schema="",
+        create_table="{table} ({columns})",
+        add="{table} + ({columns})",
+        added="{column}",
+    ),
+    alterations=Alterations("rewrite"),
+)

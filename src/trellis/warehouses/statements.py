@@ -1,0 +1,156 @@
+"""The statements that make and change tables, as a warehouse words them. Text only; nothing is run.
+
+`table` is a qualified name with its quotes, as `Warehouse.quote` gives it; names of columns come without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from trellis.schema.model import NOTHING, Column
+from trellis.warehouses.types import ANY
+from trellis.warehouses.warehouse import Cost, Warehouse
+
+Layout = Mapping[str, Sequence[str]]
+"""How the rows of a table lie: for the parts of its clauses the expressions that stand there."""
+
+_IF_MISSING: Final = "IF NOT EXISTS "
+_COSTS: Sequence[Cost] = ("metadata", "rewrite", "impossible")
+
+
+@dataclass(frozen=True)
+class ColumnDefinition:
+    """A column as a statement declares it."""
+
+    name: str
+    type: str
+    required: bool = False
+    constraint: str = ""
+
+
+def create_schema(warehouse: Warehouse, name: str) -> list[str]:
+    """Where there is none of the name; nothing for files, which lie in no schema.
+
+    >>> from trellis.warehouses.catalog.databases import CLICKHOUSE
+    >>> create_schema(CLICKHOUSE, "shop")
+    ['CREATE DATABASE IF NOT EXISTS `shop`']
+    """
+    schema = warehouse.quote(name)
+    fields = {"schema": schema, "literal": _literal(name), "statement": _literal(f"CREATE SCHEMA {schema}")}
+    form = warehouse.syntax.create_schema
+    return [form.format(**fields)] if form else []
+
+
+def create_table(
+    warehouse: Warehouse,
+    table: str,
+    columns: Sequence[ColumnDefinition],
+    layout: Layout = NOTHING,
+    *,
+    if_missing: bool = False,
+) -> str:
+    """
+    >>> from trellis.warehouses.catalog.databases import REDSHIFT
+    >>> create_table(REDSHIFT, '"t"', [ColumnDefinition("id", "bigint", True)], {"sort": ['"id"']})
+    'CREATE TABLE "t" ("id" bigint NOT NULL) SORTKEY ("id")'
+    """
+    guard = warehouse.syntax.guard.format(literal=_literal(table)) if if_missing else ""
+    listed = ", ".join(_definition(warehouse, column) for column in columns)
+    fields = {"table": table, "columns": listed, "if_missing": _IF_MISSING if if_missing else ""}
+    statement = guard + warehouse.syntax.create_table.format(**fields)
+    return " ".join((statement, *_clauses(warehouse, layout)))
+
+
+def _clauses(warehouse: Warehouse, layout: Layout) -> Iterator[str]:
+    """What stands behind the columns of a new table."""
+    for clause in warehouse.syntax.clauses:
+        if expressions := layout.get(clause.part):
+            yield clause.text.format(", ".join(expressions))
+        elif clause.default:
+            yield clause.default
+
+
+def add_columns(
+    warehouse: Warehouse,
+    table: str,
+    columns: Sequence[ColumnDefinition],
+    *,
+    if_missing: bool = False,
+    at_once: int = ANY,
+) -> list[str]:
+    """As few statements as the warehouse takes, of `at_once` columns at most.
+
+    >>> from trellis.warehouses.catalog.databases import DUCKDB
+    >>> add_columns(DUCKDB, '"t"', [ColumnDefinition("id", "BIGINT", True)])
+    ['ALTER TABLE "t" ADD COLUMN "id" BIGINT', 'ALTER TABLE "t" ALTER COLUMN "id" SET NOT NULL']
+    """
+    syntax = warehouse.syntax
+    exists = _IF_MISSING if if_missing else ""
+    size = min(at_once, max(len(columns), 1)) if syntax.adds_several else 1
+    statements = []
+    for start in range(0, len(columns), size):
+        chunk = columns[start : start + size]
+        required = [column.name for column in chunk if column.required and not syntax.adds_required]
+        declared = [replace(column, required=False) if required else column for column in chunk]
+        definitions = (_definition(warehouse, column) for column in declared)
+        listed = ", ".join(syntax.added.format(column=text, if_missing=exists) for text in definitions)
+        statements.append(syntax.add.format(table=table, columns=listed))
+        statements += [set_not_null(warehouse, table, name) for name in required]
+    return statements
+
+
+def set_not_null(warehouse: Warehouse, table: str, column: str) -> str:
+    return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} SET NOT NULL"
+
+
+def drop_default(warehouse: Warehouse, table: str, column: str) -> str:
+    return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} DROP DEFAULT"
+
+
+def set_type(warehouse: Warehouse, table: str, column: str, type_: str) -> str:
+    """
+    >>> from trellis.warehouses.catalog.lakes import ATHENA
+    >>> set_type(ATHENA, "`t`", "a", "varchar(65535)")
+    'ALTER TABLE `t` CHANGE COLUMN `a` `a` varchar(65535)'
+    """
+    form = warehouse.syntax.set_type
+    return f"ALTER TABLE {table} {form.format(column=warehouse.quote(column), type=type_)}"
+
+
+def cost_of(warehouse: Warehouse, before: Column | None, after: Column) -> Cost:
+    """What it costs to bring a column of a table with rows to what it is to be; None is no column yet.
+
+    >>> from trellis.warehouses.catalog.databases import BIGQUERY, POSTGRES
+    >>> [cost_of(to, Column("a", "bigint"), Column("a", "double")) for to in (BIGQUERY, POSTGRES)]
+    ['metadata', 'rewrite']
+    """
+    if before is None:
+        return "impossible" if after.required and warehouse.not_null != "always" else "metadata"
+    costs: list[Cost] = ["metadata"]
+    if warehouse.type_of(before) != warehouse.type_of(after):
+        pair = (before.data_type, after.data_type)
+        in_place = pair in warehouse.alterations.in_place and not _loses_digits(before, after)
+        costs.append("metadata" if in_place else warehouse.alterations.change_type)
+    if before.required and not after.required:
+        costs.append(warehouse.alterations.drop_not_null)
+    return max(costs, key=_COSTS.index)
+
+
+def _loses_digits(before: Column, after: Column) -> bool:
+    """Whether the same type holds less than before, or counts its digits from another point."""
+    if before.data_type != after.data_type or after.precision is None:
+        return False
+    return before.precision is None or before.precision > after.precision or before.scale != after.scale
+
+
+def _definition(warehouse: Warehouse, column: ColumnDefinition) -> str:
+    form = warehouse.syntax.required if column.required else warehouse.syntax.optional
+    constraint = f" {column.constraint}" if column.constraint else ""
+    return f"{warehouse.quote(column.name)} {form.format(type=column.type)}{constraint}"
+
+
+def _literal(text: str) -> str:
+    """A string of SQL Server."""
+    return "N'" + text.replace("'", "''") + "'"

@@ -1,0 +1,113 @@
+"""DataFrames as records: every way in gives the tables that the same file gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from trellis.errors import ContractError, UsageError
+from trellis.generate import generate
+from trellis.pipelines.pipeline import Pipeline
+from trellis.pipelines.report import Report
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LATE = [b'{"id": 1, "v": 1}'] * 700 + [b'{"id": 2, "v": "two", "late": {"k": [1, 2]}}', b"[1]", b"not JSON"]
+
+
+def rows_of(shop: Pipeline, *without: str) -> dict[str, list[str]]:
+    """The rows of all tables that have some, without ids, sorted."""
+    counts = shop.destination.row_counts("main")
+    tables = [name for name, rows in counts.items() if rows and not name.startswith("_dlt")]
+    hidden = {"_dlt_id", "_dlt_parent_id", "_dlt_root_id", "_dlt_load_id", "load_id", "file", *without}
+    return {
+        table: sorted(
+            str({k: v for k, v in row.items() if k not in hidden and not k.endswith("_at")})
+            for row in shop.destination.query("main", table)
+        )
+        for table in tables
+    }
+
+
+def loaded(tmp_path: Path, name: str, source: Any, **options: Any) -> tuple[Pipeline, Report]:
+    shop = Pipeline("shop", f"duckdb:{tmp_path}/{name}.duckdb")
+    return shop, shop.load(source, table="events", **options)
+
+
+def frame_of(spark: SparkSession, lines: list[bytes], partitions: int, type_: str = "binary") -> DataFrame:
+    """The lines in their order, in so many partitions."""
+    rows = [(number, bytearray(line)) for number, line in enumerate(lines)]
+    frame = spark.createDataFrame(rows, "number long, payload binary").repartitionByRange(
+        partitions, "number"
+    )
+    ordered = frame.sortWithinPartitions("number")
+    return ordered.select(ordered["payload"].cast(type_).alias("payload"), "number")
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("lines", [list(generate(400, seed=3)), LATE], ids=["shop", "late"])
+def test_a_payload_column_gives_what_a_file_gives(
+    tmp_path: Path, spark: SparkSession, lines: list[bytes], partitions: int
+) -> None:
+    (tmp_path / "x.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    file, expected = loaded(tmp_path, "file", str(tmp_path / "x.jsonl"))
+    frame, report = loaded(tmp_path, "frame", frame_of(spark, lines, partitions), payload="payload")
+    assert report.balanced
+    assert (report.rows, report.rejects, report.discards) == (
+        expected.rows,
+        expected.rejects,
+        expected.discards,
+    )
+    assert report.schema.stored_hash == expected.schema.stored_hash
+    assert rows_of(frame) == rows_of(file)
+
+
+def test_a_payload_may_be_text_or_variant_or_missing(tmp_path: Path, spark: SparkSession) -> None:
+    lines = [b'{"a": 1,\n "b": {"c": "x"}}', b'{"a": 2}']
+    shop, report = loaded(tmp_path, "text", frame_of(spark, lines, 1, "string"), payload="payload")
+    expected = {"events": ["{'a': 1, 'b__c': 'x'}", "{'a': 2, 'b__c': None}"]}
+    assert rows_of(shop) == expected
+    variant = frame_of(spark, lines, 1, "string").selectExpr("parse_json(payload) AS payload")
+    assert rows_of(loaded(tmp_path, "variant", variant, payload="payload")[0]) == expected
+    missing = spark.sql("SELECT CAST(NULL AS STRING) AS payload UNION ALL SELECT '{\"a\": 1}'").coalesce(1)
+    _, report = loaded(tmp_path, "missing", missing, payload="payload")
+    assert (report.rows.read, report.rows.loaded) == (2, 1)
+    assert report.rejects.by_reason == {"a record must be a JSON object, this line is null": 1}
+
+
+def test_a_frame_is_computed_once(tmp_path: Path, spark: SparkSession) -> None:
+    """Rows that wait for a column are not computed again: they would be others."""
+    frame = spark.range(0, 4000, 1, 2).selectExpr(
+        "id", "uuid() AS token", "IF(id = 3999, to_json(map('late', uuid())), '{}') AS extra"
+    )
+    payload = frame.selectExpr(
+        "concat('{\"id\":', id, ',\"token\":\"', token, '\",', substr(extra, 2)) AS payload"
+    )
+    payload = payload.selectExpr("replace(payload, ',}', '}') AS payload")
+    shop, report = loaded(tmp_path, "once", payload, payload="payload")
+    assert (report.rows.read, report.rows.loaded) == (4000, 4000)
+    rows = shop.destination.query("main", "events")
+    assert len({row["id"] for row in rows}) == 4000
+    assert sum(row["late"] is not None for row in rows) == 1
+
+
+def test_typed_rows_that_drift_between_partitions_load_once(tmp_path: Path, spark: SparkSession) -> None:
+    place = "named_struct('n', id, 'tags', IF(id > 900, array(1, 2), NULL))"
+    frame = spark.sql(f"SELECT id, {place} AS place FROM range(0, 1000, 1, 3)")
+    shop, report = loaded(tmp_path, "typed", frame)
+    assert (report.rows.read, report.rows.loaded) == (1000, 1000)
+    assert shop.destination.row_counts("main")["events__place__tags"] == 198
+
+
+def test_what_payload_cannot_name_is_said(tmp_path: Path, spark: SparkSession) -> None:
+    with pytest.raises(UsageError, match=r"no column 'body' for payload=; it has 'id'"):
+        loaded(tmp_path, "x", spark.range(3), payload="body")
+    with pytest.raises(UsageError, match=r"column id is long, payload= takes JSON in a text"):
+        loaded(tmp_path, "x", spark.range(3), payload="id")
+    with pytest.raises(UsageError, match="payload= names a column of a Spark DataFrame"):
+        loaded(tmp_path, "x", [{"a": 1}], payload="a")
+    with pytest.raises(ContractError, match=r"v holds a variant, which no data type takes"):
+        loaded(tmp_path, "x", spark.sql("SELECT parse_json('1') AS v"))

@@ -1,0 +1,74 @@
+"""Files that Spark's tasks open themselves, with what the conf of the session says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import trellis.engine.input.records
+import trellis.pipelines.records
+from s3_server import ACCESS_KEY, SECRET_KEY, S3Server
+from trellis.errors import UsageError
+from trellis.pipelines.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def session_conf(spark: SparkSession, s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Only the session knows the S3 server, not the environment."""
+    for name in s3.environment:
+        monkeypatch.delenv(name)
+    conf = {
+        "fs.s3a.endpoint": s3.endpoint,
+        "fs.s3a.access.key": ACCESS_KEY,
+        "fs.s3a.secret.key": SECRET_KEY,
+        "fs.s3a.path.style.access": "true",
+    }
+    for name, value in conf.items():
+        spark.conf.set(name, value)
+    yield
+    for name in conf:
+        spark.conf.unset(name)
+
+
+@pytest.fixture
+def by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small inputs too are tasks of Spark, several of them."""
+    monkeypatch.setattr(trellis.pipelines.records, "HERE_LIMIT", -1)
+    monkeypatch.setattr(trellis.engine.input.records, "split_for", lambda files: 200)
+
+
+def test_tasks_read_and_stage_with_the_settings_of_the_session(
+    session_conf: None, by_spark: None, s3: S3Server, bucket: str, tmp_path: Path
+) -> None:
+    s3.put(f"{bucket}/raw/a.jsonl", b"".join(b'{"id":%d,"k":[%d]}\n' % (n, n) for n in range(100)))
+    shop = Pipeline("shop", f"duckdb:{tmp_path}/shop.duckdb", staging=f"s3a://{bucket}/stage")
+    report = shop.load(f"s3a://{bucket}/raw", table="t")
+    assert (report.rows.loaded, report.rows.rejected) == (100, 0)
+    assert [row["id"] for row in shop.destination.query("main", "t")] == list(range(100))
+    assert len({request for request in s3.requests if request.endswith(".parquet")}) > 2
+    assert s3.objects(bucket) == ["raw/a.jsonl"]
+
+
+def test_paths_are_those_of_the_driver_on_spark_too(
+    spark: SparkSession, by_spark: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_bytes(b"".join(b'{"id":%d}\n' % n for n in range(100)))
+    assert Pipeline("shop", "duckdb:shop.duckdb").load("a.jsonl", table="t").rows.loaded == 100
+
+
+def test_without_the_settings_the_sentence_names_them(
+    spark: SparkSession, s3: S3Server, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    with pytest.raises(
+        UsageError, match=r"no credentials are set; set .* spark\.hadoop\.fs\.s3a\.access\.key"
+    ):
+        Pipeline("shop", f"duckdb:{tmp_path}/shop.duckdb").load(f"s3a://{bucket}/a.jsonl", table="t")
