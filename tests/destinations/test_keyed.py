@@ -227,14 +227,14 @@ def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
 
 
 def test_names_that_the_queries_use_themselves(warehouse: Warehouse) -> None:
-    names = ("place", "turn", "key_0", "value_0", "Latest", "file_index", "file_row_number", 'a"b', "s", "t")
+    names = ("q_place", "q_turn", "q_key_0", "Q_Latest", "file_index", "file_row_number", 'a"b', "q_staged")
     odd = Table("users", {name: Column(name, "text") for name in names})
-    each = KeyedLoad("users", ("place", "turn"), "Latest", "fill")
+    keyed = KeyedLoad("users", ("q_place", "q_turn"), "Q_Latest", "fill")
     first = dict.fromkeys(names, "1")
-    second = {**dict.fromkeys(names, "2"), "place": "1", "turn": "1", "s": None}
-    warehouse.commit(each, [first, second], odd)
-    warehouse.commit(each, [{**first, "Latest": "3", "t": "3"}], odd)
-    expected = {**first, "Latest": "3", "t": "3"}
+    second = {**dict.fromkeys(names, "2"), "q_place": "1", "q_turn": "1", "q_staged": None}
+    warehouse.commit(keyed, [first, second], odd)
+    warehouse.commit(keyed, [{**first, "Q_Latest": "3", "file_index": "3"}], odd)
+    expected = {**first, "Q_Latest": "3", "file_index": "3"}
     assert warehouse.rows("users", *names) == [tuple(expected[name] for name in names)]
 
 
@@ -337,10 +337,10 @@ def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]
 
 def test_much_is_filled_in_several_passes() -> None:
     speaks = Speaks("temp.main.", "max({value})", cells=100)
-    made = Keyed(load("fill"), "users", "staged", COLUMNS, COLUMNS, speaks=speaks)
-    filled = [each for each in made.statements(lambda query: 51) if "INTO temp.main.keyed_filled" in each]
-    assert [each.count("number % 3 = 1") for each in filled] == [2, 0]
-    assert len([*made.statements()]) == len([*made.statements(lambda query: 1)]) == 7
+    keyed = Keyed(load("fill"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", speaks)
+    filled = [each for each in keyed.statements(lambda query: 51) if "INTO temp.main.q_keyed_filled" in each]
+    assert [each.count("q_number % 3 = 1") for each in filled] == [2, 0]
+    assert len([*keyed.statements()]) == len([*keyed.statements(lambda query: 1)]) == 7
 
 
 def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
@@ -385,7 +385,7 @@ def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, 
 
 
 def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
-    with sieve(str(tmp_path), str(tmp_path / "not" / "there")) as found:
+    with sieve(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as found:
         found.db.execute("SET memory_limit = '60MB'")
         found.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
         assert found.count("SELECT count(*) FROM much") == 8_000_000
@@ -434,18 +434,18 @@ def test_columns_of_types_we_do_not_know(file: Warehouse, on_match: OnMatch) -> 
         "CREATE TYPE mood AS ENUM ('good', 'bad')",
         "ALTER TABLE users ADD COLUMN mood mood",
         "ALTER TABLE users ADD COLUMN tags VARCHAR[]",
-        "ALTER TABLE users ADD COLUMN place STRUCT(x INTEGER)",
-        "UPDATE users SET mood = 'good', tags = ['a'], place = {'x': 1}",
+        "ALTER TABLE users ADD COLUMN q_staged STRUCT(id VARCHAR)",
+        "UPDATE users SET mood = 'good', tags = ['a'], q_staged = {'id': 'v'}",
     )
     types = file.destination.catalog("main")["users"].types
-    assert (types["id"], types["mood"], types["tags"], types["place"]) == ("text", None, None, None)
+    assert (types["id"], types["mood"], types["tags"], types["q_staged"]) == ("text", None, None, None)
     file.commit(load(on_match), [user("u", 2, "y"), user("v", 2, "y")], USERS)
     kept = on_match in ("keep", "fill", "amend")
     expected = [
-        ("u", "x" if on_match == "keep" else "y", *(("good", ["a"], {"x": 1}) if kept else [None] * 3))
+        ("u", "x" if on_match == "keep" else "y", *(("good", ["a"], {"id": "v"}) if kept else [None] * 3))
     ]
     if on_match == "append":
-        expected.append(("u", "x", "good", ["a"], {"x": 1}))
+        expected.append(("u", "x", "good", ["a"], {"id": "v"}))
     if on_match != "amend":
         expected.append(("v", "y", None, None, None))
-    assert file.rows("users", "id", "plan", "mood", "tags", "place") == sorted(expected, key=repr)
+    assert file.rows("users", "id", "plan", "mood", "tags", "q_staged") == sorted(expected, key=repr)

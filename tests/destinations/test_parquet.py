@@ -18,13 +18,15 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from trellis.destinations.parquet import destination, folder
-from trellis.destinations.parquet.destination import Parquet
+from destinations.commits import Warehouse
+from trellis.destinations.parquet.destination import Parquet, destination, folder
 from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Manifest, Manifests
+from trellis.engine.arrow.nested_types import hint_of
 from trellis.engine.arrow.types import arrow_schema
-from trellis.errors import DestinationError, SchemaError
+from trellis.errors import ContractError, DestinationError, SchemaError
+from trellis.evolution.loading import KeyedLoad
 from trellis.pipelines.pipeline import Pipeline, pipeline
-from trellis.schema.model import Column
+from trellis.schema.model import NESTED_TYPE, Column, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,6 +112,39 @@ def test_files_without_rows_that_leave_stay(shop: Pipeline, lake: Path) -> None:
     assert (stays.stat().st_ino, stays.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert [path for path in files_of(lake, "t") if "run=a" in path] == []
     assert naive(lake, "t", "id, v") == [(n, int(n == 3)) for n in range(9)]
+
+
+@pytest.mark.parametrize("names", [("a", "a.b"), ("a.b", "a")], ids=["struct first", "struct last"])
+def test_a_required_column_called_like_a_field(lake: Path, tmp_path: Path, names: tuple[str, str]) -> None:
+    """A column `a.b` and the field `b` of a column `a` have one path in the file."""
+    struct = hint_of(pa.struct([("b", pa.int64())]))
+    columns = {
+        "a": Column("a", "json").with_hints(**{NESTED_TYPE: struct}),
+        "a.b": Column("a.b", "bigint", nullable=False),
+    }
+    table = Table("t", {name: columns[name] for name in names})
+    warehouse = Warehouse(f"parquet:{lake}", tmp_path)
+    warehouse.commit(KeyedLoad("t"), [{"a": {"b": None}, "a.b": 1}], table)
+    with pytest.raises(ContractError, match=r"table t, column a\.b: it is required"):
+        warehouse.commit(KeyedLoad("t"), [{"a": {"b": 1}, "a.b": None}], table)
+    assert warehouse.rows("t", "a", "a.b") == [({"b": None}, 1)]
+
+
+@pytest.mark.parametrize("names", [("a", "a.b"), ("a.b", "a")], ids=["struct first", "struct last"])
+def test_a_required_struct_beside_a_column_called_like_its_field(
+    lake: Path, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    struct = hint_of(pa.struct([("b", pa.int64())]))
+    columns = {
+        "a": Column("a", "json", nullable=False).with_hints(**{NESTED_TYPE: struct}),
+        "a.b": Column("a.b", "bigint"),
+    }
+    table = Table("t", {name: columns[name] for name in names})
+    warehouse = Warehouse(f"parquet:{lake}", tmp_path)
+    warehouse.commit(KeyedLoad("t"), [{"a": {"b": 1}, "a.b": None}], table)
+    with pytest.raises(ContractError, match="table t, column a: it is required"):
+        warehouse.commit(KeyedLoad("t"), [{"a": None, "a.b": 1}], table)
+    assert warehouse.rows("t", "a", "a.b") == [({"b": 1}, None)]
 
 
 def test_a_column_called_run(shop: Pipeline, lake: Path, rows_of: RowsOf) -> None:

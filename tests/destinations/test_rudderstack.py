@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -148,6 +149,18 @@ def test_json_and_long_text(destination_url: str) -> None:
     version = stream.pipeline.schema.stored_version
     stream.load(track("4", j=1))
     assert stream.pipeline.schema.stored_version == version
+
+
+@pytest.mark.parametrize("ids", [(1, 2, 3, 4), ("r1", "r2", "r3", "r4")], ids=["numbers", "texts"])
+def test_a_json_column_called_like_an_alias(destination_url: str, ids: tuple[Any, ...]) -> None:
+    """A column `c` with a field `id` was taken for the id of the row in the table, and rows were deleted."""
+    stream = Stream(destination_url, provider="POSTGRES", jsonPaths="extract.properties.c")
+    extracts = [event("extract", event="orders", recordId=id, properties={"c": {"id": 10}}) for id in ids]
+    stream.load(*extracts[:3])
+    stream.load({**extracts[3], "properties": {"c": {"id": ids[3]}}})
+    stream.load(extracts[0])
+    rows = [(id, json.loads(c)) for id, c in stream.rows("orders", "id", "c")]
+    assert rows == [*((id, {"id": 10}) for id in ids[:3]), (ids[3], {"id": ids[3]})]
 
 
 def test_values_at_the_edge(stream: Stream) -> None:

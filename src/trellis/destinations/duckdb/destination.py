@@ -205,8 +205,8 @@ class DuckDB:
         if not _has_table(db, dataset, journal.versions):
             return None
         found = db.execute(
-            f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} WHERE schema_name = ? "
-            "ORDER BY version DESC, inserted_at DESC LIMIT 1",
+            f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} "
+            'WHERE "schema_name" = ? ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
             [schema],
         ).fetchone()
         return None if found is None else str(found[0])

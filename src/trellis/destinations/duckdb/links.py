@@ -15,19 +15,18 @@ from trellis.destinations.sql.links import Linking, changes_of
 if TYPE_CHECKING:
     import duckdb
 
-GIVEN = "temp.main.links_given"
-MERGED = "temp.main.links_merged"
 
-
-def find_changes(db: duckdb.DuckDBPyConnection, commit: Commit, rules: Placed, mappings: str) -> Linking:
+def find_changes(
+    db: duckdb.DuckDBPyConnection, commit: Commit, rules: Placed, mappings: str, prefix: str
+) -> Linking:
     """The queries of this load; what they read is there."""
     assert commit.links is not None
     rules = replace(rules, columns=commit.schema.tables[commit.links.rules].complete_columns)
-    linking = Linking(commit.links, rules.relation(), mappings, GIVEN, MERGED, commit.now, rules.place)
+    linking = Linking(commit.links, rules.relation(), mappings, commit.now, rules.place, prefix)
     changes = changes_of(db.execute(linking.open_rules()).fetchall(), commit.load_id)
     given = ((*pair, identity) for pair, identity in changes.given.items())
-    _keep(db, GIVEN, ("kind", "value", "identity"), given)
-    _keep(db, MERGED, ("gone", "kept"), changes.merged.items())
+    _keep(db, linking.given, linking.given_columns, given)
+    _keep(db, linking.merged, linking.merged_columns, changes.merged.items())
     return linking
 
 

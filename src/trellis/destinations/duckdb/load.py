@@ -56,7 +56,7 @@ class Load(SqlLoad):
 
     @property
     def _words(self) -> Words:
-        return Words(type_of=self._type)
+        return Words(self._prefix, type_of=self._type)
 
     def _forget(self, table: str) -> None:
         self.catalog = {name: known for name, known in self.catalog.items() if name != table}
@@ -124,11 +124,12 @@ class Load(SqlLoad):
 
     def _keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
-        staged = Placed.staged(self._files(table.name), table)
+        staged = Placed.staged(self._files(table.name), table, self._place)
         columns = [column.name for column in staged.columns]
         there = [column.name for column in table.complete_columns]
         relation = staged.relation(self._real_types(table, columns))
-        keyed = Keyed(load, self._name(table.name), relation, columns, there, staged.place)
+        name = self._name(table.name)
+        keyed = Keyed(load, name, relation, columns, there, staged.place, self._prefix)
         for statement in keyed.statements(lambda query: self._count(query, table)):
             self._run(statement, table)
 
@@ -140,8 +141,8 @@ class Load(SqlLoad):
 
     def _link(self, links: Links) -> None:
         rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
-        staged = Placed.staged(self._files(rules.name), rules)
-        linking = find_changes(self.db, self.commit, staged, self._name(mappings.name))
+        staged = Placed.staged(self._files(rules.name), rules, self._place)
+        linking = find_changes(self.db, self.commit, staged, self._name(mappings.name), self._prefix)
         for statement in linking.statements():
             self._run(statement, mappings)
 
@@ -150,18 +151,21 @@ class Load(SqlLoad):
             self._insert_from(table, self._staged(table.name), where, written)
 
     def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        """For the place a name is found that no column has."""
-        place = "place"
-        while place in {name.lower() for name in table.columns}:
-            place += "_"
         listed = ", ".join(map(quoted, self._columns(table)))
-        placed = f"(SELECT {listed}, row_number() OVER () AS {place} FROM {self._staged(table.name)})"
-        self._insert_from(table, placed, f"{place} IN ({places})", written)
+        placed = f"(SELECT {listed}, row_number() OVER () AS {self._place} FROM {self._staged(table.name)})"
+        where = f"{self._words.staged_row}.{self._place} IN ({places})"
+        self._insert_from(table, placed, where, written)
 
     def _insert_from(self, table: Table, source: str, where: str, written: Mapping[str, str]) -> None:
-        values = {**{name: f"s.{quoted(name)}" for name in self._columns(table)}, **written}
+        row = self._words.staged_row
+        values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
         into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
-        self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} s WHERE {where}", table)
+        self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} AS {row} WHERE {where}", table)
+
+    @property
+    def _place(self) -> str:
+        """What the column with the place of a staged row is called."""
+        return f"{self._prefix}place"
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have; the others are NULL."""

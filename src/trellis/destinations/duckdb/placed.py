@@ -20,29 +20,22 @@ _FILE, _ROW = "file_index", "file_row_number"
 
 @dataclass(frozen=True)
 class Placed:
-    """These columns of files of these `sizes`, in rows; those that are not `there` are NULL."""
+    """These columns of files of these `sizes`, in rows; those that are not `there` are NULL.
+
+    `place` is the name of the place: one that no column has.
+    """
 
     paths: Sequence[str]
     sizes: Sequence[int]
     columns: Sequence[Column]
     there: Collection[str]
-
-    @property
-    def place(self) -> str:
-        """The name of the place: one that no column has.
-
-        >>> Placed([], [], [Column("Place")], ["Place"]).place
-        'place_'
-        """
-        name = "place"
-        while name in self._taken:
-            name += "_"
-        return name
+    place: str
 
     def relation(self, types: Mapping[str, str] = NOTHING) -> str:
         """What stands in a FROM clause: the columns, those in `types` cast to them, and the place."""
         picked = ", ".join(_cast(column.name, types.get(column.name)) for column in self.columns)
-        if not self.paths or {_FILE, _ROW} & self._taken:
+        names = {name.lower() for name in (*self.there, *(column.name for column in self.columns))}
+        if not self.paths or {_FILE, _ROW} & names:
             source = relation(self.paths, self.columns, self.there)
             return f"(SELECT {picked}, row_number() OVER () AS {self.place} FROM {source})"
         source = relation(
@@ -53,23 +46,19 @@ class Placed:
         return f"(SELECT {picked}, {place} FROM {source})"
 
     @staticmethod
-    def staged(files: Sequence[StagedFile], table: Table) -> Placed:
+    def staged(files: Sequence[StagedFile], table: Table, place: str) -> Placed:
         """Staged rows with the columns that they have."""
         there = {name for file in files for name in columns_of(file.path)}
         columns = [column for column in table.complete_columns if column.name in there]
-        return Placed([file.path for file in files], [file.rows for file in files], columns, there)
+        return Placed([file.path for file in files], [file.rows for file in files], columns, there, place)
 
     @staticmethod
-    def live(root: str, live: LiveTable, columns: Iterable[str], table: Table) -> Placed:
+    def live(root: str, live: LiveTable, columns: Iterable[str], table: Table, place: str) -> Placed:
         """A table with these columns; the files know the types of those that the schema does not know."""
         known = {column.name: column for column in table.complete_columns}
         picked = [known.get(name) or Column(name) for name in columns]
         paths = [os.path.join(root, file.path) for file in live.files]
-        return Placed(paths, [file.rows for file in live.files], picked, live.columns)
-
-    @property
-    def _taken(self) -> set[str]:
-        return {name.lower() for name in (*self.there, *(column.name for column in self.columns))}
+        return Placed(paths, [file.rows for file in live.files], picked, live.columns, place)
 
 
 def _cast(name: str, type_: str | None) -> str:

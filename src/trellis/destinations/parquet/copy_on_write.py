@@ -37,11 +37,15 @@ class Merged:
 
 @dataclass
 class Sieve:
-    """`root` is the folder that live files are in, `scratch` one for new files."""
+    """`root` is the folder that live files are in, `scratch` one for new files.
+
+    `place` is what queries of places call their one column.
+    """
 
     db: duckdb.DuckDBPyConnection
     root: str
     scratch: str
+    place: str
 
     def without(self, table: str, files: Sequence[LiveFile], leaving: str) -> Merged:
         """The files of a table without the rows that a query of places, from 1, names."""
@@ -102,13 +106,13 @@ class Sieve:
         """For each of some files one after the other: which of its rows a query of places names."""
         if not sizes:
             return
-        self.db.execute(f"CREATE OR REPLACE TEMP TABLE places AS SELECT place FROM ({places}) ORDER BY place")
+        self.db.execute(f"CREATE OR REPLACE TEMP TABLE places AS {places} ORDER BY {self.place}")
+        query = f"SELECT {self.place} FROM places WHERE {self.place} >= ? AND {self.place} < ?"
         first = 1
         for size in sizes:
             mask = np.zeros(size, dtype=np.bool_)
-            query = "SELECT place FROM places WHERE place >= ? AND place < ?"
-            found = self.db.execute(query, [first, first + size]).fetchnumpy()["place"]
-            mask[np.asarray(found, dtype=np.int64) - first] = True
+            hits = self.db.execute(query, [first, first + size]).fetchnumpy()[self.place]
+            mask[np.asarray(hits, dtype=np.int64) - first] = True
             first += size
             yield mask
 
@@ -174,7 +178,7 @@ def newest_row(
 
 
 @contextmanager
-def sieve(root: str, scratch: str) -> Iterator[Sieve]:
+def sieve(root: str, scratch: str, place: str) -> Iterator[Sieve]:
     """With a DuckDB of its own, which spills into the scratch folder. Raises DestinationError."""
     import duckdb
 
@@ -185,6 +189,6 @@ def sieve(root: str, scratch: str) -> Iterator[Sieve]:
             db.execute("SET enable_progress_bar = false")
             db.execute(f"SET memory_limit = '{MEMORY}'")
             db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
-            yield Sieve(db, root, scratch)
+            yield Sieve(db, root, scratch, place)
     except duckdb.Error as bad:
         raise DestinationError(f"{root}: DuckDB could not merge ({one_line(bad)})") from bad

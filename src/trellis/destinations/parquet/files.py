@@ -53,10 +53,12 @@ def footer(path: str) -> Footer:
         metadata, schema = file.metadata, file.schema_arrow
         flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
         nulls = Counter[str](dict.fromkeys(flat, 0))
-        leaves = {file.schema.column(at).path: at for at in range(len(file.schema))}
+        leaves = enumerate(map(file.schema.column, range(len(file.schema))))
+        # a field b of a column a has the path a.b, as a column a.b has
+        chunk_of = {leaf.name: at for at, leaf in leaves if leaf.name == leaf.path}
         for group in range(metadata.num_row_groups):
             for name in flat:
-                chunk = metadata.row_group(group).column(leaves[name])
+                chunk = metadata.row_group(group).column(chunk_of[name])
                 known = chunk.statistics is not None and chunk.statistics.has_null_count
                 nulls[name] += chunk.statistics.null_count if known else _count_nulls(file, group, name)
         types = {field.name: name_of(field.type) for field in schema}
@@ -155,4 +157,4 @@ def _write(made: pa.Table, target: str) -> None:
 
 
 def _count_nulls(file: pq.ParquetFile, group: int, name: str) -> int:
-    return int(file.read_row_group(group, columns=[name]).column(0).null_count)
+    return int(file.read_row_group(group, columns=[name]).column(name).null_count)

@@ -15,7 +15,10 @@ from trellis.destinations.parquet.manifest import LiveTable
 
 @dataclass
 class LinkMerge:
-    """The mappings of a load. `columns` are those they have after the load, with their types."""
+    """The mappings of a load. `columns` are those they have after the load, with their types.
+
+    No column of a table of the load begins with `prefix`.
+    """
 
     root: str
     commit: Commit
@@ -23,14 +26,17 @@ class LinkMerge:
     live: LiveTable
     columns: Mapping[str, str]
     scratch: str
+    prefix: str
 
     def run(self) -> Merged:
         table, rules = (self.commit.schema.tables[n] for n in (self.links.mappings, self.links.rules))
-        mappings = Placed.live(self.root, self.live, self.columns, table)
-        staged = Placed.staged(self.commit.files[rules.name], rules)
-        with sieve(self.root, self.scratch) as found:
-            linking = find_changes(found.db, self.commit, staged, mappings.relation())
-            leaving = f"SELECT m.{mappings.place} AS place FROM {linking.mappings} m WHERE {linking.leaves()}"
+        place = f"{self.prefix}place"
+        mappings = Placed.live(self.root, self.live, self.columns, table, place)
+        staged = Placed.staged(self.commit.files[rules.name], rules, place)
+        with sieve(self.root, self.scratch, place) as found:
+            linking = find_changes(found.db, self.commit, staged, mappings.relation(), self.prefix)
+            rows = f"{linking.mappings} AS {linking.current_row} WHERE {linking.leaves()}"
+            leaving = f"SELECT {linking.current_row}.{place} FROM {rows}"
             stays = found.without(table.name, self.live.files, leaving)
             new = (linking.changed(self.columns), linking.added(self.columns))
             made = found.written(table.name, new, schema_of(self.columns, mappings.paths, table))

@@ -19,6 +19,7 @@ from trellis.destinations.parquet.rewrite import rewrite
 from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import refuse_required, refuse_twin_columns, refuse_twins, type_clash
 from trellis.destinations.sql.migration import emptied
+from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.engine.staging.stage import folder_name
 from trellis.schema.model import Column, Table
 from trellis.warehouses.catalog.lakes import PARQUET
@@ -93,6 +94,9 @@ class Load:
             name: columns_after(table, self._live(name), commit.retyped.get(name, ()))
             for name, table in tables.items()
         }
+        stored = (table.columns for table in self.start.values())
+        declared = (table.columns for table in tables.values())
+        self.alias_prefix = alias_prefix(name for columns in (*stored, *declared) for name in columns)
         self.rewritten = self._rewritten(tables)
         outcome = self._outcome(tables)
         self.made = Draft(dict(self.start))
@@ -120,11 +124,12 @@ class Load:
         """The table of versions without those of this schema."""
         name, scratch = self.commit.journal.versions, os.path.join(self.scratch, "reset")
         table = self.commit.schema.tables.get(name) or Table(name)
-        rows = Placed.live(self.root, live, live.columns, table)
-        of_schema = f"schema_name = {literal(self.commit.schema.name)}"
-        with sieve(self.root, scratch) as found:
-            leaving = f"SELECT {rows.place} AS place FROM {rows.relation()} WHERE {of_schema}"
-            stays = found.without(name, live.files, leaving)
+        prefix = alias_prefix(live.columns)
+        rows = Placed.live(self.root, live, live.columns, table, f"{prefix}place")
+        of_schema = f"{quoted('schema_name')} = {literal(self.commit.schema.name)}"
+        with sieve(self.root, scratch, rows.place) as found:
+            source = f"{rows.relation()} AS {prefix}rows WHERE {prefix}rows.{of_schema}"
+            stays = found.without(name, live.files, f"SELECT {prefix}rows.{rows.place} FROM {source}")
         made = [
             LiveFile(os.path.abspath(path), footer(path).rows, len(columns_of(path))) for path in stays.made
         ]
@@ -167,16 +172,17 @@ class Load:
             names = [t.name for t in commit.schema.chain(chain.root) if t.name in tables]
             if chain.mode == "merge":
                 live = {name: self._now(name) for name in names}
-                found.update(Merge(self.root, commit, chain, live, scratch).run())
+                found.update(Merge(self.root, commit, chain, live, scratch, self.alias_prefix).run())
         for load in commit.keyed:
             if self._staged(load.table):
                 now, columns = self._now(load.table), self.columns[load.table]
                 if not now.files:  # nothing tells the types of columns that the schema does not know
                     columns = {c.name: columns[c.name] for c in tables[load.table].complete_columns}
-                found[load.table] = KeyedMerge(self.root, commit, load, now, columns, scratch).run()
+                keyed = KeyedMerge(self.root, commit, load, now, columns, scratch, self.alias_prefix)
+                found[load.table] = keyed.run()
         if commit.links and self._staged(commit.links.rules):
             now, columns = self._now(commit.links.mappings), self.columns[commit.links.mappings]
-            merge = LinkMerge(self.root, commit, commit.links, now, columns, scratch)
+            merge = LinkMerge(self.root, commit, commit.links, now, columns, scratch, self.alias_prefix)
             found[commit.links.mappings] = merge.run()
         for name, rows in commit.records.items():
             if rows:

@@ -22,7 +22,7 @@ from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import double_keys
 from trellis.destinations.sql.keyed import Keyed
 from trellis.destinations.sql.merge import Chain
-from trellis.destinations.sql.roots import COMING, LEAVING
+from trellis.destinations.sql.roots import Words
 from trellis.destinations.sql.versions import in_column
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
@@ -31,30 +31,33 @@ from trellis.schema.model import Table
 
 @dataclass
 class Merge:
-    """One chain of tables. `live` is what is there now, `scratch` a folder for new files."""
+    """One chain of tables. `live` is what is there now, `scratch` a folder for new files.
+
+    No column of a table of the load begins with `prefix`.
+    """
 
     root: str
     commit: Commit
     load: ChainLoad
     live: Mapping[str, LiveTable]
     scratch: str
+    prefix: str
 
     def run(self) -> dict[str, Merged]:
-        chain = Chain(
-            self.commit.schema, self.load, self.commit.keys.__getitem__, self._current, self._staged
-        )
-        self.chain = chain
+        words = Words(self.prefix)
+        keys = self.commit.keys.__getitem__
+        self.chain = chain = Chain(self.commit.schema, self.load, keys, self._current, self._staged, words)
         chain.roots.check()
         if not any(file.rows for file in self._files(self.load.root)):
             return {table.name: Merged(self._live(table.name).files, ()) for table in chain.tables}
         for table in chain.tables:
             _refuse_inexact(table.name, {c.name: type_name(c) for c in chain.needs(table.name)})
-        with sieve(self.root, self.scratch) as found:
+        with sieve(self.root, self.scratch, f"{self.prefix}place") as found:
             if self.load.strategy == "upsert" and (twice := found.count(chain.roots.double_keys())):
                 raise double_keys(chain.root.name, twice)
             if chain.replaces:
-                found.db.execute(f"CREATE TEMP TABLE {LEAVING} AS {chain.roots.leaving()}")
-            found.db.execute(f"CREATE TEMP TABLE {COMING} AS {chain.roots.coming()}")
+                found.db.execute(f"CREATE TEMP TABLE {words.leaving} AS {chain.roots.leaving()}")
+            found.db.execute(f"CREATE TEMP TABLE {words.coming} AS {chain.roots.coming()}")
             return {table.name: self._table(found, table) for table in chain.tables}
 
     def _table(self, found: Sieve, table: Table) -> Merged:
@@ -92,7 +95,10 @@ class Merge:
 
 @dataclass
 class KeyedMerge:
-    """One table without descendants. `columns` are those it has after the load, with their types."""
+    """One table without descendants. `columns` are those it has after the load, with their types.
+
+    No column of a table of the load begins with `prefix`.
+    """
 
     root: str
     commit: Commit
@@ -100,26 +106,31 @@ class KeyedMerge:
     live: LiveTable
     columns: Mapping[str, str]
     scratch: str
+    prefix: str
 
     def run(self) -> Merged:
         table, load, live = self.commit.schema.tables[self.load.table], self.load, self.live.files
         files = self.commit.files.get(load.table, ())
-        staged = Placed.staged(files, table)
-        current = Placed.live(self.root, self.live, self.columns, table)
+        place = f"{self.prefix}place"
+        staged = Placed.staged(files, table, place)
+        current = Placed.live(self.root, self.live, self.columns, table, place)
         names = [column.name for column in staged.columns]
-        keyed = Keyed(load, current.relation(), staged.relation(), names, self.columns, staged.place)
+        relations = (current.relation(), staged.relation())
+        keyed = Keyed(load, *relations, names, self.columns, place, self.prefix)
         if not keyed.merges:
             return Merged(live, () if load.on_match == "amend" else tuple(file.path for file in files))
         compared = {*self.columns} if keyed.fills else {*load.keys, load.latest}
         _refuse_inexact(table.name, {n: type_ for n, type_ in self.columns.items() if n in compared})
-        with sieve(self.root, self.scratch) as found:
+        with sieve(self.root, self.scratch, place) as found:
             for statement in keyed.prepare(found.count):
                 found.db.execute(statement)
             stays = Merged(live, ())
             if keyed.fills or keyed.replaces:
-                leaving = f"SELECT c.{current.place} AS place FROM {keyed.table} c WHERE {keyed.leaves()}"
+                rows = f"{keyed.table} AS {keyed.current_row} WHERE {keyed.leaves()}"
+                leaving = f"SELECT {keyed.current_row}.{place} FROM {rows}"
                 stays = found.without(table.name, live, leaving)
-            coming = f"SELECT s.{staged.place} AS place FROM {keyed.staged} s WHERE {keyed.comes()}"
+            rows = f"{keyed.staged} AS {keyed.staged_row} WHERE {keyed.comes()}"
+            coming = f"SELECT {keyed.staged_row}.{place} FROM {rows}"
             made = [*stays.made, *found.of(table.name, files, coming)]
             if keyed.fills:
                 filled = (keyed.changed(self.columns), keyed.added(self.columns))

@@ -21,8 +21,8 @@ def newest(session: Session, dataset: str, column: str, schema: str, journal: Jo
     if not has_table(session, dataset, journal.versions):
         return None
     found = session.value(
-        f"SELECT {quoted(column)} FROM {name_of(dataset, journal.versions)} WHERE schema_name = $1 "
-        "ORDER BY version DESC, inserted_at DESC LIMIT 1",
+        f"SELECT {quoted(column)} FROM {name_of(dataset, journal.versions)} "
+        'WHERE "schema_name" = $1 ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
         [schema],
     )
     return None if found is None else str(found)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Cursor = psycopg.Cursor[tuple[Any, ...]]
 
-GIVEN, MERGED = "pg_temp.links_given", "pg_temp.links_merged"
+TEMP = "pg_temp."
 TURNS = 5
 """How often a transaction is begun that the server ends for the sake of another one."""
 _CANNOT_CAST = ("42804", "42846", "42883")
@@ -147,8 +147,8 @@ class Load(SqlLoad):
 
     @property
     def _words(self) -> Words:
-        place = f"s.{quoted(self.staging.place)}"
-        return Words("pg_temp.leaving", "pg_temp.coming", place, lambda column: type_of(self.commit, column))
+        place = f"{self._prefix}staged.{quoted(self.staging.place)}"
+        return Words(self._prefix, TEMP, place, lambda column: type_of(self.commit, column))
 
     def _forget(self, table: str) -> None:
         self.catalog = self.catalog.without(table)
@@ -209,6 +209,7 @@ class Load(SqlLoad):
             [name for name in self._columns(table) if name in filled],
             there,
             self.staging.place,
+            self._prefix,
             POSTGRES,
         )
         for statement in keyed.statements(lambda query: self._count(query, table)):
@@ -216,12 +217,19 @@ class Load(SqlLoad):
 
     def _link(self, links: Links) -> None:
         commit, mappings = self.commit, self.commit.schema.tables[links.mappings]
-        staged, place = self._staged(links.rules), self.staging.place
-        linking = Linking(links, staged, self._name(links.mappings), GIVEN, MERGED, commit.now, place)
+        linking = Linking(
+            links,
+            self._staged(links.rules),
+            self._name(links.mappings),
+            commit.now,
+            self.staging.place,
+            self._prefix,
+            TEMP,
+        )
         changes = changes_of(self._run(linking.open_rules(), mappings).fetchall(), commit.load_id)
         given = [(*pair, identity) for pair, identity in changes.given.items()]
-        self._keep(GIVEN, ("kind", "value", "identity"), given)
-        self._keep(MERGED, ("gone", "kept"), list(changes.merged.items()))
+        self._keep(linking.given, linking.given_columns, given)
+        self._keep(linking.merged, linking.merged_columns, list(changes.merged.items()))
         for statement in linking.statements():
             self._run(statement, mappings)
 
@@ -236,13 +244,14 @@ class Load(SqlLoad):
 
     def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
         if self._files(table.name):
-            values = {**{name: f"s.{quoted(name)}" for name in self._columns(table)}, **written}
+            row = self._words.staged_row
+            values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
             into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
-            source = f"{self._staged(table.name)} AS s"
+            source = f"{self._staged(table.name)} AS {row}"
             self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} WHERE {where}", table)
 
     def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        self._insert(table, f"{quoted(self.staging.place)} IN ({places})", written)
+        self._insert(table, f"{self._words.place} IN ({places})", written)
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have and the table takes; the others get their defaults."""

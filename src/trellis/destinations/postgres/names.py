@@ -42,18 +42,6 @@ def lock_number(digits: str) -> int:
     return int.from_bytes(bytes.fromhex(digits), "big", signed=True)
 
 
-def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """The name, with underscores where it is taken.
-
-    >>> free_name("place", ["place", "place_"])
-    'place__'
-    """
-    names = {*taken}
-    while wanted in names:
-        wanted += "_"
-    return wanted
-
-
 def refuse_names(dataset: str, tables: Iterable[Table]) -> None:
     """Raises SchemaError for what PostgreSQL would cut, or cannot take at all."""
     _refuse(dataset, "dataset")

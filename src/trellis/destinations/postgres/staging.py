@@ -17,9 +17,9 @@ from trellis.destinations.base import Parallel
 from trellis.destinations.postgres.catalog import has_schema
 from trellis.destinations.postgres.copy import Item, Piece, columns_of, copy_item, packed, pieces_of
 from trellis.destinations.postgres.errors import lock_held
-from trellis.destinations.postgres.names import digest, free_name, lock_number, name_of, staging_schema
+from trellis.destinations.postgres.names import digest, lock_number, name_of, staging_schema
 from trellis.destinations.postgres.session import Aim, Lost, Refused, Session
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import Column, Table
 
@@ -114,8 +114,8 @@ class Staging:
         self.schema = staging_schema(self.dataset)
         self.owner = digest("load", self.dataset, self.load_id)
         self.prefix = f"{self.owner}_{secrets.token_hex(4)}_"
-        names = [column.name for table, _ in self.staged for column in table.complete_columns]
-        self.place = free_name("_place", names)
+        columns = (column.name for table, _ in self.staged for column in table.complete_columns)
+        self.place = f"{alias_prefix(columns)}place"
 
     def name(self, what: str) -> str:
         """The quoted name of a table here, for the time of this load."""

@@ -3,7 +3,7 @@
 A destination that changes tables in place makes one `Keyed` per load, after the migration, and executes
 what `statements` gives, one after the other, in its one transaction:
 
-    keyed = Keyed(load, '"shop"."users"', "pg_temp.staged", columns, there, "place", POSTGRES)
+    keyed = Keyed(load, '"shop"."users"', "pg_temp.staged", columns, there, "place", prefix, POSTGRES)
     for statement in keyed.statements():
         cursor.execute(statement)
 
@@ -12,8 +12,7 @@ that writes whole files executes `prepare` and asks for the parts: the staged ro
 in; where the load replaces or fills, the rows of the table for which `leaves` holds go out; where it fills,
 what `changed` and `added` give goes in too.
 
-Users name their columns as they like, so a query here never adds a column beside those of a table:
-what it needs is renamed in a subquery that shows nothing else.
+Users name their columns as they like, so every name that a statement adds begins with `prefix`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Speaks:
     """What engines say differently.
 
     `temp` stands before the name of a temporary table. `newest` is an aggregate of the columns {value} and
-    turn: the value of the greatest turn in which there is one. `cells` is how many values can be filled at
+    {turn}: the value of the greatest turn in which there is one. `cells` is how many values can be filled at
     once, None if it does not matter.
     """
 
@@ -42,8 +41,10 @@ class Speaks:
 
 
 # In DuckDB 8 million values take about 1 GB; where that is too much it spills, and takes three times as long.
-DUCKDB = Speaks("temp.main.", "arg_max({value}, turn)", 8_000_000)
-POSTGRES = Speaks("pg_temp.", "(array_agg({value} ORDER BY turn DESC) FILTER (WHERE {value} IS NOT NULL))[1]")
+DUCKDB = Speaks("temp.main.", "arg_max({value}, {turn})", 8_000_000)
+POSTGRES = Speaks(
+    "pg_temp.", "(array_agg({value} ORDER BY {turn} DESC) FILTER (WHERE {value} IS NOT NULL))[1]"
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Keyed:
     `table` is the name of the table, or for a destination of whole files what stands for it in a FROM clause;
     `there` are its columns, as far as they can be written. `staged` stands in a FROM clause and is read
     several times: it has `columns`, which are all `there` and have the types they have in the table, and
-    `place`, an integer that is never NULL and never twice and grows in the order of the input.
+    `place`, an integer that is never NULL and never twice and grows in the order of the input. No column of
+    the table or of `staged` begins with `prefix`, but for the place.
     """
 
     load: KeyedLoad
@@ -61,8 +63,19 @@ class Keyed:
     staged: str
     columns: Sequence[str]
     there: Collection[str]
-    place: str = "place"
+    place: str
+    prefix: str
     speaks: Speaks = DUCKDB
+
+    @property
+    def current_row(self) -> str:
+        """The alias of a row of the table."""
+        return f"{self.prefix}current"
+
+    @property
+    def staged_row(self) -> str:
+        """The alias of a staged row."""
+        return f"{self.prefix}staged"
 
     @property
     def merges(self) -> bool:
@@ -83,16 +96,19 @@ class Keyed:
         `count` executes a query of one number; it is needed where not all can be filled at once.
         """
         yield from self.prepare(count)
-        into, table = ", ".join(map(quoted, self.columns)), self.table
+        into = f"INSERT INTO {self.table} ({', '.join(map(quoted, self.columns))})"
+        current, staged, filled = self.current_row, self.staged_row, self._filled_row
         values = [quoted(name) for name in self.columns if name not in self.load.keys]
         if self.replaces:
-            yield f"DELETE FROM {table} AS c WHERE {self.leaves()}"
+            yield f"DELETE FROM {self.table} AS {current} WHERE {self.leaves()}"
         if self.fills and values:
-            set_ = ", ".join(f"{name} = f.{name}" for name in values)
-            yield f"UPDATE {table} AS c SET {set_} FROM {self._filled} f WHERE {self._equal('c', 'f')}"
+            set_ = ", ".join(f"{name} = {filled}.{name}" for name in values)
+            source = f"{self._filled} AS {filled} WHERE {self._equal(current, filled)}"
+            yield f"UPDATE {self.table} AS {current} SET {set_} FROM {source}"
         if self.fills:
-            yield f"INSERT INTO {table} ({into}) {self.added(self.columns)}"
-        yield f"INSERT INTO {table} ({into}) SELECT {into} FROM {self.staged} s WHERE {self.comes()}"
+            yield f"{into} {self.added(self.columns)}"
+        columns = ", ".join(f"{staged}.{quoted(name)}" for name in self.columns)
+        yield f"{into} SELECT {columns} FROM {self.staged} AS {staged} WHERE {self.comes()}"
         yield from self.clear()
 
     def prepare(self, count: Count | None = None) -> Iterator[str]:
@@ -115,108 +131,130 @@ class Keyed:
             yield f"DROP TABLE {self._older}"
 
     def comes(self) -> str:
-        """A condition on a staged row `s`: it goes in as it is."""
+        """A condition on a staged row, called `staged_row`: it goes in as it is."""
         if self.load.on_match == "amend":
             return "FALSE"
         if not self.merges:
             return "TRUE"
-        made = self._turns if self.fills else self._older
-        alone = f"NOT EXISTS (SELECT 1 FROM {made} t WHERE t.place = s.{quoted(self.place)})"
+        q, current, staged = self.prefix, self.current_row, self.staged_row
+        others = f"{self._turns if self.fills else self._older} AS {q}turns"
+        alone = f"NOT EXISTS (SELECT 1 FROM {others} WHERE {q}turns.{q}place = {staged}.{quoted(self.place)})"
         stays = {"keep": "TRUE", "newer": self._is_newer}.get(self.load.on_match)
         if stays is None:
             return alone
-        known = f"SELECT 1 FROM {self.table} c WHERE {self._equal('c', 's')} AND {stays}"
-        return f"{alone} AND NOT EXISTS ({known})"
+        same = f"{self._equal(current, staged)} AND {stays}"
+        return f"{alone} AND NOT EXISTS (SELECT 1 FROM {self.table} AS {current} WHERE {same})"
 
     def leaves(self) -> str:
-        """A condition on a row `c` of the table: a staged row takes its place."""
+        """A condition on a row of the table, called `current_row`: a staged row takes its place."""
         goes = f" AND NOT ({self._is_newer})" if self.load.on_match == "newer" else ""
-        return f"EXISTS (SELECT 1 FROM {self.staged} s WHERE {self._equal('c', 's')}{goes})"
+        same = f"{self._equal(self.current_row, self.staged_row)}{goes}"
+        return f"EXISTS (SELECT 1 FROM {self.staged} AS {self.staged_row} WHERE {same})"
 
     @property
     def _is_newer(self) -> str:
-        """A condition on a row `c` of the table and a staged row `s`: that of the table is the later one."""
+        """A condition on a row of the table and a staged one: that of the table is the later one."""
         latest = self._staged_latest
         if not latest or latest not in self.there:
             return "FALSE"
-        mine, other = (f"{row}.{quoted(latest)}" for row in ("c", "s"))
-        return f"({mine} IS NOT NULL AND ({other} IS NULL OR {other} < {mine}))"
+        current, staged = (f"{row}.{quoted(latest)}" for row in (self.current_row, self.staged_row))
+        return f"({current} IS NOT NULL AND ({staged} IS NULL OR {staged} < {current}))"
 
     def changed(self, columns: Iterable[str]) -> str:
         """A query of these columns of the rows that leave, as they are when filled."""
-        picked = ", ".join(f"{'f' if name in self.columns else 'c'}.{quoted(name)}" for name in columns)
-        return f"SELECT {picked} FROM {self.table} c JOIN {self._filled} f ON {self._equal('c', 'f')}"
+        current, filled = self.current_row, self._filled_row
+        picked = (f"{filled if name in self.columns else current}.{quoted(name)}" for name in columns)
+        joined = f"{self.table} AS {current} JOIN {self._filled} AS {filled}"
+        return f"SELECT {', '.join(picked)} FROM {joined} ON {self._equal(current, filled)}"
 
     def added(self, columns: Iterable[str]) -> str:
         """A query of these columns of filled rows that the table does not hold."""
+        q, filled = self.prefix, self._filled_row
         picked = (
-            f"f.{quoted(name)}" if name in self.columns else f"NULL AS {quoted(name)}" for name in columns
+            f"{filled}.{quoted(name)}" if name in self.columns else f"NULL AS {quoted(name)}"
+            for name in columns
         )
-        known = f"SELECT 1 FROM {self._turns} t WHERE t.place IS NULL AND {self._equal_key('f')}"
-        return f"SELECT {', '.join(picked)} FROM {self._filled} f WHERE NOT EXISTS ({known})"
+        same = f"{q}turns.{q}place IS NULL AND {self._equal_key(filled)}"
+        known = f"SELECT 1 FROM {self._turns} AS {q}turns WHERE {same}"
+        return f"SELECT {', '.join(picked)} FROM {self._filled} AS {filled} WHERE NOT EXISTS ({known})"
 
     def _passes(self, count: Count | None) -> int:
         """In how many parts the rows are filled."""
         if count is None or self.speaks.cells is None:
             return 1
-        keys = count(f"SELECT count(DISTINCT number) FROM {self._turns}")
+        keys = count(f"SELECT count(DISTINCT {self.prefix}number) FROM {self._turns}")
         return max(1, -(-keys * len(self.columns) // self.speaks.cells))
 
     def _newest(self, number: int, passes: int) -> str:
         """A query of the filled rows, or of a part of them: the columns that staged rows have."""
+        q, current, staged = self.prefix, self.current_row, self.staged_row
         values = [name for name in self.columns if name not in self.load.keys]
-        keys = {name: f"key_{at}" for at, name in enumerate(self.load.keys)}
-        newest = {name: self.speaks.newest.format(value=f"value_{at}") for at, name in enumerate(values)}
-        shown = ", ".join(f"{(keys | newest)[name]} AS {quoted(name)}" for name in self.columns)
-        part = f" AND t.number % {passes} = {number}" if passes > 1 else ""
+        newest = {
+            name: self.speaks.newest.format(value=f"{q}value_{at}", turn=f"{q}turn")
+            for at, name in enumerate(values)
+        }
+        shown = {**dict(zip(self.load.keys, self._key_columns, strict=True)), **newest}
+        picked = ", ".join(f"{shown[name]} AS {quoted(name)}" for name in self.columns)
+        turns = f"{self._turns} AS {q}turns"
+        part = f" AND {q}turns.{q}number % {passes} = {number}" if passes > 1 else ""
         return (
-            f"SELECT {shown} FROM ("
-            f"SELECT {self._values(values, 's')} FROM {self.staged} s "
-            f"JOIN {self._turns} t ON t.place = s.{quoted(self.place)}{part} UNION ALL "
-            f"SELECT {self._values(values, 'c')} FROM {self.table} c "
-            f"JOIN {self._turns} t ON t.place IS NULL AND {self._equal_key('c')}{part}"
-            f") every_row GROUP BY {self._keys}"
+            f"SELECT {picked} FROM ("
+            f"SELECT {self._values(values, staged)} FROM {self.staged} AS {staged} "
+            f"JOIN {turns} ON {q}turns.{q}place = {staged}.{quoted(self.place)}{part} UNION ALL "
+            f"SELECT {self._values(values, current)} FROM {self.table} AS {current} "
+            f"JOIN {turns} ON {q}turns.{q}place IS NULL AND {self._equal_key(current)}{part}"
+            f") AS {q}rows GROUP BY {self._keys}"
         )
 
     def _not_newest(self) -> str:
         """A query of the places of staged rows that yield to another one of their key."""
-        latest = "latest DESC NULLS LAST, " if self._staged_latest else ""
-        turn = f"row_number() OVER (PARTITION BY {self._keys} ORDER BY {latest}place DESC) AS turn"
-        return (
-            f"SELECT place FROM (SELECT place, {turn} FROM ({self._of_staged()}) keyed) ranked WHERE turn > 1"
+        q = self.prefix
+        latest = f"{q}latest DESC NULLS LAST, " if self._staged_latest else ""
+        order = f"PARTITION BY {self._keys} ORDER BY {latest}{q}place DESC"
+        ranked = (
+            f"SELECT {q}place, row_number() OVER ({order}) AS {q}turn FROM ({self._of_staged()}) AS {q}keyed"
         )
+        return f"SELECT {q}place FROM ({ranked}) AS {q}ranked WHERE {q}turn > 1"
 
     def _every_turn(self) -> str:
         """A query of the rows whose key stands more than once: the staged ones, and one for all of the table.
 
         That one has no place. `turn` grows with the right to be believed, `number` is one for a key.
         """
-        latest = "latest NULLS FIRST, " if self._staged_latest or self._table_latest else ""
-        by, several = f"PARTITION BY {self._keys}", "times > 1"
-        if self.load.on_match == "amend":
-            several = "times > places"
-        keys = ", ".join(f"c.{quoted(key)}" for key in self.load.keys)
-        newest = f"max(c.{quoted(self._table_latest)})" if self._table_latest else "NULL"
-        of_table = f"SELECT NULL, {keys}, {newest} FROM {self.table} c WHERE {self.leaves()} GROUP BY {keys}"
+        q, current = self.prefix, self.current_row
+        latest = f"{q}latest NULLS FIRST, " if self._staged_latest or self._table_latest else ""
+        by = f"PARTITION BY {self._keys}"
+        several = f"{q}times > {q}places" if self.load.on_match == "amend" else f"{q}times > 1"
+        keys = ", ".join(f"{current}.{quoted(key)}" for key in self.load.keys)
+        newest = f"max({current}.{quoted(self._table_latest)})" if self._table_latest else "NULL"
+        held = f"{self.table} AS {current} WHERE {self.leaves()} GROUP BY {keys}"
+        every_row = f"{self._of_staged()} UNION ALL SELECT NULL, {keys}, {newest} FROM {held}"
         return (
-            f"SELECT place, turn, number, {self._keys} FROM (SELECT place, {self._keys}, "
-            f"row_number() OVER ({by} ORDER BY {latest}place NULLS FIRST) AS turn, "
-            f"count(*) OVER ({by}) AS times, count(place) OVER ({by}) AS places, "
-            f"max(place) OVER ({by}) AS number "
-            f"FROM ({self._of_staged()} UNION ALL {of_table}) keyed) ranked WHERE {several}"
+            f"SELECT {q}place, {q}turn, {q}number, {self._keys} FROM (SELECT {q}place, {self._keys}, "
+            f"row_number() OVER ({by} ORDER BY {latest}{q}place NULLS FIRST) AS {q}turn, "
+            f"count(*) OVER ({by}) AS {q}times, count({q}place) OVER ({by}) AS {q}places, "
+            f"max({q}place) OVER ({by}) AS {q}number "
+            f"FROM ({every_row}) AS {q}keyed) AS {q}ranked WHERE {several}"
         )
 
     def _of_staged(self) -> str:
         """A query of the place, the keys and the time of the staged rows that have a whole key."""
-        keys = ", ".join(f"s.{quoted(key)} AS key_{at}" for at, key in enumerate(self.load.keys))
-        latest = f"s.{quoted(self._staged_latest)}" if self._staged_latest else "NULL"
-        known = " AND ".join(f"s.{quoted(key)} IS NOT NULL" for key in self.load.keys)
-        place = f"s.{quoted(self.place)} AS place"
-        return f"SELECT {place}, {keys}, {latest} AS latest FROM {self.staged} s WHERE {known}"
+        q, staged = self.prefix, self.staged_row
+        keys = [f"{staged}.{quoted(key)}" for key in self.load.keys]
+        known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+        latest = f"{staged}.{quoted(self._staged_latest)}" if self._staged_latest else "NULL"
+        picked = (
+            f"{staged}.{quoted(self.place)} AS {q}place",
+            *(f"{key} AS {shown}" for key, shown in zip(keys, self._key_columns, strict=True)),
+            f"{latest} AS {q}latest",
+        )
+        return f"SELECT {', '.join(picked)} FROM {self.staged} AS {staged} WHERE {known}"
 
     def _values(self, names: Sequence[str], row: str) -> str:
-        values = (f"{row}.{quoted(name)} AS value_{at}" for at, name in enumerate(names))
-        return ", ".join(["t.turn", *(f"t.key_{at}" for at in range(len(self.load.keys))), *values])
+        q = self.prefix
+        turns = (f"{q}turns.{name}" for name in (f"{q}turn", *self._key_columns))
+        values = (f"{row}.{quoted(name)} AS {q}value_{at}" for at, name in enumerate(names))
+        return ", ".join((*turns, *values))
 
     @property
     def _staged_latest(self) -> str:
@@ -228,22 +266,32 @@ class Keyed:
 
     @property
     def _keys(self) -> str:
-        return ", ".join(f"key_{at}" for at in range(len(self.load.keys)))
+        return ", ".join(self._key_columns)
+
+    @property
+    def _key_columns(self) -> Sequence[str]:
+        """What the keys are called in the queries of turns."""
+        return [f"{self.prefix}key_{at}" for at in range(len(self.load.keys))]
 
     def _equal(self, one: str, other: str) -> str:
         return " AND ".join(f"{one}.{quoted(key)} = {other}.{quoted(key)}" for key in self.load.keys)
 
     def _equal_key(self, row: str) -> str:
-        return " AND ".join(f"{row}.{quoted(key)} = t.key_{at}" for at, key in enumerate(self.load.keys))
+        pairs = zip(self.load.keys, self._key_columns, strict=True)
+        return " AND ".join(f"{row}.{quoted(key)} = {self.prefix}turns.{shown}" for key, shown in pairs)
+
+    @property
+    def _filled_row(self) -> str:
+        return f"{self.prefix}filled"
 
     @property
     def _older(self) -> str:
-        return f"{self.speaks.temp}keyed_older"
+        return f"{self.speaks.temp}{self.prefix}keyed_older"
 
     @property
     def _filled(self) -> str:
-        return f"{self.speaks.temp}keyed_filled"
+        return f"{self.speaks.temp}{self.prefix}keyed_filled"
 
     @property
     def _turns(self) -> str:
-        return f"{self.speaks.temp}keyed_turns"
+        return f"{self.speaks.temp}{self.prefix}keyed_turns"

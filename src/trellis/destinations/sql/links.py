@@ -102,78 +102,117 @@ class Linking:
     """One load as SQL that runs unchanged on DuckDB and PostgreSQL; all it reads stands in a FROM clause.
 
     `staged` has the rules, in the order of `place`; `mappings` is the table. The answer of `changes_of` to
-    `open_rules` is to be kept as `given` (kind, value, identity) and `merged` (gone, kept), all of them text.
-    Then `statements` change the table in place; a destination of whole files takes out the rows for which
+    `open_rules` is to be kept in the tables `given` and `merged`, whose columns are all text. Then
+    `statements` change the table in place; a destination of whole files takes out the rows for which
     `leaves` holds, and lets in what `changed` and `added` give.
+
+    Every name that a statement adds begins with `prefix`, and no column of the rules or the mappings does.
+    `temp` stands before the name of a temporary table.
     """
 
     links: Links
     staged: str
     mappings: str
-    given: str
-    merged: str
     now: datetime
-    place: str = "place"
+    place: str
+    prefix: str
+    temp: str = "temp.main."
+
+    @property
+    def current_row(self) -> str:
+        """The alias of a row of the mappings."""
+        return f"{self.prefix}current"
+
+    @property
+    def given(self) -> str:
+        """The temporary table of the ids of pairs that had none."""
+        return f"{self.temp}{self.prefix}links_given"
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        return tuple(f"{self.prefix}{name}" for name in ("kind", "value", "identity"))
+
+    @property
+    def merged(self) -> str:
+        """The temporary table of ids that are no more, and of those that stand for them."""
+        return f"{self.temp}{self.prefix}links_merged"
+
+    @property
+    def merged_columns(self) -> tuple[str, ...]:
+        return tuple(f"{self.prefix}{name}" for name in ("gone", "kept"))
 
     def open_rules(self) -> str:
         """A query of the distinct rules that may change something, in order.
 
         Its columns: number, kind, value, known id, other kind, other value, other known id.
         """
+        q = self.prefix
         (kind, value), (other_kind, other_value) = (
-            [f"CAST(s.{quoted(name)} AS VARCHAR)" for name in pair] for pair in self.links.pairs
+            [f"CAST({q}staged.{quoted(name)} AS VARCHAR)" for name in pair] for pair in self.links.pairs
         )
         both = f"{other_kind} IS NOT NULL AND {other_value} IS NOT NULL"
         named = (
-            f"SELECT s.{quoted(self.place)} AS place, {kind} AS kind_1, {value} AS value_1, "
-            f"CASE WHEN {both} THEN {other_kind} END AS kind_2, "
-            f"CASE WHEN {both} THEN {other_value} END AS value_2 FROM {self.staged} s"
+            f"SELECT {q}staged.{quoted(self.place)} AS {q}place, {kind} AS {q}kind_1, {value} AS {q}value_1, "
+            f"CASE WHEN {both} THEN {other_kind} END AS {q}kind_2, "
+            f"CASE WHEN {both} THEN {other_value} END AS {q}value_2 FROM {self.staged} AS {q}staged"
         )
-        pairs = "kind_1, value_1, kind_2, value_2"
+        pairs = f"{q}kind_1, {q}value_1, {q}kind_2, {q}value_2"
         distinct = (
-            f"SELECT row_number() OVER (ORDER BY min(place)) AS number, {pairs} FROM ({named}) named "
-            f"WHERE kind_1 IS NOT NULL AND value_1 IS NOT NULL GROUP BY {pairs}"
+            f"SELECT row_number() OVER (ORDER BY min({q}place)) AS {q}number, {pairs} "
+            f"FROM ({named}) AS {q}named WHERE {q}kind_1 IS NOT NULL AND {q}value_1 IS NOT NULL "
+            f"GROUP BY {pairs}"
         )
-        one, other = (f"{row}.{quoted(self.links.identity)}" for row in "ab")
+        one, other = (f"{q}{row}.{quoted(self.links.identity)}" for row in ("one", "other"))
+        rule, is_whole = f"{q}rules", f"{q}rules.{q}value_2 IS NOT NULL"
         return (
-            f"SELECT r.number, r.kind_1, r.value_1, {one}, r.kind_2, r.value_2, {other} FROM ({distinct}) r "
-            f"LEFT JOIN {self.mappings} a ON {self._is('a', 1)} "
-            f"LEFT JOIN {self.mappings} b ON {self._is('b', 2)} "
-            f"WHERE {one} IS NULL OR (r.value_2 IS NOT NULL AND ({other} IS NULL OR {one} <> {other})) "
-            "ORDER BY r.number"
+            f"SELECT {rule}.{q}number, {rule}.{q}kind_1, {rule}.{q}value_1, {one}, "
+            f"{rule}.{q}kind_2, {rule}.{q}value_2, {other} FROM ({distinct}) AS {rule} "
+            f"LEFT JOIN {self.mappings} AS {q}one ON {self._is(f'{q}one', 1)} "
+            f"LEFT JOIN {self.mappings} AS {q}other ON {self._is(f'{q}other', 2)} "
+            f"WHERE {one} IS NULL OR ({is_whole} AND ({other} IS NULL OR {one} <> {other})) "
+            f"ORDER BY {rule}.{q}number"
         )
 
     def statements(self) -> Iterator[str]:
         """What is to be executed, in order."""
-        identity, updated = quoted(self.links.identity), quoted(self.links.updated)
-        set_ = f"{identity} = g.kept, {updated} = {self._now}"
-        yield f"UPDATE {self.mappings} AS m SET {set_} FROM {self.merged} g WHERE m.{identity} = g.gone"
+        q, updated = self.prefix, quoted(self.links.updated)
+        set_ = f"{quoted(self.links.identity)} = {q}merged.{q}kept, {updated} = {self._now}"
+        source = f"{self.merged} AS {q}merged WHERE {self._is_merged}"
+        yield f"UPDATE {self.mappings} AS {self.current_row} SET {set_} FROM {source}"
         columns = (self.links.kind, self.links.value, self.links.identity, self.links.updated)
         yield f"INSERT INTO {self.mappings} ({', '.join(map(quoted, columns))}) {self.added(columns)}"
 
     def leaves(self) -> str:
-        """A condition on a row `m` of the mappings: its id is no more."""
-        return f"EXISTS (SELECT 1 FROM {self.merged} g WHERE m.{quoted(self.links.identity)} = g.gone)"
+        """A condition on a row of the mappings, called `current_row`: its id is no more."""
+        return f"EXISTS (SELECT 1 FROM {self.merged} AS {self.prefix}merged WHERE {self._is_merged})"
 
     def changed(self, columns: Iterable[str]) -> str:
         """A query of these columns of the rows that leave, as they are with the id that is kept."""
-        new = {self.links.identity: "g.kept", self.links.updated: self._now}
-        picked = (f"{new.get(name, f'm.{quoted(name)}')} AS {quoted(name)}" for name in columns)
-        on = f"m.{quoted(self.links.identity)} = g.gone"
-        return f"SELECT {', '.join(picked)} FROM {self.mappings} m JOIN {self.merged} g ON {on}"
+        q, row = self.prefix, self.current_row
+        new = {self.links.identity: f"{q}merged.{q}kept", self.links.updated: self._now}
+        picked = (f"{new.get(name, f'{row}.{quoted(name)}')} AS {quoted(name)}" for name in columns)
+        joined = f"{self.mappings} AS {row} JOIN {self.merged} AS {q}merged ON {self._is_merged}"
+        return f"SELECT {', '.join(picked)} FROM {joined}"
 
     def added(self, columns: Iterable[str]) -> str:
         """A query of these columns of the pairs that had no id."""
-        links = self.links
-        new = {links.kind: "g.kind", links.value: "g.value", links.identity: "g.identity"}
+        q, links = self.prefix, self.links
+        names = (links.kind, links.value, links.identity)
+        new = {name: f"{q}given.{column}" for name, column in zip(names, self.given_columns, strict=True)}
         new[links.updated] = self._now
         picked = (f"{new.get(name, 'NULL')} AS {quoted(name)}" for name in columns)
-        return f"SELECT {', '.join(picked)} FROM {self.given} g"
+        return f"SELECT {', '.join(picked)} FROM {self.given} AS {q}given"
 
     @property
     def _now(self) -> str:
         return f"CAST('{self.now.isoformat()}' AS TIMESTAMP WITH TIME ZONE)"
 
     def _is(self, row: str, number: int) -> str:
+        q = self.prefix
         kind, value = (f"{row}.{quoted(name)}" for name in (self.links.kind, self.links.value))
-        return f"{kind} = r.kind_{number} AND {value} = r.value_{number}"
+        return f"{kind} = {q}rules.{q}kind_{number} AND {value} = {q}rules.{q}value_{number}"
+
+    @property
+    def _is_merged(self) -> str:
+        q = self.prefix
+        return f"{self.current_row}.{quoted(self.links.identity)} = {q}merged.{q}gone"

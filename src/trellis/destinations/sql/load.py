@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links
 from trellis.destinations.refusals import double_keys
 from trellis.destinations.sql.merge import Chain
 from trellis.destinations.sql.migration import emptied, refuse_views
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.destinations.sql.roots import Words
 from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import NOTHING, Table
@@ -64,7 +65,7 @@ class SqlLoad(ABC):
                 self._run(f"DELETE FROM {self._name(name)}", Table(name))
         versions = self.commit.journal.versions
         if self.commit.reset.versions and versions in self._known:
-            delete = f"DELETE FROM {self._name(versions)} WHERE schema_name = $1"
+            delete = f"DELETE FROM {self._name(versions)} WHERE {quoted('schema_name')} = $1"
             self._run(delete, Table(versions), [self.commit.schema.name])
 
     def _merge(self, load: ChainLoad) -> None:
@@ -82,21 +83,23 @@ class SqlLoad(ABC):
             return
         if load.strategy == "upsert" and (twice := self._count(roots.double_keys(), root)):
             raise double_keys(root.name, twice)
-        self._run(f"CREATE TEMP TABLE {self._words.coming} AS {roots.coming()}", root)
+        words = chain.words
+        self._run(f"CREATE TEMP TABLE {words.coming} AS {roots.coming()}", root)
         written: Mapping[str, str] = NOTHING
         if chain.replaces:
-            self._run(f"CREATE TEMP TABLE {self._words.leaving} AS {roots.leaving()}", root)
+            self._run(f"CREATE TEMP TABLE {words.leaving} AS {roots.leaving()}", root)
             for table in reversed(chain.tables):
-                self._run(f"DELETE FROM {self._name(table.name)} WHERE {chain.leaving(table.name)}", table)
-            self._run(f"DROP TABLE {self._words.leaving}", root)
+                rows = f"{self._name(table.name)} AS {words.current_row}"
+                self._run(f"DELETE FROM {rows} WHERE {chain.leaving(table.name)}", table)
+            self._run(f"DROP TABLE {words.leaving}", root)
         elif versions := roots.versions:
+            rows = f"{self._name(root.name)} AS {words.current_row}"
             ended = f"{quoted(versions.history.valid_to)} = {versions.ended}"
-            update = f"UPDATE {self._name(root.name)} AS d SET {ended} WHERE {roots.retiring(versions)}"
-            self._run(update, root)
+            self._run(f"UPDATE {rows} SET {ended} WHERE {roots.retiring(versions)}", root)
             written = versions.written
         for table in chain.tables:
             self._let_in(chain, table, written if table == root else NOTHING)
-        self._run(f"DROP TABLE {self._words.coming}", root)
+        self._run(f"DROP TABLE {words.coming}", root)
 
     def _let_in(self, chain: Chain, table: Table, written: Mapping[str, str]) -> None:
         """Insert the rows of one table that come; `written` are values of columns that the load knows."""
@@ -116,6 +119,14 @@ class SqlLoad(ABC):
 
     def _files(self, table: str) -> Sequence[StagedFile]:
         return self.commit.files.get(table, ())
+
+    @cached_property
+    def _prefix(self) -> str:
+        """What every name begins with that a statement adds; no column of the dataset does."""
+        commit = self.commit
+        declared = (table.columns for table in (*commit.schema.tables.values(), *commit.extra_tables))
+        real = (table.columns for table in self._known.values())
+        return alias_prefix(name for columns in (*declared, *real) for name in columns)
 
     @property
     @abstractmethod
@@ -145,7 +156,7 @@ class SqlLoad(ABC):
 
     @abstractmethod
     def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
-        """Insert the staged rows `s` of a table for which a condition holds."""
+        """Insert the staged rows of a table for which a condition holds; `Words` has their alias."""
 
     @abstractmethod
     def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:

@@ -8,7 +8,7 @@ that can change rows in place does so; one that writes whole files picks rows by
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.roots import Roots, Words, needed, placed
@@ -22,7 +22,8 @@ class Chain:
     """A root table and its descendants as SQL relations: what is there now, what is staged.
 
     A relation stands in a FROM clause and has every complete column of its table. The result of
-    `roots.leaving` is to be kept as a relation LEAVING (id), that of `roots.coming` as COMING (id, place).
+    `roots.leaving` is to be kept as the temporary table `words.leaving`, that of `roots.coming` as
+    `words.coming`.
     """
 
     schema: Schema
@@ -30,7 +31,7 @@ class Chain:
     keys: Callable[[str], RowKeys]
     current: Callable[[str], str]
     staged: Callable[[str], str]
-    words: Words = field(default_factory=Words)
+    words: Words
 
     @property
     def tables(self) -> list[Table]:
@@ -54,35 +55,41 @@ class Chain:
 
     def has_double_ids(self, table: str) -> str:
         """A query of how many row ids stand twice in the load."""
-        row_id = quoted(self.keys(table).row_id)
-        twice = f"SELECT 1 FROM {self.staged(table)} s GROUP BY s.{row_id} HAVING count(*) > 1"
-        return f"SELECT count(*) FROM ({twice}) AS twice"
+        staged, row_id = self.words.staged_row, quoted(self._row_id(table))
+        grouped = f"GROUP BY {staged}.{row_id} HAVING count(*) > 1"
+        twice = f"SELECT 1 FROM {self.staged(table)} AS {staged} {grouped}"
+        return f"SELECT count(*) FROM ({twice}) AS {self.words.prefix}twice"
 
     def leaving(self, table: str) -> str:
-        """A condition on a current row: its root row leaves."""
+        """A condition on a current row, as `Words` calls it: its root row leaves."""
         column, owners = self._link(table, self.current, self.words.leaving)
-        return f"{quoted(column)} IN ({owners})"
+        return f"{self.words.current_row}.{quoted(column)} IN ({owners})"
 
     def coming(self, table: str) -> str:
-        """A condition on a staged row `s`: it comes with its root row."""
+        """A condition on a staged row, as `Words` calls it: it comes with its root row."""
+        staged = self.words.staged_row
         column, owners = self._link(table, self.staged, self.words.coming)
-        return f"s.{quoted(column)} IN ({owners}){self._and_new(table, f's.{quoted(self._row_id(table))}')}"
+        is_new = self._and_new(table, f"{staged}.{quoted(self._row_id(table))}")
+        return f"{staged}.{quoted(column)} IN ({owners}){is_new}"
 
     def places_leaving(self, table: str) -> str:
         """A query of the places, from 1, of the current rows of a table that leave."""
+        q = self.words.prefix
         column, owners = self._link(table, self.current, self.words.leaving)
-        rows = placed(self.current(table), "row_number() OVER ()", {"link": column})
-        return f"SELECT place FROM ({rows}) AS placed WHERE link IN ({owners})"
+        rows = placed(self.words, self.current(table), "row_number() OVER ()", {f"{q}link": column})
+        return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {q}link IN ({owners})"
 
     def places_coming(self, table: str, once: bool) -> str:
         """A query of the places, from 1, of the staged rows that come; `once`: no nested row id twice."""
+        q = self.words.prefix
         if table == self.load.root:
-            return f"SELECT place FROM {self.words.coming}"
+            return f"SELECT {q}place FROM {self.words.coming}"
         column, owners = self._link(table, self.staged, self.words.coming)
-        rows = placed(self.staged(table), self.words.place, {"link": column, "row_id": self._row_id(table)})
-        where = f"link IN ({owners}){self._and_new(table, 'placed.row_id')}"
-        first, grouped = ("min(place) AS place", " GROUP BY row_id") if once else ("place", "")
-        return f"SELECT {first} FROM ({rows}) AS placed WHERE {where}{grouped}"
+        columns = {f"{q}link": column, f"{q}row_id": self._row_id(table)}
+        rows = placed(self.words, self.staged(table), self.words.place, columns)
+        where = f"{q}link IN ({owners}){self._and_new(table, f'{q}placed.{q}row_id')}"
+        first, grouped = (f"min({q}place) AS {q}place", f" GROUP BY {q}row_id") if once else (f"{q}place", "")
+        return f"SELECT {first} FROM ({rows}) AS {q}placed WHERE {where}{grouped}"
 
     def needs(self, table: str) -> tuple[Column, ...]:
         """The columns of a table that the queries of this chain read."""
@@ -95,22 +102,22 @@ class Chain:
         """Nested rows of a version that comes back are there already."""
         if self.load.history is None or table == self.load.root:
             return ""
-        there = f"SELECT 1 FROM {self.current(table)} d WHERE d.{quoted(self._row_id(table))} = {row_id}"
-        return f" AND NOT EXISTS ({there})"
+        current = self.words.current_row
+        same = f"{current}.{quoted(self._row_id(table))} = {row_id}"
+        return f" AND NOT EXISTS (SELECT 1 FROM {self.current(table)} AS {current} WHERE {same})"
 
     def _link(self, table: str, source: Callable[[str], str], ids: str) -> tuple[str, str]:
         """The column that leads towards the root row, and a query of the values it may have."""
-        keys = self.keys(table)
+        q, keys = self.words.prefix, self.keys(table)
         if table == self.load.root:
-            return keys.row_id, f"SELECT id FROM {ids}"
+            return keys.row_id, f"SELECT {q}id FROM {ids}"
         known = self.schema.tables[table]
         if keys.root_id and keys.root_id in known.columns:
-            return keys.root_id, f"SELECT id FROM {ids}"
+            return keys.root_id, f"SELECT {q}id FROM {ids}"
         assert known.parent is not None and keys.parent_id is not None, table
         column, owners = self._link(known.parent, source, ids)
-        above = quoted(self._row_id(known.parent))
-        parents = f"{source(known.parent)} AS parents WHERE {quoted(column)} IN ({owners})"
-        return keys.parent_id, f"SELECT {above} FROM {parents}"
+        parents = f"{source(known.parent)} AS {q}parents WHERE {q}parents.{quoted(column)} IN ({owners})"
+        return keys.parent_id, f"SELECT {q}parents.{quoted(self._row_id(known.parent))} FROM {parents}"
 
     def _row_id(self, table: str) -> str:
         return self.keys(table).row_id

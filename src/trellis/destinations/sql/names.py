@@ -1,6 +1,9 @@
-"""Names as they stand in the SQL that DuckDB and PostgreSQL share."""
+"""Names as they stand in the SQL that DuckDB and PostgreSQL share: those of users, and those beside them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
 
 from trellis.warehouses.identifiers import DOUBLE_QUOTES
 
@@ -12,3 +15,17 @@ def quoted(name: str) -> str:
     '"a""b"'
     """
     return DOUBLE_QUOTES.quote(name)
+
+
+def alias_prefix(columns: Iterable[str]) -> str:
+    """What every alias, helper column and temporary table of a statement begins with, and no column does.
+
+    `columns` are those of all tables in the statement. Users name columns as they like, and inside a subquery
+    DuckDB takes `c.id` for the field `id` of a column `c` before it looks for a table `c` around it.
+
+    >>> alias_prefix(["id", "c"]), alias_prefix(["id", "Q_1", "q2_c"])
+    ('q_', 'q3_')
+    """
+    names = [name.lower() for name in columns]
+    prefixes = ("q_" if number == 1 else f"q{number}_" for number in count(1))
+    return next(prefix for prefix in prefixes if not any(name.startswith(prefix) for name in names))

@@ -1,13 +1,12 @@
 """Which rows of a root table leave, end and come in a merge, as SQL (spec dlt.md, 14).
 
-Users name their columns as they like, so a query here never adds a column beside those of a table:
-what it needs is renamed in a subquery that shows nothing else.
+Users name their columns as they like, so every name that a query adds begins with the prefix in `Words`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.versions import Versions
@@ -16,8 +15,6 @@ from trellis.evolution.loading import ChainLoad, Strategy
 from trellis.schema.model import Column, Table
 from trellis.warehouses.catalog.databases import DUCKDB
 
-LEAVING = "temp.main.leaving"
-COMING = "temp.main.coming"
 _HINTS: Mapping[Strategy, tuple[str, ...]] = {
     "delete-insert": ("primary_key", "merge_key", "dedup_sort", "hard_delete"),
     "upsert": ("primary_key", "hard_delete"),
@@ -29,12 +26,36 @@ _HINTS: Mapping[Strategy, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Words:
-    """How a destination calls the relations LEAVING and COMING, the place of a staged row `s`, and types."""
+    """What a destination calls temporary tables, the place of a row and types.
 
-    leaving: str = LEAVING
-    coming: str = COMING
+    Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` stands
+    before the name of a temporary table. `place` is an expression over a row called `staged_row`.
+    """
+
+    prefix: str
+    temp: str = "temp.main."
     place: str = "row_number() OVER ()"
     type_of: Callable[[Column], str] = DUCKDB.type_of
+
+    @property
+    def leaving(self) -> str:
+        """The temporary table of the ids of root rows that leave."""
+        return f"{self.temp}{self.prefix}leaving"
+
+    @property
+    def coming(self) -> str:
+        """The temporary table of the ids and places of root rows that come."""
+        return f"{self.temp}{self.prefix}coming"
+
+    @property
+    def current_row(self) -> str:
+        """The alias of a row of the destination."""
+        return f"{self.prefix}current"
+
+    @property
+    def staged_row(self) -> str:
+        """The alias of a staged row."""
+        return f"{self.prefix}staged"
 
 
 @dataclass(frozen=True)
@@ -49,7 +70,7 @@ class Roots:
     row_id: str
     current: str
     staged: str
-    words: Words = field(default_factory=Words)
+    words: Words
 
     @property
     def versions(self) -> Versions | None:
@@ -71,9 +92,10 @@ class Roots:
 
     def leaving(self) -> str:
         """A query of the ids of rows that the load removes or replaces."""
+        q, current = self.words.prefix, self.words.current_row
         hints = ("primary_key", "merge_key") if self.load.strategy == "delete-insert" else ("primary_key",)
-        conditions = [self._staged_like(hint, of("d")) for hint in hints if self.table.columns_with(hint)]
-        rows = f"SELECT d.{quoted(self.row_id)} AS id FROM {self.current} d"
+        conditions = [self._staged_like(hint, of(current)) for hint in hints if self.table.columns_with(hint)]
+        rows = f"SELECT {current}.{quoted(self.row_id)} AS {q}id FROM {self.current} AS {current}"
         return " UNION ".join(f"{rows} WHERE {where}" for where in conditions or ["FALSE"])
 
     def coming(self) -> str:
@@ -81,46 +103,50 @@ class Roots:
 
         With delete-insert one per primary key goes in.
         """
-        columns, conditions = {"id": self.row_id}, []
-        keys = {f"key_{number}": name for number, name in enumerate(self._columns("primary_key"))}
+        q = self.words.prefix
+        columns, conditions = {f"{q}id": self.row_id}, []
+        keys = {f"{q}key_{number}": name for number, name in enumerate(self._columns("primary_key"))}
         columns |= keys
         for name in self._columns("hard_delete"):
-            columns["flag"] = name
+            columns[f"{q}flag"] = name
             is_bool = self.table.columns[name].data_type == "bool"
-            conditions.append("flag IS NOT TRUE" if is_bool else "flag IS NULL")
+            conditions.append(f"{q}flag IS NOT TRUE" if is_bool else f"{q}flag IS NULL")
         for name in self._columns("dedup_sort"):
-            columns["sort_by"] = name
+            columns[f"{q}sort_by"] = name
         if self.load.strategy == "insert-only":
-            conditions.append(f"NOT {self._is_known('rows')}")
+            conditions.append(f"NOT {self._is_known(f'{q}rows')}")
         if self.versions:
-            columns["version"] = self.versions.history.version
-            conditions.append(f"NOT {self._is_active(self.versions, 'rows.version')}")
-        source = placed(self.staged, self.words.place, columns)
+            columns[f"{q}version"] = self.versions.history.version
+            conditions.append(f"NOT {self._is_active(self.versions, f'{q}rows.{q}version')}")
+        source = placed(self.words, self.staged, self.words.place, columns)
         if keys and self._takes_one:
-            turn = f"row_number() OVER (PARTITION BY {', '.join(keys)} ORDER BY {self._preference()}) AS turn"
-            source = f"SELECT *, {turn} FROM ({source}) AS keyed"
+            order = f"PARTITION BY {', '.join(keys)} ORDER BY {self._preference()}"
+            source = f"SELECT *, row_number() OVER ({order}) AS {q}turn FROM ({source}) AS {q}keyed"
             unknown = " OR ".join(f"{key} IS NULL" for key in keys)
-            conditions.append(f"(turn = 1 OR {unknown})")
-        return f"SELECT id, place FROM ({source}) AS rows WHERE {' AND '.join(conditions) or 'TRUE'}"
+            conditions.append(f"({q}turn = 1 OR {unknown})")
+        where = " AND ".join(conditions) or "TRUE"
+        return f"SELECT {q}id, {q}place FROM ({source}) AS {q}rows WHERE {where}"
 
     def double_keys(self) -> str:
         """A query of how many primary keys stand twice among the staged rows."""
-        columns = self._columns("primary_key")
-        by = ", ".join(f"s.{quoted(key)}" for key in columns)
-        known = " AND ".join(f"s.{quoted(key)} IS NOT NULL" for key in columns)
-        source = f"{self.staged} s WHERE {known}"
-        return f"SELECT count(*) FROM (SELECT 1 FROM {source} GROUP BY {by} HAVING count(*) > 1) AS twice"
+        q, staged = self.words.prefix, self.words.staged_row
+        columns = [f"{staged}.{quoted(key)}" for key in self._columns("primary_key")]
+        known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
+        grouped = f"WHERE {known} GROUP BY {', '.join(columns)} HAVING count(*) > 1"
+        return f"SELECT count(*) FROM (SELECT 1 FROM {self.staged} AS {staged} {grouped}) AS {q}twice"
 
     def retiring(self, versions: Versions) -> str:
-        """A condition on a current row `d`: its time ends."""
-        return self._retiring(versions, of("d"))
+        """A condition on a current row, as `Words` calls it: its time ends."""
+        return self._retiring(versions, of(self.words.current_row))
 
     def places_retiring(self, versions: Versions) -> str:
         """A query of the places, from 1, of the current rows whose time ends."""
-        shown = {name: f"of_{number}" for number, name in enumerate(sorted(needed(self.table, self.load)))}
-        rows = placed(self.current, "row_number() OVER ()", {there: name for name, there in shown.items()})
-        ends = self._retiring(versions, lambda name: f"placed.{shown[name]}")
-        return f"SELECT place FROM ({rows}) AS placed WHERE {ends}"
+        q = self.words.prefix
+        columns = {f"{q}of_{at}": name for at, name in enumerate(sorted(needed(self.table, self.load)))}
+        shown = {name: column for column, name in columns.items()}
+        rows = placed(self.words, self.current, "row_number() OVER ()", columns)
+        ends = self._retiring(versions, lambda name: f"{q}placed.{shown[name]}")
+        return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {ends}"
 
     @property
     def _takes_one(self) -> bool:
@@ -130,35 +156,40 @@ class Roots:
 
     def _preference(self) -> str:
         """An order of the staged rows with one key; the first goes in."""
+        q = self.words.prefix
         for name in self._columns("dedup_sort"):
             column = self.table.columns[name]
-            sort_by = 'sort_by COLLATE "C"' if column.data_type == "text" else "sort_by"
+            collation = ' COLLATE "C"' if column.data_type == "text" else ""
             direction = "DESC" if column.hint("dedup_sort") == "desc" else "ASC"
-            return f"{sort_by} {direction} NULLS LAST, place"
-        return "place"
+            return f"{q}sort_by{collation} {direction} NULLS LAST, {q}place"
+        return f"{q}place"
 
     def _retiring(self, versions: Versions, names: Callable[[str], str]) -> str:
-        version = versions.history.version
-        brought = f"SELECT 1 FROM {self.staged} s WHERE s.{quoted(version)} = {names(version)}"
+        version, staged = versions.history.version, self.words.staged_row
+        same = f"{staged}.{quoted(version)} = {names(version)}"
+        brought = f"SELECT 1 FROM {self.staged} AS {staged} WHERE {same}"
         conditions = [versions.active(names), f"NOT EXISTS ({brought})"]
         if self.table.columns_with("merge_key"):
             conditions.append(self._staged_like("merge_key", names))
         return " AND ".join(conditions)
 
     def _is_active(self, versions: Versions, version: str) -> str:
-        same = f"d.{quoted(versions.history.version)} = {version} AND {versions.active(of('d'))}"
-        return f"EXISTS (SELECT 1 FROM {self.current} d WHERE {same})"
+        current = self.words.current_row
+        same = f"{current}.{quoted(versions.history.version)} = {version} AND {versions.active(of(current))}"
+        return f"EXISTS (SELECT 1 FROM {self.current} AS {current} WHERE {same})"
 
     def _staged_like(self, hint: str, names: Callable[[str], str]) -> str:
         """A condition on a current row: a staged one has its values in the columns with this hint."""
-        same = _equal((f"s.{quoted(name)}", names(name)) for name in self._comparable(hint))
-        return f"EXISTS (SELECT 1 FROM {self.staged} s WHERE {same})"
+        staged = self.words.staged_row
+        same = _equal((f"{staged}.{quoted(name)}", names(name)) for name in self._comparable(hint))
+        return f"EXISTS (SELECT 1 FROM {self.staged} AS {staged} WHERE {same})"
 
     def _is_known(self, row: str) -> str:
-        """A condition on a staged row with the primary key key_0, key_1: a current one has it."""
+        """A condition on a staged row that shows its primary key as key_0, key_1: a current one has it."""
+        key, current = f"{row}.{self.words.prefix}key", self.words.current_row
         columns = enumerate(self._comparable("primary_key"))
-        same = _equal((f"d.{quoted(name)}", f"{row}.key_{number}") for number, name in columns)
-        return f"EXISTS (SELECT 1 FROM {self.current} d WHERE {same})"
+        same = _equal((f"{current}.{quoted(name)}", f"{key}_{number}") for number, name in columns)
+        return f"EXISTS (SELECT 1 FROM {self.current} AS {current} WHERE {same})"
 
     def _comparable(self, hint: str) -> tuple[str, ...]:
         """The columns with a hint; none if one of them has no type, as that is NULL everywhere."""
@@ -183,10 +214,11 @@ def of(row: str) -> Callable[[str], str]:
     return lambda name: f"{row}.{quoted(name)}"
 
 
-def placed(relation: str, place: str, columns: Mapping[str, str]) -> str:
+def placed(words: Words, relation: str, place: str, columns: Mapping[str, str]) -> str:
     """A query of the places of the rows and of these columns, under the names in front of them."""
-    picked = "".join(f", s.{quoted(column)} AS {shown}" for shown, column in columns.items())
-    return f"SELECT {place} AS place{picked} FROM {relation} s"
+    row = words.staged_row
+    picked = "".join(f", {row}.{quoted(column)} AS {shown}" for shown, column in columns.items())
+    return f"SELECT {place} AS {words.prefix}place{picked} FROM {relation} AS {row}"
 
 
 def _equal(pairs: Iterable[tuple[str, str]]) -> str:
