@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import trellis.engine.input.records
-import trellis.pipelines.records
 from s3_server import ACCESS_KEY, SECRET_KEY, S3Server
 from trellis.errors import UsageError
 from trellis.pipelines.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+SOURCES = str(Path(__file__).parents[2] / "src")
 
 
 @pytest.fixture
@@ -38,9 +43,9 @@ def session_conf(spark: SparkSession, s3: S3Server, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small inputs too are tasks of Spark, several of them."""
-    monkeypatch.setattr(trellis.pipelines.records, "HERE_LIMIT", -1)
-    monkeypatch.setattr(trellis.engine.input.records, "split_for", lambda files: 200)
+    """Small inputs too are several tasks of Spark."""
+    monkeypatch.setenv("TRELLIS_ENGINE", "spark")
+    monkeypatch.setattr(trellis.engine.input.records, "split_for", lambda files, cores: 200)
 
 
 def test_tasks_read_and_stage_with_the_settings_of_the_session(
@@ -72,3 +77,32 @@ def test_without_the_settings_the_sentence_names_them(
         UsageError, match=r"no credentials are set; set .* spark\.hadoop\.fs\.s3a\.access\.key"
     ):
         Pipeline("shop", f"duckdb:{tmp_path}/shop.duckdb").load(f"s3a://{bucket}/a.jsonl", table="t")
+
+
+def test_a_command_opens_buckets_with_the_settings_that_its_spark_starts_with(
+    s3: S3Server, bucket: str, tmp_path: Path
+) -> None:
+    s3.put(f"{bucket}/raw/a.jsonl", b'{"id":1}\n{"id":2}\n')
+    defaults = {
+        "endpoint": s3.endpoint,
+        "access.key": ACCESS_KEY,
+        "secret.key": SECRET_KEY,
+        "path.style.access": "true",
+    }
+    (tmp_path / "spark-defaults.conf").write_text(
+        "".join(f"spark.hadoop.fs.s3a.{name} {value}\n" for name, value in defaults.items())
+    )
+    environment = {name: value for name, value in os.environ.items() if name not in s3.environment}
+    environment |= {"SPARK_CONF_DIR": str(tmp_path), "TRELLIS_ENGINE": "spark", "PYTHONPATH": SOURCES}
+    for source, staging in (
+        (f"s3a://{bucket}/raw", str(tmp_path / "stage")),
+        ("local.jsonl", f"s3a://{bucket}/stage"),
+    ):
+        (tmp_path / "local.jsonl").write_text('{"id":1}\n{"id":2}\n')
+        options = ("--table", "t", "--staging", staging, "--json")
+        done = subprocess.run(
+            [sys.executable, "-m", "trellis.cli", "load", source, *options],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["rows"]["loaded"] == 2

@@ -20,6 +20,10 @@ class Runner(Protocol):
         """Say that there will be tasks: what takes time to start may begin to."""
         ...
 
+    def wait(self) -> None:
+        """Wait for what was started. Raises SparkError."""
+        ...
+
     def cores(self) -> int:
         """How many tasks run at once."""
         ...
@@ -41,6 +45,9 @@ class InlineRunner:
     """The tasks run one after the other in this process."""
 
     def start(self) -> None:
+        return
+
+    def wait(self) -> None:
         return
 
     def cores(self) -> int:

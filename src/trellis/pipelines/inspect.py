@@ -25,7 +25,7 @@ from trellis.engine.survey.paths import Kind, Node, Place, Seen
 from trellis.engine.survey.splits import SplitSurvey, merged, scan_split, survey_split
 from trellis.engine.survey.survey import Survey
 from trellis.pipelines.engine import Engine, runner_of
-from trellis.pipelines.storage import current_storage
+from trellis.pipelines.storage import current_storage, storage_for
 
 CHUNK = 5_000
 Tell = Callable[[str, int, int | None], Any]
@@ -134,8 +134,9 @@ def inspect(
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        storage = current_storage()
-        files = input_files([str(each) for each in source], storage)
+        paths = [str(path) for path in source]
+        storage = storage_for(paths, runner)
+        files = input_files(paths, storage)
         return inspection(_survey(files, runner, storage, tell), [file.path for file in files])
     survey = Survey()
     first, chunk = 1, list[Any]()

@@ -13,9 +13,10 @@ from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, 
 from trellis.destinations.waiting import Waits
 from trellis.dialects import get_dialect
 from trellis.dialects import names as dialects
+from trellis.engine.input.records import Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
-from trellis.engine.storage.location import absolute
+from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
@@ -193,7 +194,7 @@ class Pipeline:
             reset = reset_of(schema, chosen, wanted, keep.prefix)
             state = forgetting(state, found.name, chosen, wanted)
         runner = self._runner()
-        job = job_of(found, schema, state, keep, lambda rows: records_of(rows, runner))
+        job = job_of(found, schema, state, keep, lambda rows: self._records(rows, runner))
         settings = keep.new_schema(found.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
@@ -261,7 +262,7 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        records = records_of(source, self._runner(), options.payload)
+        records = self._records(source, self._runner(), options.payload)
         table = options.table or records.name
         if self._dialect.route.names_tables:
             if options.table:
@@ -286,6 +287,12 @@ class Pipeline:
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
+
+    def _records(self, source: Any, runner: Runner, payload: str | None = None) -> Records:
+        records = records_of(source, runner, payload)
+        if self.staging is not None and is_remote(self.staging):
+            runner.wait()  # the settings of the session may say how to reach it
+        return records
 
     def _runner(self) -> Runner:
         return runner_of(self.engine, self.master, self.remote, self._tell)

@@ -14,7 +14,7 @@ from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import FileRecords, ItemRecords, Records
 from trellis.engine.runner import Runner
 from trellis.errors import UsageError
-from trellis.pipelines.storage import current_storage
+from trellis.pipelines.storage import storage_for
 
 
 def records_of(source: Any, runner: Runner, payload: str | None = None) -> Records:
@@ -32,8 +32,9 @@ def records_of(source: Any, runner: Runner, payload: str | None = None) -> Recor
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        storage = current_storage()
-        files = input_files([str(each) for each in source], storage)
+        paths = [str(path) for path in source]
+        storage = storage_for(paths, runner)
+        files = input_files(paths, storage)
         runner.start()
         return FileRecords(files, runner, storage)
     for suits, make in _KINDS:

@@ -57,6 +57,7 @@ class SparkRunner:
         self.master = master
         self.remote = remote
         self.tell = tell
+        self.started = False
         self.visible: set[str] = set()
         if session is not None:
             self.session = session
@@ -67,8 +68,13 @@ class SparkRunner:
         return get_session(self.master, self.remote)
 
     def start(self) -> None:
+        self.started = True
         if "session" not in self.__dict__:
             start_session(self.master, self.remote)
+
+    def wait(self) -> None:
+        if self.started:
+            self.session  # noqa: B018
 
     def cores(self) -> int:
         try:
