@@ -95,7 +95,7 @@ def test_the_division_of_the_input_changes_nothing(
     monkeypatch.setattr(
         trellis.pipelines.records,
         "FileRecords",
-        lambda found, run, spread, storage: FileRecords(found, run, spread, storage, split),
+        lambda files, runner, storage: FileRecords(files, runner, storage, split),
     )
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 3_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1_000)

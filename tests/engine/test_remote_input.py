@@ -26,7 +26,7 @@ from trellis.engine.input.records import FileRecords
 from trellis.engine.plan import Plan
 from trellis.engine.storage.settings import StorageSettings
 from trellis.engine.storage.storage import Storage
-from trellis.engine.task import Outcome, Progress, Task, run_here
+from trellis.engine.task import Outcome, Progress, Task
 from trellis.errors import StorageError, UsageError
 from trellis.generate import generate
 from trellis.pipelines.inspect import inspect
@@ -113,7 +113,7 @@ def test_inspect_reads_objects(s3: S3Server, bucket: str, tmp_path: Path) -> Non
 def test_an_object_that_was_written_anew_is_another_input(s3: S3Server, bucket: str) -> None:
     def fingerprint() -> str | None:
         storage = Storage(StorageSettings.of({}))
-        return FileRecords(input_files([f"s3a://{bucket}/a.jsonl"], storage), run_here).fingerprint("x")
+        return FileRecords(input_files([f"s3a://{bucket}/a.jsonl"], storage), InlineRunner()).fingerprint("x")
 
     s3.put(f"{bucket}/a.jsonl", b'{"a":1}\n')
     first = fingerprint()

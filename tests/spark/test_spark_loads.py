@@ -38,7 +38,7 @@ def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files go through Spark as well, in splits of 40 kB."""
     monkeypatch.setattr(
         "trellis.pipelines.records.FileRecords",
-        lambda files, _: FileRecords(files, SparkRunner(), split_size=40_000),
+        lambda files, *_: FileRecords(files, SparkRunner(), split_size=40_000),
     )
 
 
@@ -46,7 +46,7 @@ def by_spark(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
 def here(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda: monkeypatch.setattr(
         "trellis.pipelines.records.FileRecords",
-        lambda files, _: FileRecords(files, InlineRunner(), split_size=SPLIT),
+        lambda files, *_: FileRecords(files, InlineRunner(), split_size=SPLIT),
     )
 
 

@@ -462,7 +462,7 @@ def test_a_spark_job_loads_what_this_process_loads(
         )
         monkeypatch.setattr(
             "trellis.pipelines.records.FileRecords",
-            lambda files, _, runner=runner: FileRecords(files, runner, split_size=20_000),
+            lambda files, *_, runner=runner: FileRecords(files, runner, split_size=20_000),
         )
         report = shop.load(str(file))
         found.append((shop.content("UUID_TS"), report.rows, report.discards, report.rejects))
