@@ -9,7 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,6 @@ import pytest
 import zstandard
 
 import trellis.engine.input.records
-import trellis.pipelines.records
 from s3_server import S3Server
 from trellis.engine.input.blocks import Split, read_blocks
 from trellis.engine.input.files import input_files
@@ -153,7 +152,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     folder.mkdir()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
 
-    def run(plan: Plan, tasks: list[Task], progress: Progress) -> Iterator[Outcome]:
+    def run(_: InlineRunner, plan: Plan, tasks: Sequence[Task], progress: Progress) -> Iterator[Outcome]:
         for task in tasks:
             ran = subprocess.run(
                 [sys.executable, "-c", TASK],
@@ -166,7 +165,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             names.append(task.name)
             yield pickle.loads(ran.stdout)
 
-    monkeypatch.setattr(trellis.pipelines.records, "run_here", run)
+    monkeypatch.setattr(InlineRunner, "run_tasks", run)
     return names
 
 
