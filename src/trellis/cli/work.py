@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from trellis.cli.console import Tell, aside
 from trellis.cli.foreign import foreign
 from trellis.destinations.preference import naming_in
-from trellis.dialects import get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.evolution.loading import Mode, Strategy
-from trellis.pipelines.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
+from trellis.pipelines.config import DEFAULT_TO, Config, read_text
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
 from trellis.schema.document import from_json, from_yaml

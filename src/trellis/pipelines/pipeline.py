@@ -11,7 +11,7 @@ from typing import Any
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
 from trellis.destinations.waiting import Waits
-from trellis.dialects import get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.engine.staging.column_defaults import filled_columns
 from trellis.errors import TrellisError, UsageError
@@ -52,7 +52,7 @@ class Pipeline:
     name: str
     to: str = field(repr=False)
     dataset: str = ""
-    dialect: str = "dlt"
+    dialect: str = DEFAULT_DIALECT
     master: str | None = None
     remote: str | None = None
     naming: str | None = None

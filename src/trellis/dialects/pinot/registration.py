@@ -1,0 +1,19 @@
+"""What the folder of this dialect brings, for the registry of dialects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.dialects.registration import Registration
+
+if TYPE_CHECKING:
+    from trellis.evolution.dialect import Dialect
+
+
+def _dialect() -> Dialect:
+    from trellis.dialects.pinot.dialect import Pinot
+
+    return Pinot()
+
+
+registration = Registration(dialect=_dialect)
