@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell, aside
-from trellis.cli.foreign import foreign
+from trellis.cli.foreign import describe_foreign
 from trellis.destinations.preference import naming_in
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
@@ -149,8 +149,8 @@ def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) ->
     try:
         return from_json(text, path, find)
     except DocumentError as bad:
-        if said := foreign(text, path):
-            raise SchemaError(f"{path}: this is {said}") from None
+        if description := describe_foreign(text, path):
+            raise SchemaError(f"{path}: this is {description}") from None
         try:
             from_yaml(text, path, find)  # JSON is YAML, and its reader knows the lines
         except DocumentError as located:

@@ -21,10 +21,13 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 from trellis.dialects.registration import Registration
 from trellis.errors import UsageError, nearest
-from trellis.evolution.dialect import Dialect
+
+if TYPE_CHECKING:
+    from trellis.evolution.dialect import Dialect
 
 DEFAULT_DIALECT = "dlt"
 GROUP = "trellis.dialects"

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import typer
+
     from trellis.evolution.dialect import Dialect
+
+
+def _no_commands(app: typer.Typer) -> None:
+    return None
+
+
+def _unknown(document: object, file: str) -> str | None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -19,3 +29,12 @@ class Registration:
 
     dialect: Callable[[], Dialect]
     """Makes the dialect."""
+    option_example: str = ""
+    """One of its options with a value, for the help of `--option`."""
+    add_commands: Callable[[typer.Typer], None] = _no_commands
+    """Adds commands of its own to `trellis`."""
+    describe_document: Callable[[object, str], str | None] = _unknown
+    """Says what a JSON document of the original is that stands in this file, and what to do with it.
+
+    The end of a sentence that begins with "this is"; None where the document is none of them.
+    """

@@ -16,4 +16,4 @@ def _dialect() -> Dialect:
     return Dlt()
 
 
-registration = Registration(dialect=_dialect)
+registration = Registration(dialect=_dialect, option_example="max_nesting=2")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
+    import typer
+
     from trellis.evolution.dialect import Dialect
 
 
@@ -16,4 +18,20 @@ def _dialect() -> Dialect:
     return Pinot()
 
 
-registration = Registration(dialect=_dialect)
+def _add_commands(app: typer.Typer) -> None:
+    from trellis.dialects.pinot.commands.app import pinot
+
+    app.add_typer(pinot, name="pinot")
+
+
+def _describe_document(document: object, file: str) -> str | None:
+    from trellis.dialects.pinot.document.recognition import describe
+
+    return describe(document, file)
+
+
+registration = Registration(
+    dialect=_dialect,
+    add_commands=_add_commands,
+    describe_document=_describe_document,
+)

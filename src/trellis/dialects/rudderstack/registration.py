@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
+    import typer
+
     from trellis.evolution.dialect import Dialect
 
 
@@ -16,4 +18,14 @@ def _dialect() -> Dialect:
     return RudderStack()
 
 
-registration = Registration(dialect=_dialect)
+def _add_commands(app: typer.Typer) -> None:
+    from trellis.dialects.rudderstack.commands.names import preview_names
+
+    app.command("names")(preview_names)
+
+
+registration = Registration(
+    dialect=_dialect,
+    option_example="provider=SNOWFLAKE",
+    add_commands=_add_commands,
+)
