@@ -17,18 +17,19 @@ PURE = ("schema", "evolution", "dialects")
 HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 
 # Imports run downwards only. Every module belongs to the layer with the longest name that fits it, so a
-# part of a package may stand on another layer than the rest of it. A new part needs a layer; `*` is any dialect.
+# part of a package may stand on another layer than the rest of it. A new part needs a layer. `*` stands for
+# any dialect.
 LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
     "dialects.*.cluster",
     "pipelines",
-    ("destinations", "sources"),
+    ("destinations", "generate", "sources"),
     "engine",
     "dialects",
     "evolution",
     "schema",
-    ("errors", "generate"),
+    ("errors", "generate.words"),
 )
 LEVEL = {
     part: level

@@ -16,6 +16,7 @@ import pytest
 import trellis.engine.columnar.event_batcher
 import trellis.engine.input.blocks
 from trellis.dialects import get_dialect
+from trellis.dialects.rudderstack.profiles.events import events
 from trellis.engine.conform import routed
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
@@ -23,7 +24,6 @@ from trellis.engine.plan import Plan
 from trellis.engine.task import run_here
 from trellis.evolution.evolve import Evolution, evolve
 from trellis.evolution.observe import Observations
-from trellis.generate.events import events
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 ODD_VALUES: tuple[Any, ...] = (

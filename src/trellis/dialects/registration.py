@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import typer
 
     from trellis.evolution.dialect import Dialect
+
+
+Profile = Callable[[int, Random, int], Iterator[bytes]]
+"""Makes lines of JSON: how many, chance, and how many columns where a profile has any number of them."""
 
 
 def _no_commands(app: typer.Typer) -> None:
@@ -33,6 +38,8 @@ class Registration:
     """One of its options with a value, for the help of `--option`."""
     add_commands: Callable[[typer.Typer], None] = _no_commands
     """Adds commands of its own to `trellis`."""
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    """Profiles of `trellis generate` by name."""
     describe_document: Callable[[object, str], str | None] = _unknown
     """Says what a JSON document of the original is that stands in this file, and what to do with it.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from random import Random
 from typing import TYPE_CHECKING
 
 from trellis.dialects.registration import Registration
@@ -24,6 +26,12 @@ def _add_commands(app: typer.Typer) -> None:
     app.add_typer(pinot, name="pinot")
 
 
+def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
+    from trellis.dialects.pinot.rides import rides
+
+    return rides(rows, random, columns)
+
+
 def _describe_document(document: object, file: str) -> str | None:
     from trellis.dialects.pinot.document.recognition import describe
 
@@ -33,5 +41,6 @@ def _describe_document(document: object, file: str) -> str | None:
 registration = Registration(
     dialect=_dialect,
     add_commands=_add_commands,
+    profiles={"rides": _rides},
     describe_document=_describe_document,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from random import Random
 from typing import TYPE_CHECKING
 
 from trellis.dialects.registration import Registration
@@ -24,8 +26,21 @@ def _add_commands(app: typer.Typer) -> None:
     app.command("names")(preview_names)
 
 
+def _events(rows: int, random: Random, columns: int) -> Iterator[bytes]:
+    from trellis.dialects.rudderstack.profiles.events import events
+
+    return events(rows, random, columns)
+
+
+def _many_events(rows: int, random: Random, columns: int) -> Iterator[bytes]:
+    from trellis.dialects.rudderstack.profiles.events import events
+
+    return events(rows, random, columns, names=500)
+
+
 registration = Registration(
     dialect=_dialect,
     option_example="provider=SNOWFLAKE",
     add_commands=_add_commands,
+    profiles={"events": _events, "events-500": _many_events},
 )

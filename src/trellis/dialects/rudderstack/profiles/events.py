@@ -8,7 +8,7 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
-from trellis.generate.contexts import (
+from trellis.dialects.rudderstack.profiles.contexts import (
     PLANS,
     TITLES,
     mixed,
@@ -19,7 +19,7 @@ from trellis.generate.contexts import (
     persisted,
     uuid,
 )
-from trellis.generate.properties import CATEGORIES, ORDER, moment, price, track_events
+from trellis.dialects.rudderstack.profiles.properties import CATEGORIES, ORDER, moment, price, track_events
 from trellis.generate.words import CITIES, COUNTRIES, DAYS, MINUTES, NAMES
 
 Record = dict[str, Any]
@@ -94,10 +94,6 @@ def events(rows: int, random: Random, _columns: int, names: int = 9) -> Iterator
         else:
             recent[i % MEMORY] = record
         yield dumps(record)
-
-
-def many_events(rows: int, random: Random, columns: int) -> Iterator[bytes]:
-    return events(rows, random, columns, names=500)
 
 
 def every_key() -> float:
