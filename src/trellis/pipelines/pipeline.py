@@ -19,7 +19,7 @@ from trellis.evolution.dialect import Dialect, State
 from trellis.pipelines.attempt import Feed, Job, Tell
 from trellis.pipelines.checks import refuse_edited
 from trellis.pipelines.load_options import Options, given_schema, with_files
-from trellis.pipelines.proposed import NOTE, proposed
+from trellis.pipelines.proposed import propose_schema
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
@@ -262,8 +262,8 @@ class Pipeline:
         notes: tuple[str, ...] = ()
         if options.schema is not None:
             given = given_schema(options.schema, self._dialect)
-        elif made := proposed(self._dialect, source, self.look(schema)[0]):
-            given, notes = made, (NOTE.format(self.dialect),)
+        elif proposed := propose_schema(self._dialect, source, self.look(schema)[0]):
+            given, notes = proposed.schema, (proposed.note,)
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done

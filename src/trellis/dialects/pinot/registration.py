@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from trellis.dialects.registration import Registration
+from trellis.dialects.registration import ProposedSchema, Registration
 
 if TYPE_CHECKING:
     import typer
@@ -32,6 +33,15 @@ def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
     return rides(rows, random, columns)
 
 
+def _propose_schema(files: Sequence[str | Path]) -> ProposedSchema:
+    from trellis.dialects.pinot.cluster.infer import authored_for
+
+    note = (
+        "there was no schema, so one was proposed from all records; `trellis pinot infer` tells its reasons"
+    )
+    return ProposedSchema(authored_for(files), note)
+
+
 def _describe_document(document: object, file: str) -> str | None:
     from trellis.dialects.pinot.document.recognition import describe
 
@@ -42,5 +52,6 @@ registration = Registration(
     dialect=_dialect,
     add_commands=_add_commands,
     profiles={"rides": _rides},
+    propose_schema=_propose_schema,
     describe_document=_describe_document,
 )
