@@ -27,7 +27,7 @@ test: setup  ## run every test, those without Spark first; ARGS='-k name' to cho
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 test-pinot: setup  ## run the tests that need a real Pinot (fetched by Maven); ARGS='-k name' to choose
-	@$(BIN)/python -m pytest -m pinot tests/pinot $(ARGS)
+	@$(BIN)/python -m pytest -m pinot tests/dialects/pinot $(ARGS)
 
 check: setup  ## lint, format, types (strict) and the rules of who may import whom
 	@$(BIN)/ruff check .

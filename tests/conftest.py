@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from s3_server import S3Server, running
+from trellis.dialects import DEFAULT_DIALECT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,49 +120,57 @@ def shared_data() -> Path:
 
 # --- Conformance -----------------------------------------------------------------------------------------
 #
-# conformance/<dialect>_rows.txt lists the ids of a dialect's conformance table, one a line. A test speaks
-# for a row if it has the row's id in its name (`test_n01_...`) or in its parameters (`[N01]`). A row passes
-# if at least one test speaks for it and none of those fails or is skipped.
+# dialects/<name>/rows.txt lists the ids of a dialect's conformance table, one a line. A test speaks for a row
+# if it has the row's id in its name (`test_n01_...`) or in its parameters (`[N01]`). A row passes if at least
+# one test speaks for it and none of those fails or is skipped.
 #
-# conformance/<dialect>_seed_rows.txt lists the lines of the original's own documentation: `seed_d046` has
-# tests of its own, `seed_d057 = F02` is shown by the rows after the sign, `seed_d029 - advice` cannot be
-# observed and does not count.
+# dialects/<name>/seed_rows.txt lists the lines of the original's own documentation: `seed_d046` has tests of
+# its own, `seed_d057 = F02` is shown by the rows after the sign, `seed_d029 - advice` cannot be observed and
+# does not count.
 
-SEED_LINES = {
-    path.name.removesuffix("_seed_rows.txt"): path
-    for path in sorted((HERE / "conformance").glob("*_seed_rows.txt"))
-}
+SEED_LINES = {path.parent.name: path for path in sorted((HERE / "dialects").glob("*/seed_rows.txt"))}
 ROWS = {
-    path.name.removesuffix("_rows.txt"): frozenset(path.read_text().split())
-    for path in sorted((HERE / "conformance").glob("*_rows.txt"))
-    if path not in SEED_LINES.values()
+    path.parent.name: frozenset(path.read_text().split())
+    for path in sorted((HERE / "dialects").glob("*/rows.txt"))
 }
+DIALECT = re.compile(r"\bdialects/(\w+)/")
 ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]\d\d)(?![A-Za-z0-9])")
-SEED_ID = re.compile(r"seed_([a-z])\d{2,3}")
+SEED_ID = re.compile(r"seed_[a-z]\d{2,3}")
 outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
 
 
 def rows_of(test: str) -> set[tuple[str, str]]:
-    """The (dialect, row) pairs that a test speaks for; a path that names no dialect means dlt.
-
-    >>> sorted(rows_of("tests/conformance/test_names.py::test_n01_n02_snake"))
-    [('dlt', 'N01'), ('dlt', 'N02')]
-    >>> rows_of("tests/conformance/test_types.py::test_coerce[C07-double]")
-    {('dlt', 'C07')}
-    >>> rows_of("tests/conformance/test_seed_lines.py::test_seed_d046_precision")
-    {('dlt seed', 'seed_d046')}
-    """
+    """The (dialect, row) pairs that a test speaks for."""
     path, _, name = test.partition("::")
-    dialect = next((known for known in ROWS if known in path), "dlt")
-    found = {match.upper() for match in ROW_ID.findall(name.replace("_", " "))}
-    rows = {(dialect, row) for row in found & ROWS.get(dialect, frozenset())}
-    lines = {(f"{_seed_of(found[1])} seed", found[0]) for found in SEED_ID.finditer(name)}
+    dialect = dialect_of(path)
+    rows = {(dialect, row) for row in row_ids(name) & ROWS.get(dialect, frozenset())}
+    lines = {(_seed_of(line), line) for line in SEED_ID.findall(name)}
     return rows | lines
 
 
-def _seed_of(letter: str) -> str:
-    """The dialect whose seed lines have this letter: the first of its name."""
-    return next(dialect for dialect in SEED_LINES if dialect.startswith(letter))
+def dialect_of(path: str) -> str:
+    """The dialect whose rows the tests of a file speak for; outside of the dialects' folders the default one.
+
+    >>> dialect_of("tests/dialects/acme/conformance/test_names.py")
+    'acme'
+    >>> dialect_of("tests/sources/test_hints.py") == DEFAULT_DIALECT
+    True
+    """
+    folder = DIALECT.search(path)
+    return folder[1] if folder else DEFAULT_DIALECT
+
+
+def row_ids(name: str) -> set[str]:
+    """
+    >>> sorted(row_ids("test_n01_n02_snake")), row_ids("test_coerce[C07-double]"), row_ids("test_seed_d046")
+    (['N01', 'N02'], {'C07'}, set())
+    """
+    return {match.upper() for match in ROW_ID.findall(name.replace("_", " "))}
+
+
+def _seed_of(line: str) -> str:
+    """The dialect whose lines begin with the letter of this one: the first of its name."""
+    return next((f"{dialect} seed" for dialect in SEED_LINES if dialect[0] == line[5]), "")
 
 
 def seed_lines(text: str) -> dict[str, frozenset[str]]:

@@ -261,35 +261,6 @@ def test_tables_that_never_saw_data_are_looked_at_in_a_given_schema_only(shop: P
     assert told(shop, given) == ["later: it is not there; the next load creates it, empty"]
 
 
-@pytest.mark.parametrize("kind", ["duckdb"], indirect=True)
-def test_where_the_warehouse_is_the_truth_the_next_load_goes_on_with_it(
-    url: str, alter: Alter, tmp_path: Path
-) -> None:
-    events = trellis.pipeline("shop", to=url, dialect="rudderstack", settings={"provider": "POSTGRES"})
-    event = {
-        "type": "track",
-        "event": "Order Done",
-        "messageId": "m1",
-        "properties": {"total": 1, "note": "a"},
-        "originalTimestamp": "2024-01-01T00:00:00Z",
-    }
-    events.load([event])
-    assert told(events) == []
-    with duckdb.connect(f"{tmp_path}/shop.duckdb") as db:
-        (dataset,) = db.execute(
-            "SELECT schema_name FROM duckdb_tables() WHERE table_name = 'order_done'"
-        ).fetchall()[0]
-        for change in ("DROP COLUMN note", "ADD COLUMN extra VARCHAR", "ALTER COLUMN total TYPE DOUBLE"):
-            db.execute(f'ALTER TABLE "{dataset}".order_done {change}')
-        db.execute(f'CREATE TABLE "{dataset}".mine (a VARCHAR)')
-    assert sorted(told(events)) == [
-        "mine: the schema does not know it; the next load goes on with it",
-        "order_done.extra: the schema does not know it; the next load goes on with it",
-        "order_done.note: it is not there; the next load adds it when a value comes",
-        "order_done.total: its data_type is double, in the schema bigint; the next load goes on with that",
-    ]
-
-
 # --- The command ----------------------------------------------------------------------------------------
 
 

@@ -14,13 +14,16 @@ import typer
 
 import trellis as package
 from trellis.cli.app import app
+from trellis.cli.generate import generate_records
+from trellis.cli.load import load_records
+from trellis.dialects import registrations
 from trellis.generate import PROFILES
 
 MANUAL = Path(__file__).parents[2] / "docs" / "cli.md"
 SRC = Path(__file__).parents[2] / "src"
 
 
-def commands() -> dict[str, Any]:
+def commands_of(app: typer.Typer) -> dict[str, Any]:
     """Every command by the words that call it."""
     found: dict[str, Any] = {}
     waiting = [("trellis", typer.main.get_command(app))]
@@ -33,20 +36,19 @@ def commands() -> dict[str, Any]:
     return found
 
 
-COMMANDS = commands()
+COMMANDS = commands_of(app)
 
 
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
-    pinot = ("validate", "format", "plan", "migrate", "deliver", "infer", "convert")
-    groups = (
-        *(f"schema {word}" for word in schema),
-        *(f"pinot {word}" for word in pinot),
-        "discards list",
-        "discards replay",
-    )
-    words = ("load", "plan", "run", "drop", "inspect", "generate", "names", *groups)
-    assert {*COMMANDS} == {f"trellis {word}" for word in words}
+    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay")
+    words = ("load", "plan", "run", "drop", "inspect", "generate", *groups)
+    own = typer.Typer()
+    own.command("generate")(generate_records)
+    own.command("load")(load_records)
+    for registration in registrations().values():
+        registration.add_commands(own)
+    assert {*COMMANDS} == {f"trellis {word}" for word in words} | {*commands_of(own)}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from destinations.postgres_server import Server
-from trellis.dialects.dlt.type import DltType
+from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.typed.cast import fitted
 from trellis.errors import ContractError, SchemaError
@@ -434,7 +434,7 @@ def fits(numbers: list[Decimal]) -> bool:
 
 @given(number())
 def test_seed_d079_kinds_tell_what_fits_a_wide_wei(value: Decimal) -> None:
-    kind_of = DltType().classifier(Schema("s"), fresh=True, wei=ROOM)
+    kind_of = get_dialect(DEFAULT_DIALECT).type.classifier(Schema("s"), fresh=True, wei=ROOM)
     for form in (value, f"{value:f}", int(value)):
         if coerce(form, "wei", precision=ROOM[0], scale=ROOM[1]) is not MISFIT:
             assert "wei" in kind_of(form).fits

@@ -23,6 +23,7 @@ from trellis.engine.input.blocks import Split, read_blocks
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords
 from trellis.engine.plan import Plan
+from trellis.engine.runner import InlineRunner
 from trellis.engine.storage.settings import StorageSettings
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Progress, Task

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects import get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.engine.arrow.types import ColumnType, Digits, Unsupported, arrow_type, column_type
 from trellis.engine.columnar.typed.cast import shortened
 from trellis.engine.columnar.typed.records import TableRecords, batches_of
@@ -91,10 +91,10 @@ def columns(draw: st.DrawFn) -> tuple[pa.Array, Column]:
 
 def plan_of(*known: Column, **more: Any) -> Plan:
     """A plan for a table `t` that has rows with these columns."""
-    keep = get_dialect("dlt").keep
+    keep = get_dialect(DEFAULT_DIALECT).keep
     schema = keep.new_schema("farm").with_tables(keep.saw_data(Table("t", {c.name: c for c in known})))
     table = schema.tables["t"].with_columns(*keep.bookkeeping(schema, "t"))
-    return Plan(schema.with_tables(table), "t", "dlt", "1.0", "", **more)
+    return Plan(schema.with_tables(table), "t", DEFAULT_DIALECT, "1.0", "", **more)
 
 
 def by_columns(plan: Plan, batch: pa.RecordBatch) -> Conformed:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import trellis
-from pinot.row.rows import column, document, map_column, several, time
+from dialects.pinot.row.rows import column, document, map_column, several, time
 from trellis.errors import DestinationError
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.pipeline import Pipeline

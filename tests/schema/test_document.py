@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 
 from schema.strategies import schemas
-from trellis.dialects.dlt.system import check_stored, new_schema
 from trellis.errors import SchemaError
 from trellis.schema.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
 from trellis.schema.model import Column, Schema, Table
@@ -91,13 +90,13 @@ def test_yaml_leaves_unicode_and_order_as_they_are() -> None:
 
 
 def test_the_imported_hash_is_not_for_people() -> None:
-    schema = replace(new_schema("shop"), imported_hash="abc")
+    schema = replace(Schema("shop"), imported_hash="abc")
     assert "abc" not in to_yaml(schema)
     assert from_json(to_json(schema)).imported_hash == "abc"
 
 
 def test_saving_bumps_the_version_and_to_dict_does_not() -> None:
-    schema = bump(new_schema("shop")).with_tables(Table("t"))
+    schema = bump(Schema("shop")).with_tables(Table("t"))
     assert (to_dict(schema)["version"], json.loads(to_json(schema))["version"]) == (1, 2)
     assert "version: 2\n" in to_yaml(schema)
 
@@ -128,13 +127,11 @@ def test_null_and_absent_are_different_documents() -> None:
 def test_h08_names_no_schema_can_have(name: Any) -> None:
     with pytest.raises(SchemaError, match="name"):
         from_dict(document(name=name))
-    with pytest.raises(SchemaError, match="name"):
-        new_schema(name)
 
 
 @pytest.mark.parametrize("name", ["Ünï", "class", "x" * 64])
 def test_h08_names_a_schema_can_have(name: str) -> None:
-    assert from_dict(document(name=name)).name == new_schema(name).name == name
+    assert from_dict(document(name=name)).name == name
 
 
 @pytest.mark.parametrize(
@@ -316,12 +313,6 @@ def test_the_document_given_stays_as_it_is() -> None:
     to_dict(schema)["tables"]["t"]["columns"].clear()
     assert json.dumps(given) == before
     assert schema.tables["t"].columns
-
-
-def test_a_stored_schema_without_its_own_tables_is_corrupt() -> None:
-    with pytest.raises(SchemaError, match="lacks _dlt_version, _dlt_loads"):
-        check_stored(from_dict(document()))
-    assert check_stored(new_schema("shop")) == new_schema("shop")
 
 
 @given(schemas())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.dlt.system import DEFAULT_SETTINGS
 from trellis.errors import SchemaError
 from trellis.schema.model import Settings
 from trellis.schema.naming import Naming, get_naming
@@ -30,15 +29,6 @@ def test_d09_the_first_matching_rule_wins(snake: Naming) -> None:
     settings = update_preferred_types(NONE, {"re:_timestamp$": "bigint", "re:timestamp": "timestamp"}, snake)
     assert preferred_type(settings, "my_timestamp") == "bigint"
     assert preferred_type(settings, "timestamp") == "timestamp"
-
-
-def test_d10_default_hints_see_normalized_names(snake: Naming) -> None:
-    hints = {"partition": ["re:_timestamp$"], "not_null": ["createdAt"]}
-    settings = merge_hints(DEFAULT_SETTINGS, hints, snake)
-    assert hints_for(settings, "evt_timestamp") == {"partition": True}
-    assert hints_for(settings, "created_at") == {"nullable": False}
-    assert hints_for(settings, "_dlt_id") == {"nullable": False, "unique": True, "row_key": True}
-    assert hints_for(settings, "other") == {}
 
 
 def test_d11_names_in_rules_are_normalized(snake: Naming) -> None:

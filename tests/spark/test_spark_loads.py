@@ -72,31 +72,6 @@ def test_a_spark_job_loads_what_this_process_loads(
         assert seen[0] == seen[1], lost
 
 
-def test_an_authored_schema_shapes_the_same_rows_in_a_spark_job(
-    tmp_path: Path, by_spark: None, here: Any
-) -> None:
-    source, examples = (
-        write(tmp_path / "rides.jsonl", 400, "rides"),
-        Path(__file__).parents[2] / "examples/pinot",
-    )
-    settings = {"table_config": examples / "rides-table.json"}
-    given = {"schema": examples / "rides-schema.json"}
-    spark = Pipeline("rides", f"duckdb:{tmp_path}/spark.duckdb", dialect="pinot", settings=settings)
-    told = spark.load(source, **given)
-    here()
-    local = Pipeline("rides", f"duckdb:{tmp_path}/local.duckdb", dialect="pinot", settings=settings)
-    expected = local.load(source, **given)
-    assert told.balanced
-    assert (told.rows, told.notes) == (expected.rows, expected.notes)
-    assert told.schema.stored_hash == expected.schema.stored_hash
-    rows = [
-        sorted(each.destination.query("main", "rides"), key=lambda row: row["ride_id"])
-        for each in (spark, local)
-    ]
-    assert rows[0] == rows[1]
-    assert len(rows[0]) == 400
-
-
 def test_progress_reaches_the_size_of_the_input(tmp_path: Path, by_spark: None) -> None:
     source = write(tmp_path / "x.jsonl", 1500)
     told: list[tuple[str, int, int | None]] = []

@@ -20,10 +20,9 @@ from trellis.cli.discards import discards
 from trellis.cli.generate import generate_records
 from trellis.cli.inspect import inspect_records
 from trellis.cli.load import load_records, plan_load
-from trellis.cli.names import preview_names
-from trellis.cli.pinot import pinot
 from trellis.cli.run import drop_resources, run_source
 from trellis.cli.schema import schemas
+from trellis.dialects import registrations
 from trellis.errors import TrellisError
 
 STOPPED = 130
@@ -41,11 +40,12 @@ app.command("plan")(plan_load)
 app.command("run")(run_source)
 app.command("drop")(drop_resources)
 app.command("inspect")(inspect_records)
-app.command("names")(preview_names)
-_GROUPS = {"schema": schemas, "discards": discards, "pinot": pinot}
-for _name, _group in _GROUPS.items():
-    app.add_typer(_group, name=_name)
+app.add_typer(schemas, name="schema")
+app.add_typer(discards, name="discards")
+for _registration in registrations().values():
+    _registration.add_commands(app)
 app.command("generate")(generate_records)
+_GROUPS = {group.name: group.typer_instance for group in app.registered_groups}
 
 
 def _version(asked: bool) -> None:

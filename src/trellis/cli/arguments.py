@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from trellis.dialects import DEFAULT_DIALECT, registrations
+
 debug: set[str] = set()  # not empty: show tracebacks
 
 
@@ -53,7 +55,8 @@ Table = Annotated[
     option("--table", metavar="NAME", panel=WHERE, help="Root table, default the name of the first file."),
 ]
 Dialect = Annotated[
-    str | None, option("--dialect", metavar="NAME", panel=HOW, help="Schema language, default dlt.")
+    str | None,
+    option("--dialect", metavar="NAME", panel=HOW, help=f"Schema language, default {DEFAULT_DIALECT}."),
 ]
 Mode = Annotated[
     str | None,
@@ -102,13 +105,18 @@ Contract = Annotated[
         "'columns=freeze,data_type=discard_value'; or a YAML file.",
     ),
 ]
+_EXAMPLES = [
+    f"{registration.option_example} ({name})"
+    for name, registration in registrations().items()
+    if registration.option_example
+]
 Setting = Annotated[
     list[str] | None,
     option(
         "--option",
         metavar="NAME=VALUE",
         panel=HOW,
-        help="An option of the dialect, such as max_nesting=2 (dlt) or provider=SNOWFLAKE (rudderstack).",
+        help=f"An option of the dialect{', such as ' if _EXAMPLES else ''}{' or '.join(_EXAMPLES)}.",
     ),
 ]
 ConfigFile = Annotated[

@@ -1,29 +1,19 @@
-"""Documents that are no schemas of Trellis, told in one sentence."""
+"""Documents of the programs that dialects come from, handed over as schemas of Trellis."""
 
 from __future__ import annotations
 
 import json
-from typing import Final
 
-from trellis.dialects.pinot.document.recognition import is_schema, is_table_config
-
-KINDS: Final = (
-    (is_schema, "a schema of Pinot, not of Trellis: `trellis pinot validate {file}` checks it"),
-    (
-        is_table_config,
-        "a table config of Pinot, no schema: `trellis pinot validate SCHEMA --table-config {file}` checks it",
-    ),
-)
+from trellis.dialects import registrations
 
 
-def foreign(text: str, file: str) -> str | None:
-    """What the document of a dialect is, and what to do with it; None where it is none.
-
-    >>> foreign('{"schemaName": "rides"}', "r.json")
-    'a schema of Pinot, not of Trellis: `trellis pinot validate r.json` checks it'
-    """
+def describe_foreign(text: str, file: str) -> str | None:
+    """What the document is to the dialect that knows it, and what to do with it; None where none does."""
     try:
         document = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
-    return next((said.format(file=file) for known, said in KINDS if known(document)), None)
+    descriptions = (
+        registration.describe_document(document, file) for registration in registrations().values()
+    )
+    return next((description for description in descriptions if description), None)

@@ -8,6 +8,17 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import Debug, option
+from trellis.dialects import registrations
+
+PROFILES = (
+    "shop",
+    "github",
+    "wide",
+    "flat",
+    "nasty",
+    *(p for r in registrations().values() for p in r.profiles),
+)
+"""Their names, for the help; what they are is imported when the command runs."""
 
 
 def generate_records(
@@ -15,9 +26,7 @@ def generate_records(
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="The same seed gives the same bytes.")] = 0,
     profile: Annotated[
         str,
-        typer.Option(
-            "--profile", metavar="NAME", help="shop, events, events-500, github, rides, wide, flat or nasty."
-        ),
+        typer.Option("--profile", metavar="NAME", help=f"{', '.join(PROFILES[:-1])} or {PROFILES[-1]}."),
     ] = "shop",
     columns: Annotated[
         int, typer.Option("--columns", metavar="N", help="How many columns the profile wide has.")

@@ -11,14 +11,14 @@ from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell, aside
-from trellis.cli.foreign import foreign
+from trellis.cli.foreign import describe_foreign
 from trellis.destinations.preference import naming_in
-from trellis.dialects import get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.evolution.loading import Mode, Strategy
-from trellis.pipelines.config import DEFAULT_DIALECT, DEFAULT_TO, Config, read_text
+from trellis.pipelines.config import DEFAULT_TO, Config, read_text
 from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -150,8 +150,8 @@ def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) ->
     try:
         return from_json(text, path, find)
     except DocumentError as bad:
-        if said := foreign(text, path):
-            raise SchemaError(f"{path}: this is {said}") from None
+        if description := describe_foreign(text, path):
+            raise SchemaError(f"{path}: this is {description}") from None
         try:
             from_yaml(text, path, find)  # JSON is YAML, and its reader knows the lines
         except DocumentError as located:

@@ -435,9 +435,20 @@ class Keep(Protocol):
 class Dialect(Protocol):
     """One schema language."""
 
-    name: str
-    route: Route
-    shape: Shape
-    naming: Name
-    type: Type
-    keep: Keep
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def route(self) -> Route: ...
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def naming(self) -> Name: ...
+
+    @property
+    def type(self) -> Type: ...
+
+    @property
+    def keep(self) -> Keep: ...

@@ -3,13 +3,12 @@
 | profile      | what a record is                                                                       |
 |--------------|----------------------------------------------------------------------------------------|
 | `shop`       | an event of a shop: optional and late keys, ~1 % type conflicts, nested lists, Unicode |
-| `events`     | an event as RudderStack's SDKs and its server send it, of six types; about 1.2 kB      |
-| `events-500` | the same with 500 names of track events instead of nine                                |
 | `github`     | an event like GitHub's: deep, a payload per type, many optional keys                   |
-| `rides`      | a ride of thirty columns of all types of Pinot, with lists, nulls and dates             |
 | `wide`       | one flat record of `columns` columns, each absent now and then                         |
 | `flat`       | twelve columns that never drift: for benchmarks                                        |
 | `nasty`      | all that goes wrong in real files; a third of the lines are no JSON objects at all     |
+
+Dialects add profiles of their own.
 
 >>> next(generate(1, profile="wide", columns=3))
 b'{"c000_int":868,"c001_text":"value 5","c002_double":26.75}'
@@ -18,31 +17,28 @@ b'{"c000_int":868,"c001_text":"value 5","c002_double":26.75}'
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from random import Random
 
+from trellis.dialects import registrations
+from trellis.dialects.registration import Profile
 from trellis.errors import UsageError, nearest
-from trellis.generate.events import events, many_events
 from trellis.generate.flat import flat, wide
 from trellis.generate.github import github
 from trellis.generate.nasty import nasty
-from trellis.generate.rides import rides
 from trellis.generate.shop import shop
 
-Profile = Callable[[int, Random, int], Iterator[bytes]]  # rows, chance, columns
-PROFILES: dict[str, Profile] = {
+PROFILES: Mapping[str, Profile] = {
     "shop": shop,
-    "events": events,
-    "events-500": many_events,
     "github": github,
-    "rides": rides,
     "wide": wide,
     "flat": flat,
     "nasty": nasty,
+    **{name: profile for each in registrations().values() for name, profile in each.profiles.items()},
 }
 
 BATCH = 2_000  # lines to one write and one call of `progress`

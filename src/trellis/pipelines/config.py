@@ -12,7 +12,6 @@ from trellis.schema.yaml_text import read
 
 FILE = "trellis.yaml"
 DEFAULT_TO = "duckdb:trellis.duckdb"
-DEFAULT_DIALECT = "dlt"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
 from trellis.destinations.waiting import Waits
-from trellis.dialects import get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.engine.input.records import Records
 from trellis.engine.runner import Runner
@@ -24,7 +24,7 @@ from trellis.pipelines.attempt import Feed, Job, Tell
 from trellis.pipelines.checks import refuse_edited
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.load_options import Options, given_schema, with_files
-from trellis.pipelines.proposed import NOTE, proposed
+from trellis.pipelines.proposed import propose_schema
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
@@ -61,7 +61,7 @@ class Pipeline:
     name: str
     to: str = field(repr=False)
     dataset: str = ""
-    dialect: str = "dlt"
+    dialect: str = DEFAULT_DIALECT
     master: str | None = None
     remote: str | None = None
     engine: Engine | None = None
@@ -282,8 +282,8 @@ class Pipeline:
         notes: tuple[str, ...] = ()
         if options.schema is not None:
             given = given_schema(options.schema, self._dialect)
-        elif made := proposed(self._dialect, source, self.look(schema)[0]):
-            given, notes = made, (NOTE.format(self.dialect),)
+        elif proposed := propose_schema(self._dialect, source, self.look(schema)[0]):
+            given, notes = proposed.schema, (proposed.note,)
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done

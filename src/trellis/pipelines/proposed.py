@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from trellis.dialects import registration_of
+from trellis.dialects.registration import ProposedSchema
 from trellis.evolution.dialect import Dialect
 from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 
-NOTE: Final = (
-    "there was no schema, so one was proposed from all records; `trellis {0} infer` tells its reasons"
-)
-_PROPOSERS: Final[Mapping[str, tuple[str, str]]] = {
-    "pinot": ("trellis.dialects.pinot.cluster.infer", "authored_for")
-}
 
-
-def proposed(dialect: Dialect, source: Any, stored: Schema) -> Schema | None:
+def propose_schema(dialect: Dialect, source: Any, stored: Schema) -> ProposedSchema | None:
     """A schema for the records of files.
 
-    None where the dialect learns from records, the stored schema says what the tables are, or the records
-    come from no file.
+    None where the dialect proposes none, the stored schema has tables, or the records come from no file.
     """
-    found = _PROPOSERS.get(dialect.name)
     paths = [source] if isinstance(source, (str, Path)) else source
-    if (
-        found is None
-        or not isinstance(paths, Sequence)
-        or not all(isinstance(each, (str, Path)) for each in paths)
-    ):
+    if not isinstance(paths, Sequence) or not all(isinstance(path, (str, Path)) for path in paths):
         return None
-    if any(not is_system(name) for name in stored.tables):
+    if not all(is_system(name, dialect.keep.prefix) for name in stored.tables):
         return None
-    module, function = found
-    made: Schema = getattr(import_module(module), function)(paths)
-    return made
+    return registration_of(dialect.name).propose_schema(paths)

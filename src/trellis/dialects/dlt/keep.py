@@ -54,7 +54,15 @@ _TYPES: Mapping[str, DataType] = {LIST_IDX: "bigint"}
 
 class DltKeep(QuietKeep):
     prefix = PREFIX
-    options = ("max_nesting", "naming", CHANGE_ALLOWED, OPTION, "warehouse", "widen", *OPTIONS)
+    options: tuple[str, ...] = (
+        "max_nesting",
+        "naming",
+        CHANGE_ALLOWED,
+        OPTION,
+        "warehouse",
+        "widen",
+        *OPTIONS,
+    )
 
     def new_schema(self, name: str) -> Schema:
         return new_schema(name)

@@ -39,7 +39,6 @@ __all__ = [
     "STATE_TABLE",
     "VERSION",
     "VERSION_TABLE",
-    "check_stored",
     "is_system",
     "new_schema",
 ]
@@ -72,16 +71,3 @@ def new_schema(name: str) -> Schema:
         settings=DEFAULT_SETTINGS,
         normalizers=MappingProxyType({"names": "snake_case", "json": {"module": RELATIONAL}}),
     )
-
-
-def check_stored(schema: Schema) -> Schema:
-    """The schema itself, or a SchemaError if one of the tables no stored schema lacks is missing.
-
-    >>> check_stored(Schema("shop"))
-    Traceback (most recent call last):
-    ...
-    trellis.errors.SchemaError: schema shop lacks _dlt_version, _dlt_loads: restore it from the destination
-    """
-    if missing := [each for each in (VERSION, LOADS) if each not in schema.tables]:
-        raise SchemaError(f"schema {schema.name} lacks {', '.join(missing)}: restore it from the destination")
-    return schema

@@ -40,8 +40,8 @@ _GIVEN: Final = "given"
 
 class PinotKeep(QuietKeep):
     prefix = PREFIX
-    options = OPTIONS
-    files = (TABLE_CONFIG,)
+    options: tuple[str, ...] = OPTIONS
+    files: tuple[str, ...] = (TABLE_CONFIG,)
 
     def new_schema(self, name: str) -> Schema:
         return new_schema(name, JOURNAL)

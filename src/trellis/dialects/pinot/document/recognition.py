@@ -25,3 +25,17 @@ def is_table_config(document: Any) -> bool:
     if not isinstance(document, Mapping) or {"schemaName", *keys.LISTS} & document.keys():
         return False
     return bool({"tableName", "tableType", "segmentsConfig", "ingestionConfig"} & document.keys())
+
+
+def describe(document: Any, file: str) -> str | None:
+    """What a document of Pinot in this file is, and which command takes it; None where it is none.
+
+    >>> describe({"schemaName": "rides"}, "r.json")
+    'a schema of Pinot, not of Trellis: `trellis pinot validate r.json` checks it'
+    """
+    if is_schema(document):
+        return f"a schema of Pinot, not of Trellis: `trellis pinot validate {file}` checks it"
+    if is_table_config(document):
+        command = f"trellis pinot validate SCHEMA --table-config {file}"
+        return f"a table config of Pinot, no schema: `{command}` checks it"
+    return None

@@ -1,0 +1,261 @@
+"""`trellis pinot`: schema documents of Pinot, and what Trellis loaded brought into a cluster."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
+from trellis.dialects.pinot.commands.infer import convert_schema, infer_schema
+
+pinot = typer.Typer(
+    name="pinot",
+    help="Check, compare and migrate schemas of Apache Pinot, and deliver data and schemas to a cluster.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+pinot.command("infer")(infer_schema)
+pinot.command("convert")(convert_schema)
+CLUSTER = "Cluster"
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="Schema document of Pinot, JSON.", show_default=False)
+]
+TableConfig = Annotated[
+    list[str] | None,
+    option("--table-config", metavar="FILE", panel=HOW, help="Table config, JSON; again for a second one."),
+]
+Profile = Annotated[
+    str | None,
+    option(
+        "--profile",
+        metavar="NAME",
+        panel=HOW,
+        help="Pinot to follow: base (1.3 to 1.5, default) or extended.",
+    ),
+]
+Url = Annotated[
+    str | None,
+    option("--controller", metavar="URL", panel=CLUSTER, help="Controller, such as http://localhost:9000."),
+]
+Header = Annotated[
+    list[str] | None,
+    option(
+        "--header",
+        metavar="NAME:VALUE",
+        panel=CLUSTER,
+        help="Header of every request; or set TRELLIS_PINOT_TOKEN, or TRELLIS_PINOT_USER to name:password.",
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    option("--timeout", metavar="SECONDS", panel=CLUSTER, help="How long to wait for an answer, default 30."),
+]
+
+
+@pinot.command("validate")
+def validate_schema(
+    file: File,
+    table_config: TableConfig = None,
+    profile: Profile = None,
+    controller: Url = None,
+    header: Header = None,
+    timeout: Timeout = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Check a schema document: all faults, ignored keys and surprises at once.
+
+    Ends with 2 if Pinot would refuse it. What Trellis cannot carry out is "unchecked": neither taken nor
+    refused. With --controller that Pinot looks at it too; nothing is stored.
+    """
+    from trellis.cli.console import console, print_json
+    from trellis.dialects.pinot.commands.show import checked_dict, show_checked
+    from trellis.dialects.pinot.commands.work import checked, connection
+
+    asked = connection(controller, header, timeout)
+    found = checked(file, table_config or (), profile, asked)
+    if json:
+        print_json(checked_dict(found))
+    else:
+        show_checked(found, file, console())
+    if found.valid is False:
+        raise typer.Exit(2)
+
+
+@pinot.command("format")
+def try_format(
+    format: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT", help="Such as 'EPOCH|SECONDS' or '1:DAYS:EPOCH'.", show_default=False
+        ),
+    ],
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="VALUE", help="Values to read with it.", show_default=False)
+    ] = None,
+    zone: Annotated[
+        str, option("--zone", metavar="ZONE", panel=HOW, help="Zone of timestamps without one, default UTC.")
+    ] = "UTC",
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Try a date-time format on values: the instant of each, and the text written back.
+
+    Ends with 2 if the format is none, or a value does not follow it.
+    """
+    from dataclasses import asdict
+
+    from trellis.cli.console import console, print_json
+    from trellis.dialects.pinot.commands.show import show_sample
+    from trellis.dialects.pinot.commands.work import sample
+
+    found = sample(format, values or (), zone)
+    if json:
+        print_json(asdict(found))
+    else:
+        show_sample(found, format, console())
+    if any(each.error for each in found.values):
+        raise typer.Exit(2)
+
+
+@pinot.command("plan")
+def plan_change(
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="Schema document that is there.", show_default=False)
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="Schema document that is wanted.", show_default=False)
+    ],
+    table_config: TableConfig = None,
+    rename: Annotated[
+        list[str] | None,
+        option("--rename", metavar="OLD=NEW", panel=HOW, help="A column that was renamed; again for more."),
+    ] = None,
+    profile: Profile = None,
+    controller: Url = None,
+    exit_code: Annotated[
+        bool, option("--exit-code", help="End with 1 if it takes a new table.", panel=OUTPUT)
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show what changes between two schemas, whether Pinot takes it, and the commands in their one order."""
+    from trellis.cli.console import console, print_json
+    from trellis.dialects.pinot.cluster.http import Http
+    from trellis.dialects.pinot.commands.show import plan_dict, show_plan
+    from trellis.dialects.pinot.commands.work import planned
+    from trellis.dialects.pinot.document.plan import CONTROLLER
+
+    url = Http.of(controller or CONTROLLER).url
+    found = planned(old, new, table_config or (), rename, profile)
+    if json:
+        print_json(plan_dict(found, url))
+    else:
+        show_plan(found, url, console())
+    if exit_code and not found.in_place:
+        raise typer.Exit(1)
+
+
+@pinot.command("migrate")
+def migrate_schema(
+    file: File,
+    to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a schema anew with its legacy timeFieldSpec as a field of dateTimeFieldSpecs."""
+    from trellis.dialects.pinot.commands.work import migrated_text, write_text
+
+    text, said = migrated_text(file)
+    if to is None:
+        typer.echo(text)
+    else:
+        write_text(to, text)
+    typer.echo(f"{said}{f'; the schema is in {to}' if to else ''}", err=True)
+
+
+@pinot.command("deliver")
+def deliver_dataset(
+    out: Annotated[str, option("--out", metavar="DIR", panel=WHERE, help="Folder of the delivery.")],
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    format: Annotated[
+        str,
+        option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default), avro or json."),
+    ] = "parquet",
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows",
+            metavar="N",
+            min=1,
+            rich_help_panel=HOW,
+            show_default=False,
+            help="Rows of a file, of which Pinot makes a segment, default 1000000.",
+        ),
+    ] = None,
+    time_column: Annotated[
+        str | None, option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables.")
+    ] = None,
+    kafka: Annotated[
+        str | None,
+        option("--kafka", metavar="BROKERS", panel=HOW, help="Brokers of a REALTIME table; with --topic."),
+    ] = None,
+    topic: Annotated[
+        str | None, option("--topic", metavar="NAME", panel=HOW, help="Topic of the REALTIME table.")
+    ] = None,
+    job: Annotated[
+        str,
+        option("--job", metavar="NAME", panel=HOW, help="What runs the job: standalone (default) or spark."),
+    ] = "standalone",
+    job_type: Annotated[
+        str | None,
+        option(
+            "--job-type",
+            metavar="NAME",
+            panel=HOW,
+            help="Type of the job, default SegmentCreationAndTarPush.",
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
+    ] = None,
+    segments: Annotated[
+        str | None,
+        option("--segments", metavar="URI", panel=HOW, help="Where the segments go, beside the files."),
+    ] = None,
+    fs: Annotated[
+        list[str] | None,
+        option(
+            "--fs", metavar="NAME=VALUE", panel=HOW, help="A setting of their file system, such as region."
+        ),
+    ] = None,
+    controller: Url = None,
+    header: Header = None,
+    timeout: Timeout = None,
+    force: Annotated[
+        bool, option("--force", panel=CLUSTER, help="Replace a schema that the new one does not fit.")
+    ] = False,
+    wait: Annotated[
+        float, option("--wait", metavar="SECONDS", panel=CLUSTER, help="For a reload to be over, default 60.")
+    ] = 60.0,
+    dry_run: Annotated[
+        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; say what would be done.")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Write what was loaded as files for Pinot, with schema, table configs and the job that takes them in.
+
+    With --controller the schema and its tables are added or updated too, in the right order.
+    """
+    from trellis.cli.load import settings_of
+    from trellis.dialects.pinot.commands.deliver import Order, run
+    from trellis.dialects.pinot.commands.work import connection
+
+    order = Order.of(
+        out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
+        settings_of(fs, "--fs"), controller,
+    )  # fmt: skip
+    run(order, (at, dataset, name), connection(controller, header, timeout), force, wait, dry_run, json)

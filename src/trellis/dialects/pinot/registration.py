@@ -1,0 +1,57 @@
+"""What the folder of this dialect brings, for the registry of dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from trellis.dialects.registration import ProposedSchema, Registration
+
+if TYPE_CHECKING:
+    import typer
+
+    from trellis.evolution.dialect import Dialect
+
+
+def _dialect() -> Dialect:
+    from trellis.dialects.pinot.dialect import Pinot
+
+    return Pinot()
+
+
+def _add_commands(app: typer.Typer) -> None:
+    from trellis.dialects.pinot.commands.app import pinot
+
+    app.add_typer(pinot, name="pinot")
+
+
+def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
+    from trellis.dialects.pinot.rides import rides
+
+    return rides(rows, random, columns)
+
+
+def _propose_schema(files: Sequence[str | Path]) -> ProposedSchema:
+    from trellis.dialects.pinot.cluster.infer import authored_for
+
+    note = (
+        "there was no schema, so one was proposed from all records; `trellis pinot infer` tells its reasons"
+    )
+    return ProposedSchema(authored_for(files), note)
+
+
+def _describe_document(document: object, file: str) -> str | None:
+    from trellis.dialects.pinot.document.recognition import describe
+
+    return describe(document, file)
+
+
+registration = Registration(
+    dialect=_dialect,
+    add_commands=_add_commands,
+    profiles={"rides": _rides},
+    propose_schema=_propose_schema,
+    describe_document=_describe_document,
+)

@@ -1,0 +1,62 @@
+"""What the folder of a dialect brings besides its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import typer
+
+    from trellis.evolution.dialect import Dialect
+    from trellis.schema.model import Schema
+
+
+Profile = Callable[[int, Random, int], Iterator[bytes]]
+"""Makes lines of JSON: how many, chance, and how many columns where a profile has any number of them."""
+
+
+class ProposedSchema(NamedTuple):
+    """A schema for records that came without one, and a note for the report that says so."""
+
+    schema: Schema
+    note: str
+
+
+def _no_proposal(files: Sequence[str | Path]) -> ProposedSchema | None:
+    return None
+
+
+def _no_commands(app: typer.Typer) -> None:
+    return None
+
+
+def _unknown(document: object, file: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One dialect, as the rest of Trellis reaches it.
+
+    It is read whenever Trellis starts, so its functions import what they need when they are called.
+    """
+
+    dialect: Callable[[], Dialect]
+    """Makes the dialect."""
+    option_example: str = ""
+    """One of its options with a value, for the help of `--option`."""
+    add_commands: Callable[[typer.Typer], None] = _no_commands
+    """Adds commands of its own to `trellis`."""
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    """Profiles of `trellis generate` by name."""
+    propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] = _no_proposal
+    """A schema for the records of files; None where the schema is learned from them as they are loaded."""
+    describe_document: Callable[[object, str], str | None] = _unknown
+    """Says what a JSON document of the original is that stands in this file, and what to do with it.
+
+    The end of a sentence that begins with "this is"; None where the document is none of them.
+    """

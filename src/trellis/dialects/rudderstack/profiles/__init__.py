@@ -1,0 +1,1 @@
+"""Made-up events for `trellis generate`."""

@@ -1,0 +1,583 @@
+"""`trellis pinot`: what a user sees of schemas, formats, plans and deliveries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialects.pinot.delivery.standin import Said, Standin, recorded, standin
+
+RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
+BAD = {
+    "schemaName": "rides",
+    "dimensionFieldSpecs": [
+        {"name": "s", "dataType": "STRING", "maxLengt": 9},
+        {"name": "n", "dataType": "INT", "notNull": True},
+    ],
+    "metricFieldSpecs": [{"name": "d", "dataType": "STRING"}],
+    "primaryKeyColumn": ["n"],
+}
+TABLE = {"tableName": "rides", "tableType": "OFFLINE", "segmentsConfig": {"timeColumnName": "nope"}}
+
+
+@pytest.fixture
+def cluster() -> Iterator[Standin]:
+    with standin() as made:
+        yield made
+
+
+@pytest.fixture
+def written(folder: Path):
+    """Write JSON files."""
+
+    def write(**documents: object) -> None:
+        for name, document in documents.items():
+            (folder / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+
+    return write
+
+
+def test_there_are_all_commands(trellis):
+    commands = ("validate", "format", "plan", "migrate", "deliver", "infer", "convert")
+    out = trellis("pinot").out
+    assert [word for word in commands if f"│ {word} " not in out] == []
+
+
+# --- validate --------------------------------------------------------------------------------------------
+
+
+def test_validate_tells_all_at_once(trellis, written):
+    written(bad=BAD)
+    ran = trellis("pinot", "validate", "bad.json")
+    assert (ran.code, ran.err) == (2, "")
+    assert ran.out.splitlines() == [
+        "           Of      Where                            Column  What",
+        (
+            "  fault    schema  /metricFieldSpecs/0/dataType     d       Unsupported data type: STRING in "
+            "METRIC field: d"
+        ),
+        (
+            "  ignored  schema  /primaryKeyColumn                        is ignored: did you mean "
+            "'primaryKeyColumns'?"
+        ),
+        "  ignored  schema  /dimensionFieldSpecs/0/maxLengt          is ignored: did you mean 'maxLength'?",
+        (
+            "  mind     schema  /dimensionFieldSpecs/1/notNull   n       notNull has no effect unless "
+            "enableColumnBasedNullHandling is true"
+        ),
+        "",
+        "bad.json: 1 fault, Pinot refuses it",
+    ]  # fmt: skip
+
+
+def test_validate_what_is_right(trellis, written):
+    written(rides=RIDES)
+    ran = trellis("pinot", "validate", "rides.json")
+    assert (ran.code, ran.out) == (0, "rides.json: Pinot takes it, schema rides with 4 columns")
+
+
+def test_validate_with_a_table_config_as_json(trellis, written):
+    written(rides=RIDES, table=TABLE)
+    ran = trellis("pinot", "validate", "rides.json", "--table-config", "table.json", "--json")
+    assert ran.code == 2
+    assert ran.json == {
+        "schema": "rides",
+        "valid": False,
+        "findings": [
+            {
+                "level": "fault",
+                "source": "table config",
+                "pointer": "/segmentsConfig/timeColumnName",
+                "column": "nope",
+                "message": "Cannot find valid fieldSpec for timeColumn: nope from the table config: "
+                "rides, in the "
+                "schema: rides: name a dateTime column",
+            }
+        ],
+    }
+
+
+def test_validate_what_was_not_checked(trellis, written):
+    transform = {"columnName": "s", "transformFunction": "urlDomain(u)"}
+    table = {
+        "tableName": "rides",
+        "tableType": "OFFLINE",
+        "ingestionConfig": {"transformConfigs": [transform]},
+    }
+    written(rides=RIDES, table=table)
+    argv = ("pinot", "validate", "rides.json", "--table-config", "table.json")
+    ran = trellis(*argv)
+    verdict = "rides.json: no fault, but 1 expression not checked, schema rides with 4 columns"
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, verdict)
+    answer = json.loads(trellis(*argv, "--json").out)
+    assert answer["valid"] is None
+    assert answer["findings"] == [
+        {
+            "level": "unchecked",
+            "source": "table config",
+            "pointer": "/ingestionConfig/transformConfigs/0/transformFunction",
+            "column": "s",
+            "message": "transform function 'urlDomain(u)': Trellis does not carry out Pinot's function "
+            "urlDomain: leave this expression to Pinot's ingestion, or compute its result before the load",
+        }
+    ]  # fmt: skip
+    transform["transformFunction"] = "concat(urlDomain(u), lowr(u))"
+    written(table=table)
+    ran = trellis(*argv)
+    assert (ran.code, ran.out.splitlines()[-1]) == (2, "rides.json: 1 fault, Pinot refuses it")
+
+
+def test_a_load_refuses_what_it_does_not_carry_out(trellis, written, lines):
+    transform = {"columnName": "s", "transformFunction": "urlDomain(u)"}
+    table = {
+        "tableName": "rides",
+        "tableType": "OFFLINE",
+        "ingestionConfig": {"transformConfigs": [transform]},
+    }
+    written(rides=RIDES, table=table)
+    lines("a.jsonl", '{"u":"https://example.com/a"}')
+    ran = trellis(
+        "load", "a.jsonl", "--to", "parquet:lake", "--dialect", "pinot", "--schema", "rides.json", "--option",
+        "table_config=table.json",
+    )  # fmt: skip
+    assert (ran.code, ran.out) == (2, "")
+    assert "Trellis does not carry out Pinot's function urlDomain: leave this expression" in ran.err
+
+
+def test_validate_what_does_not_load(trellis, written):
+    written(bad={"schemaName": "r", "dimensionFieldSpecs": [{"name": "s"}], "zz": 1})
+    found = trellis("pinot", "validate", "bad.json", "--json")
+    assert found.code == 2
+    assert [(each["level"], each["pointer"]) for each in found.json["findings"]] == [
+        ("fault", "/dimensionFieldSpecs/0"),
+        ("ignored", "/zz"),
+    ]
+
+
+def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, written):
+    ingestion = {
+        "transformConfigs": [{"columnName": "s", "transformFunction": "lowr(x)"}],
+        "continueOnErorr": True,
+    }
+    written(rides=RIDES, table={"tableName": "rides", "ingestionConfig": ingestion})
+    ran = trellis("pinot", "validate", "rides.json", "--table-config", "table.json", "--json")
+    assert ran.code == 2
+    transform = "/ingestionConfig/transformConfigs/0/transformFunction"
+    assert [(each["level"], each["pointer"], each["message"]) for each in ran.json["findings"]] == [
+        (
+            "fault",
+            transform,
+            (
+                "Invalid transform function 'lowr(x)' for column 's': there is no function lowr: did you "
+                "mean 'lower'?"
+            ),
+        ),
+        ("ignored", "/ingestionConfig/continueOnErorr", "is ignored: did you mean 'continueOnError'?"),
+    ]
+    refused = trellis("pinot", "validate", "rides.json", "--table-config", "rides.json")
+    assert refused.err == (
+        "error: rides.json: this is a schema, not a table config: give the document that has tableName"
+    )
+    refused = trellis("pinot", "validate", "table.json")
+    assert refused.err == (
+        "error: table.json: this is a table config, not a schema: give the document that has schemaName"
+    )
+
+
+@pytest.mark.parametrize("command", ["lint", "show"])
+def test_a_schema_of_pinot_is_none_of_trellis(trellis, written, command):
+    written(rides=RIDES)
+    ran = trellis("schema", command, "rides.json")
+    assert (ran.code != 0, ran.err) == (
+        True,
+        (
+            "error: rides.json: this is a schema of Pinot, not of Trellis: "
+            "`trellis pinot validate rides.json` checks it"
+        ),
+    )
+
+
+def test_validate_by_a_controller(trellis, written, cluster):
+    written(bad=BAD)
+    cluster.on("POST /schemas/validate", "validate bad metric")
+    found = trellis("pinot", "validate", "bad.json", "--controller", cluster.url, "--json")
+    assert found.code == 2
+    assert found.json["findings"][-1] == {
+        "level": "fault",
+        "source": "controller",
+        "pointer": "",
+        "column": None,
+        "message": "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d",
+    }
+    assert cluster.asked[0].json == BAD
+
+
+def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypatch):
+    written(rides=RIDES)
+    cluster.on("POST /schemas/validate", Said(401, "", "text/plain"))
+    argv = ("pinot", "validate", "rides.json", "--controller", cluster.url)
+    monkeypatch.setenv("TRELLIS_PINOT_USER", "me:secret")
+    told = [trellis(*argv)]
+    monkeypatch.setenv("TRELLIS_PINOT_TOKEN", "s3cr3t")
+    told += [
+        trellis(*argv),
+        trellis(*argv, "--header", "Authorization: Basic own", "--header", "X-Tenant: a"),
+    ]
+    assert [each.headers["Authorization"] for each in cluster.asked] == [
+        "Basic bWU6c2VjcmV0", "Bearer s3cr3t", "Basic own",
+    ]  # fmt: skip
+    assert cluster.asked[2].headers["X-Tenant"] == "a"
+    for each in told:
+        assert each.code == 3
+        assert each.err == (
+            f"error: {cluster.url}: cannot validate the schema: the controller wants to know who asks "
+            "(401); give "
+            "--header 'Authorization: ...', or set TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
+        )
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("ride.json",), "ride.json: no such file: did you mean 'rides.json'?"),
+        (("text.json",), "text.json, line 1, column 1: not JSON: Expecting value"),
+        (("list.json",), "list.json: a schema document is a JSON object, not []"),
+        (("rides.json", "--table-config", "list.json"), "list.json: a table config is a JSON object, not []"),
+        (
+            ("rides.json", "--profile", "exended"),
+            "--profile: there is no 'exended': did you mean 'extended'?",
+        ),
+        (("rides.json", "--header", "A: b"), "--header: of requests to whom? add --controller URL"),
+        (
+            ("rides.json", "--controller", "http://c", "--header", "Bearer abc"),
+            "--header: write NAME:VALUE, for example 'Authorization: Bearer ...'",
+        ),
+        (
+            ("rides.json", "--controller", "localhost:9000"),
+            "'localhost:9000' is no controller: write its URL, such as http://localhost:9000",
+        ),
+        (
+            ("rides.json", "--controller", "http://c", "--timeout", "0"),
+            "--timeout: seconds are more than 0, not 0",
+        ),
+    ],
+)
+def test_validate_what_cannot_be(trellis, written, folder, argv, message):
+    written(rides=RIDES, list=[])
+    (folder / "text.json").write_text("nope")
+    ran = trellis("pinot", "validate", *argv)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"error: {message}"
+    assert "abc" not in ran.err
+
+
+# --- format ----------------------------------------------------------------------------------------------
+
+
+def test_format_tells_what_it_makes_of_values(trellis):
+    ran = trellis("pinot", "format", "SIMPLE_DATE_FORMAT|yyyy-MM-dd|IST", "2023-11-14", "23-11-14", "x")
+    assert ran.code == 2
+    assert ran.out.splitlines() == [
+        "SIMPLE_DATE_FORMAT|yyyy-MM-dd|IST: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone Asia/Kolkata",
+        "",
+        "  Value                  Millis  Instant               Written back",
+        "  '2023-11-14'    1699900200000  2023-11-13T18:30:00Z  '2023-11-14'",
+        "  '23-11-14'    -61414005208000  0023-11-13T18:06:32Z  '0023-11-14'",
+        "  'x'",
+        "",
+        "  '23-11-14'  it is written back as '0023-11-14'",
+        "  '23-11-14'  a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits",
+        "  'x'         Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found 'x' at position 1",
+    ]
+
+
+def test_format_puts_what_is_too_wide_for_a_table_below_each_other(trellis, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    form, value = "SIMPLE_DATE_FORMAT|yyyy-MM-dd'T'HH:mm:ss.SSSZ", "2024-01-05T10:00:00.123+0000"
+    assert trellis("pinot", "format", form, value).out.splitlines()[2:] == [
+        f"  '{value}'",
+        "    Millis        1704448800123",
+        "    Instant       2024-01-05T10:00:00.123Z",
+        f"    Written back  '{value}'",
+    ]
+
+
+def test_format_minds_the_zone(trellis):
+    ran = trellis("pinot", "format", "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT")
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC",
+        "  The zone 'EDT' is unknown, so it silently means UTC",
+    ]
+
+
+def test_format_as_json(trellis):
+    found = trellis("pinot", "format", "EPOCH|SECONDS|5", "340000000", "--json")
+    assert found.code == 0
+    assert found.json["values"] == [
+        {
+            "value": "340000000",
+            "millis": 1700000000000,
+            "instant": "2023-11-14T22:13:20Z",
+            "written": "340000000",
+            "error": None,
+            "lints": [],
+        }
+    ]
+
+
+def test_format_that_is_none(trellis):
+    ran = trellis("pinot", "format", "epoch", "1")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "error: format 'epoch': Invalid time format: epoch in format: epoch, must be one of EPOCH, "
+        "TIMESTAMP, "
+        "SIMPLE_DATE_FORMAT"
+    )
+
+
+# --- plan, migrate ---------------------------------------------------------------------------------------
+
+OLD = {"schemaName": "rides", "dimensionFieldSpecs": [{"name": "n", "dataType": "INT"}]}
+ADDED = {**OLD, "metricFieldSpecs": [{"name": "m", "dataType": "LONG"}]}
+WIDER = {"schemaName": "rides", "dimensionFieldSpecs": [{"name": "n", "dataType": "LONG"}]}
+
+
+def test_plan_in_place(trellis, written):
+    written(old=OLD, new=ADDED)
+    ran = trellis("pinot", "plan", "old.json", "new.json", "--exit-code", "--controller", "http://ctl:9000/")
+    document = (
+        '{"schemaName":"rides","enableColumnBasedNullHandling":false,"dimensionFieldSpecs":[{"name":"n","dataType":'
+        '"INT","fieldType":"DIMENSION"}],"metricFieldSpecs":[{"name":"m","dataType":"LONG","fieldType":"METRIC"}]}'
+    )
+    assert ran.code == 0
+    assert [line.split() for line in ran.out.splitlines()[:2]] == [
+        ["Change", "What", "is", "there", "already", "Takes"],
+        ["m:", "added:", "METRIC", "LONG", "every", "row", "that", "is", "there", "gets", "0", "reload"],
+    ]
+    assert ran.out.splitlines()[2:] == [
+        "",
+        "Pinot takes it in place; the steps, in this order",
+        "  1. check the new schema",
+        (
+            "     curl -sSf -X POST http://ctl:9000/schemas/validate -H 'Content-Type: application/json' -d "
+            f"'{document}'"
+        ),
+        "  2. replace the schema; do not reload yet",
+        (
+            "     curl -sSf -X PUT 'http://ctl:9000/schemas/rides?reload=false' -H 'Content-Type: "
+            "application/json' -d "
+            f"'{document}'"
+        ),
+        "  3. reload the OFFLINE table at once: until it is done, queries see old and new segments",
+        "     curl -sSf -X POST 'http://ctl:9000/segments/rides/reload?type=OFFLINE'",
+        "  4. wait until every segment is reloaded",
+        "     curl -sSf -X GET 'http://ctl:9000/segments/segmentReloadStatus/{jobId}'",
+    ]
+
+
+def test_plan_beside(trellis, written):
+    written(old=OLD, new=WIDER)
+    found = trellis("pinot", "plan", "old.json", "new.json", "--exit-code", "--json")
+    assert found.code == 1
+    assert found.json["problems"] == [
+        "Incompatible field specifications: [n (old: DIMENSION INT, new: DIMENSION LONG)]"
+    ]
+    assert [(each["method"], each["path"]) for each in found.json["steps"]] == [
+        ("POST", "/schemas"),
+        ("POST", "/tables"),
+        (None, None),
+        ("GET", "/tables/rides_v2/size"),
+        (None, None),
+        ("DELETE", "/tables/rides?type=offline"),
+        ("DELETE", "/schemas/rides"),
+    ]
+    assert '"segmentsConfig":{"replication":"1"' in found.json["steps"][1]["command"]
+
+
+def test_plan_of_nothing(trellis, written):
+    written(old=OLD)
+    ran = trellis("pinot", "plan", "old.json", "old.json", "--exit-code")
+    assert (ran.code, ran.out) == (0, "the schemas say the same: nothing to do")
+
+
+def test_migrate_a_legacy_time(trellis, written, folder):
+    incoming = {"name": "t", "dataType": "LONG", "timeType": "SECONDS", "timeUnitSize": 5}
+    outgoing = {"name": "m", "dataType": "INT", "timeType": "MINUTES", "timeUnitSize": 30}
+    spec = {"incomingGranularitySpec": incoming, "outgoingGranularitySpec": outgoing}
+    written(legacy={"schemaName": "y", "timeFieldSpec": spec})
+    ran = trellis("pinot", "migrate", "legacy.json")
+    assert json.loads(ran.out)["dateTimeFieldSpecs"] == [
+        {
+            "name": "m",
+            "dataType": "INT",
+            "fieldType": "DATE_TIME",
+            "transformFunction": "toEpochMinutesBucket(fromEpochSecondsBucket(t, 5), 30)",
+            "format": "30:MINUTES:EPOCH",
+            "granularity": "30:MINUTES",
+        }
+    ]
+    said = (
+        "legacy.json: m is a dateTime field of format 30:MINUTES:EPOCH now, computed as "
+        "toEpochMinutesBucket(fromEpochSecondsBucket(t, 5), 30)"
+    )
+    assert (ran.code, ran.err) == (0, said)
+    ran = trellis("pinot", "migrate", "legacy.json", "--to", "new.json")
+    assert (ran.code, ran.out, ran.err) == (0, "", f"{said}; the schema is in new.json")
+    ran = trellis("pinot", "migrate", "new.json", "--to", "new.json")
+    assert (
+        ran.err == "new.json: there is no timeFieldSpec, so only its form is new; the schema is in new.json"
+    )
+    assert trellis("pinot", "validate", "new.json").code == 0
+
+
+# --- deliver ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lake(trellis, written, lines):
+    """Three rows, with true nulls."""
+    written(rides=RIDES)
+    lines("a.jsonl", '{"s":"a","n":1,"d":0.5,"t":1700000000}', '{"t":1700000001}', '{"s":"c","t":1700000002}')
+    ran = trellis(
+        "load", "a.jsonl", "--to", "parquet:lake", "--dialect", "pinot", "--schema", "rides.json", "--option",
+        "view=nullable",
+    )  # fmt: skip
+    assert ran.code == 0
+    return ("--at", "parquet:lake", "--out", "out")
+
+
+def test_deliver_a_folder(trellis, lake, folder):
+    ran = trellis("pinot", "deliver", *lake)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "Delivered 3 rows of rides from parquet:lake to out",
+        "",
+        "  schema          out/schema.json",
+        "  OFFLINE table   out/table-offline.json",
+        "  job             out/ingestion-job.yaml",
+        "  1 file of rows  out/data/*.parquet",
+        "",
+        "the rows hold true nulls, so the tables have nullHandlingEnabled",
+        "",
+        "pinot-admin.sh LaunchDataIngestionJob -jobSpecFile out/ingestion-job.yaml",
+    ]
+
+
+def test_deliver_into_a_cluster(trellis, lake, cluster):
+    cluster.on("POST /schemas/validate", "validate ok").on("GET /schemas/rides", "get unknown")
+    cluster.on("GET /tables/rides", "table get unknown").on("POST /schemas", "post").on(
+        "POST /tables", "table"
+    )
+    ran = trellis("pinot", "deliver", *lake, "--format", "json", "--controller", cluster.url)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[-5:] == [
+        "",
+        f"In the cluster of {cluster.url}",
+        "  check schema rides       done  Pinot ignores /zz",
+        "  add schema rides         done",
+        "  add table rides_OFFLINE  done",
+    ]
+    cluster.on("POST /tables", "table bad time column")
+    ran = trellis("pinot", "deliver", *lake, "--controller", cluster.url)
+    assert ran.code == 3
+    assert ran.out.splitlines()[-1] == "  add table rides_OFFLINE  failed"
+    assert ran.err == (
+        f"error: {cluster.url}: cannot add table rides_OFFLINE: Cannot find valid fieldSpec for "
+        "timeColumn: nope from "
+        "the table config: rides_OFFLINE, in the schema: rides"
+    )
+
+
+def test_deliver_nothing_yet(trellis, lake, cluster, folder):
+    cluster.on("POST /schemas/validate", "validate ok").on("GET /schemas/rides", "get")
+    cluster.on("GET /tables/rides", "table get").on("GET /segments/rides_OFFLINE/needReload", "needReload")
+    cluster.on("GET /segments/rides", Said(200, '[{"OFFLINE":[]}]'))
+    ran = trellis("pinot", "deliver", *lake, "--dry-run", "--controller", cluster.url)
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "Would deliver 3 rows of rides from parquet:lake to out; nothing was written",
+        "",
+        "the rows hold true nulls, so the tables have nullHandlingEnabled",
+        "",
+        f"In the cluster of {cluster.url}",
+        "  check schema rides          done           Pinot ignores /zz",
+        "  update schema rides         nothing to do  it is there as it is",
+        "  update table rides_OFFLINE  would          changed: tableIndexConfig.nullHandlingEnabled",
+    ]
+    assert not (folder / "out").exists()
+
+
+def test_deliver_times_that_pinot_refuses(trellis, lake, lines):
+    lines("b.jsonl", '{"s":"b","t":5}')
+    assert trellis("load", "b.jsonl", "--to", "parquet:lake", "--dialect", "pinot").code == 0
+    warning = (
+        "1 row has a main time in t for which Pinot will refuse the segment, such as: '5' is not between "
+        "1971-01-01 and 2071-01-01 UTC (it reads as 5000 milliseconds in format EPOCH|SECONDS). Correct the "
+        "values and load into a new dataset; a table config with timeColumnName t, rowTimeValueCheck and "
+        "continueOnError makes null of them instead, one with segmentTimeValueCheck false lets them in"
+    )
+    ran = trellis("pinot", "deliver", *lake)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[-3] == f"warning: {warning}"
+    assert trellis("pinot", "deliver", *lake, "--json").json["warnings"] == [warning]
+
+
+def test_deliver_as_json(trellis, lake):
+    found = trellis(
+        "pinot", "deliver", *lake, "--format", "avro", "--kafka", "k:9092", "--topic", "rides",
+        "--rows", "2", "--json",
+    )  # fmt: skip
+    assert found.code == 0
+    assert found.json == {
+        "table": "rides",
+        "out": "out",
+        "dry_run": False,
+        "rows": 3,
+        "files": [
+            {"path": "out/data/part-00000.avro", "rows": 2},
+            {"path": "out/data/part-00001.avro", "rows": 1},
+        ],
+        "notes": ["the rows hold true nulls, so the tables have nullHandlingEnabled"],
+        "warnings": [],
+        "steps": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("--format", "parket"), "there is no format 'parket': did you mean 'parquet'?"),
+        (("--kafka", "k:9092"), "a REALTIME table needs both --kafka BROKERS and --topic NAME"),
+        (("--time-column", "n"), "time column 'n' is no dateTime column of rides: it may be one of t"),
+        (("--data", "s3://lake/rides"), "s3: Pinot must know the region; say --fs region=eu-west-1"),
+        (("--job", "flink"), "there is no framework 'flink': it may be one of standalone, spark"),
+        (("--fs", "region"), "--fs 'region': write NAME=VALUE, for example max_nesting=2"),
+        (
+            ("--out", "lake"),
+            "--out lake: it holds other things; name a new folder, or one of an earlier delivery",
+        ),
+        (
+            ("--at", "parquet:nowhere"),
+            "parquet:nowhere: holds no schema yet; load something into it, or import a schema",
+        ),
+    ],
+)  # fmt: skip
+def test_deliver_what_cannot_be(trellis, lake, folder, argv, message):
+    ran = trellis("pinot", "deliver", *lake, *argv)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"error: {message}")
+    assert not (folder / "out").exists()
+
+
+def test_deliver_what_is_not_of_pinot(trellis, lines):
+    lines("a.jsonl", '{"a":1}')
+    trellis("load", "a.jsonl", "--to", "parquet:other")
+    ran = trellis("pinot", "deliver", "--at", "parquet:other", "--out", "out")
+    assert ran.err == (
+        "error: parquet:other holds no Pinot schema; load into another dataset with --dialect pinot --schema "
+        "FILE; `trellis pinot convert --at parquet:other` proposes a schema for what is in this one"
+    )
+    assert ran.code == 2

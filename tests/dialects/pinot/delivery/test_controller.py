@@ -1,0 +1,299 @@
+"""The REST client: every call as the real controller answered it, every refusal in one sentence."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialects.pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
+from trellis.dialects.pinot.cluster.controller import Controller, Progress, Reload
+from trellis.dialects.pinot.cluster.http import Http
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.errors import DestinationError, UsageError
+
+RIDES = recorded()["validate ok"]["request"]
+TABLE = recorded()["table"]["request"]
+
+
+def refusal(asked: Any, *args: Any, **options: Any) -> str:
+    with pytest.raises(DestinationError) as told:
+        asked(*args, **options)
+    assert told.value.exit_code == 3
+    return str(told.value)
+
+
+# --- What is asked, and what comes back ------------------------------------------------------------------
+
+
+def test_r01_unrecognized_properties_are_told(cluster: Standin, controller: Controller) -> None:
+    cluster.on("POST /schemas", "post")
+    assert controller.add_schema(RIDES) == {"/zz": 1}
+    (asked,) = cluster.asked
+    assert str(asked) == "POST /schemas?override=false&force=false"
+    assert asked.json == RIDES
+    assert asked.headers["Content-Type"] == "application/json"
+
+
+def test_r02_a_schema_that_is_there_is_409(cluster: Standin, controller: Controller) -> None:
+    cluster.on("POST /schemas", "post", "post again override=false")
+    controller.add_schema(RIDES)
+    assert refusal(controller.add_schema, RIDES) == (
+        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409); it was there "
+        "already or is in "
+        "use: look at it and run again"
+    )
+
+
+def test_r03_a_name_that_is_not_that_of_the_path_is_400(cluster: Standin, controller: Controller) -> None:
+    cluster.on("PUT /schemas/rides", "put other name")
+    assert refusal(controller.update_schema, {**RIDES, "schemaName": "other"}, name="rides") == (
+        f"{cluster.url}: cannot update schema rides: Schema name mismatch for uploaded schema, tried to "
+        "add schema "
+        "with name other as rides"
+    )
+
+
+def test_schemas_and_tables_are_read(cluster: Standin, controller: Controller) -> None:
+    cluster.on("GET /schemas/rides", "get").on("GET /schemas/nobody", "get unknown")
+    cluster.on("GET /tables/rides", "table get").on("GET /tables/nobody", "table get unknown")
+    cluster.on("GET /tables/rides/schema", "table schema").on("GET /schemas/fieldSpec", "fieldSpec")
+    found = controller.schema("rides")
+    assert found is not None and found == read_schema(recorded()["get"]["body"]).schema
+    assert controller.schema("nobody") is None
+    table = controller.table("rides", "OFFLINE")
+    assert table is not None and table["tableName"] == "rides_OFFLINE"
+    assert controller.table("rides", "REALTIME") is None
+    assert controller.table("nobody", "OFFLINE") is None
+    assert controller.table_schema("rides") is not None
+    metric = controller.field_specs()["fieldTypes"]["METRIC"]["allowedDataTypes"]
+    assert metric["INT"] == {"nullDefault": 0}
+
+
+def test_the_order_of_a_table_and_its_end(cluster: Standin, controller: Controller) -> None:
+    cluster.on("POST /schemas/validate", "validate ok").on("POST /tables", "table")
+    cluster.on("PUT /schemas/rides", "put add column").on("PUT /tables/rides_OFFLINE", "table")
+    cluster.on("POST /segments/rides/reload", "reload")
+    cluster.on("GET /segments/segmentReloadStatus/80875027-fd37-45d9-b542-f3adad12d7e9", "reload status")
+    cluster.on("DELETE /tables/rides", "table delete").on("DELETE /schemas/rides", "delete")
+    assert controller.validate(RIDES) == {"/zz": 1}
+    assert controller.update_schema(RIDES, reload=False) == {}
+    controller.add_table(TABLE)
+    controller.update_table(TABLE)
+    ordered = controller.reload("rides", "OFFLINE")
+    assert ordered == Reload("80875027-fd37-45d9-b542-f3adad12d7e9", 1)
+    assert controller.progress(ordered.job) == Progress(done=0, total=1, failed=0, silent=1)
+    controller.delete_table("rides", "OFFLINE")
+    controller.delete_schema("rides")
+    assert cluster.paths == [
+        "POST /schemas/validate",
+        "PUT /schemas/rides?reload=false&force=false",
+        "POST /tables",
+        "PUT /tables/rides_OFFLINE",
+        "POST /segments/rides/reload?type=OFFLINE",
+        "GET /segments/segmentReloadStatus/80875027-fd37-45d9-b542-f3adad12d7e9",
+        "DELETE /tables/rides?type=offline",
+        "DELETE /schemas/rides",
+    ]
+
+
+def test_a_table_without_segments_has_nothing_to_reload(cluster: Standin, controller: Controller) -> None:
+    cluster.on("POST /segments/rides/reload", "reload without segments")
+    assert controller.reload("rides", "OFFLINE") is None
+
+
+# --- Refusals --------------------------------------------------------------------------------------------
+
+NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all the same"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            "put INT to LONG",
+            "it does not fit the schema rides that is there: it may only add columns" + NEW_TABLE,
+        ),
+        (
+            Said(
+                400,
+                '{"code":400,"error":"Backward incompatible schema rides. Reason: Missing columns '
+                '(present in old '
+                'schema but not in new): [n]"}',
+            ),
+            "it does not fit the schema rides that is there: Missing columns (present in old schema but "
+            "not in new): "
+            "[n]" + NEW_TABLE,
+        ),
+        (
+            "post override incompatible",
+            "it does not fit the schema rides that is there: Incompatible field specifications: [s (old: "
+            "DIMENSION "
+            "STRING, new: DIMENSION INT)]" + NEW_TABLE,
+        ),
+        ("put invalid", "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d"),
+        ("post unknown type", None),
+        ("put unknown", "Failed to find schema nobody (404); check the name, and that it was made"),
+        (
+            "put reload without table",
+            "Failed to find table rides to reload (404); check the name, and that it was made",
+        ),
+        (
+            "post wrong content type",
+            ("HTTP 415 Unsupported Media Type (415); this controller does not take JSON there: is it a "
+            "Pinot of 1.0 or "
+            "later?"),
+        ),
+        (BROKEN, "ZooKeeper is away (500); the log of the controller tells more"),
+        (
+            Said(401, "", "text/plain"),
+            ("the controller wants to know who asks (401); give --header 'Authorization: ...', or set "
+            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
+        ),
+        (
+            Said(403, "no", "text/plain"),
+            ("the controller does not let this user do it (403); give --header 'Authorization: ...', or set "
+            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
+        ),
+        (
+            Said(502, "<html>Bad gateway</html>", "text/html"),
+            ("a web page (HTML) came back with status 502, not the JSON of a controller; is the URL that "
+            "of the "
+            "controller (port 9000) and not of a broker or a proxy?"),
+        ),
+        (
+            Said(302, "", headers={"Location": "https://login.example/"}),
+            "it sends elsewhere, to https://login.example/; give that as --controller",
+        ),
+    ],
+)  # fmt: skip
+def test_every_refusal_is_a_sentence(
+    cluster: Standin, controller: Controller, answer: str | Said, sentence: str | None
+) -> None:
+    cluster.on("PUT /schemas/rides", answer)
+    told = refusal(controller.update_schema, RIDES)
+    assert "\n" not in told and "[Source" not in told and "schemaName" not in told
+    if sentence is not None:
+        assert told == f"{cluster.url}: cannot update schema rides: {sentence}"
+
+
+def test_a_web_page_that_says_200(cluster: Standin, controller: Controller) -> None:
+    cluster.on("GET /schemas/rides", HTML)
+    assert refusal(controller.schema, "rides") == (
+        f"{cluster.url}: a web page (HTML) came back with status 200, not the JSON of a controller; is "
+        "the URL that of "
+        "the controller (port 9000) and not of a broker or a proxy?"
+    )
+
+
+# --- No answer -------------------------------------------------------------------------------------------
+
+
+def test_silence(cluster: Standin) -> None:
+    cluster.on("GET /schemas/rides", SILENCE).on("POST /schemas", SILENCE)
+    controller = Controller(Http.of(cluster.url, timeout=0.2, wait=lambda _: None))
+    assert refusal(controller.schema, "rides") == (
+        f"{cluster.url}: no answer to GET within 0.2 seconds (--timeout gives it more)"
+    )
+    assert refusal(controller.add_schema, RIDES) == (
+        f"{cluster.url}: no answer to POST within 0.2 seconds (--timeout gives it more); it may still do "
+        "what it was asked, so look before you ask again"
+    )
+
+
+def test_a_busy_controller_is_asked_again_where_that_is_safe(
+    cluster: Standin, controller: Controller
+) -> None:
+    busy = Said(503, '{"code":503,"error":"starting"}')
+    cluster.on("GET /schemas/rides", busy, busy, "get").on("POST /schemas", busy)
+    assert controller.schema("rides") is not None
+    assert refusal(controller.add_schema, RIDES).endswith(
+        "starting (503); the controller is not ready: try again later"
+    )
+    assert len(cluster.asked) == 4
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    controller = Controller(Http.of(url, wait=lambda _: None))
+    assert refusal(controller.schema, "rides") == (
+        f"{url}: nothing listens there; is the controller running, and is the port right (9000)?"
+    )
+
+
+def test_there_is_no_such_host() -> None:
+    controller = Controller(Http.of("http://nobody.invalid:9000", wait=lambda _: None))
+    assert refusal(controller.schema, "rides").startswith("http://nobody.invalid:9000: there is no such host")
+
+
+def test_http_where_https_is_meant(cluster: Standin) -> None:
+    url = cluster.url.replace("http:", "https:")
+    controller = Controller(Http.of(url, timeout=2, wait=lambda _: None))
+    assert refusal(controller.schema, "rides").startswith(f"{url}: no TLS connection (")
+
+
+def test_a_certificate_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence alone: no certificate is made for it."""
+    error = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    error.verify_message = "self-signed certificate"
+    told = Http.of("https://ctl:9000")._unanswered("GET", error)
+    assert str(told) == (
+        "https://ctl:9000: its certificate is not trusted (self-signed certificate); name that of its "
+        "authority in "
+        "the environment variable SSL_CERT_FILE"
+    )
+
+
+# --- Who asks --------------------------------------------------------------------------------------------
+
+
+def test_credentials_of_the_url_become_a_header_and_are_never_shown(cluster: Standin) -> None:
+    cluster.on("GET /schemas/rides", BROKEN)
+    url = cluster.url.replace("//", "//me:p%40ss@")
+    controller = Controller(Http.of(url, wait=lambda _: None))
+    told = refusal(controller.schema, "rides")
+    assert cluster.asked[0].headers["Authorization"] == "Basic bWU6cEBzcw=="
+    assert "p@ss" not in told and "p%40ss" not in told and "p%40ss" not in repr(controller.http)
+
+
+def test_headers_do_not_follow_to_another_place(cluster: Standin) -> None:
+    cluster.on("GET /schemas/rides", Said(307, "", headers={"Location": f"{cluster.url}/other"}))
+    controller = Controller(Http.of(cluster.url, {"Authorization": "Bearer secret"}, wait=lambda _: None))
+    assert "it sends elsewhere" in refusal(controller.schema, "rides")
+    assert cluster.paths == ["GET /schemas/rides"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("localhost:9000", "ftp://host", "http://", "nonsense", "", "http://host:port", "http://host:99999"),
+        "me:secret@host:9000",
+    ],
+)
+def test_what_is_no_url(url: str) -> None:
+    with pytest.raises(UsageError, match="is no controller: write its URL") as told:
+        Http.of(url)
+    assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("value", ["Bearer secret\n", "Bearer secret\r\nX: y", "Bearer s\xe9cret"])
+def test_a_header_that_cannot_be_sent_is_not_shown(value: str) -> None:
+    with pytest.raises(UsageError) as told:
+        Http.of("http://c", {"Authorization": value})
+    assert str(told.value) == "header 'Authorization': its value may hold printable ASCII characters only"
+
+
+def test_an_answer_that_breaks_off(cluster: Standin, controller: Controller) -> None:
+    cluster.on("POST /schemas", Said(500, "half", headers={"Content-Length": "400"}))
+    assert "the connection broke before an answer came" in refusal(controller.add_schema, RIDES)
+
+
+def test_the_recorded_answers_are_those_of_a_real_controller() -> None:
+    assert len(recorded()) >= 80
+    assert recorded()["version"]["body"].count("1.5.1") > 1
+    assert Path(__file__).parent.joinpath("answers.jsonl").stat().st_size < 200_000

@@ -1,0 +1,60 @@
+"""The generated rides go by columns: not one record of them takes the exact way."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trellis
+from trellis.dialects import get_dialect
+from trellis.engine.conform.authored import AuthoredConformer
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.input.blocks import Block, Split
+from trellis.engine.plan import Plan
+from trellis.generate import generate
+
+EXAMPLES = Path(__file__).parents[4] / "examples" / "pinot"
+
+
+def test_rides_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a record was made by itself")
+
+    keep = get_dialect("pinot").keep
+    given = keep.document((EXAMPLES / "rides-schema.json").read_text(), "rides")
+    assert given is not None
+    table = json.loads((EXAMPLES / "rides-table.json").read_text())
+    schema = keep.configure(keep.new_schema("rides"), {"table_config": table}, "parquet")
+    schema = keep.taken(schema, given, lambda _: None)  # type: ignore[arg-type, return-value]
+    plan = Plan(schema, "", "pinot", "1.0", "/nowhere", now=datetime(2026, 1, 2, tzinfo=timezone.utc))
+    conformer = conformer_of(plan)
+    assert isinstance(conformer, AuthoredConformer)
+    monkeypatch.setattr(conformer, "_one_by_one", refuse)
+    made = conformer.block(Split(0, 0, "f"), Block(b"\n".join(generate(500, profile="rides")) + b"\n", 0, 0))
+    assert made.counts.loaded == 500
+    assert [batch.rows for batch in made.batches] == [500]
+
+
+def test_one_odd_record_keeps_its_place(tmp_path: Path) -> None:
+    """Among lines that go by columns one is special: the rows stay in the order of the lines."""
+    lines = [json.loads(line) for line in generate(400, profile="rides")]
+    lines[123]["rider_id"] = "77"
+    lines[124]["tags"] = "single"
+    lines[125]["unheard"] = {"of": 1}
+    table = json.loads((EXAMPLES / "rides-table.json").read_text())
+    pipeline = trellis.pipeline(
+        "rides", f"parquet:{tmp_path / 'lake'}", dialect="pinot", settings={"table_config": table}
+    )
+    path = tmp_path / "rides.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    report = pipeline.load(path, schema=EXAMPLES / "rides-schema.json")
+    rows = pipeline.destination.query(pipeline.dataset, "rides")
+    assert [row["ride_id"] for row in rows] == [5_000_000_000 + at for at in range(400)]
+    assert rows[123]["rider_id"] == 77
+    assert rows[124]["tags"] == ["single"]
+    assert report.notes == ("1 record: 'unheard' is no column of the schema, so its value was dropped",)
+    assert report.balanced

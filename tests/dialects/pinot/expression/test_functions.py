@@ -1,0 +1,158 @@
+"""Every function: what it makes of its arguments, as Pinot does (spec pinot.md, section 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialects.pinot.expression.rows import ROW, shown
+from trellis.dialects.pinot.expression.functions import catalog
+from trellis.dialects.pinot.expression.functions.catalog import (
+    FUNCTIONS,
+    PRIMITIVE_ARRAYS,
+    UNSUPPORTED,
+    UnsupportedFunction,
+)
+from trellis.dialects.pinot.expression.functions.times import now_millis
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import Call, canonical, nodes
+from trellis.dialects.pinot.expression.program import compiled
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
+
+TABLE = Path(__file__).with_name("functions.txt").read_text(encoding="utf-8")
+CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswith("# ")]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_value_of(text: str, expected: str) -> None:
+    try:
+        value = shown(evaluated(compiled(parse(text)), ROW))
+    except TransformError:
+        value = "ERR"
+    except ExpressionError:
+        value = "REFUSED"
+    assert value == expected
+
+
+def test_every_function_is_in_the_table() -> None:
+    called = {
+        node.name
+        for text, expected in CASES
+        if expected != "REFUSED"
+        for node, _ in nodes(parse(text))
+        if isinstance(node, Call)
+    }
+    primary = {canonical(function.names[0]) for functions in FUNCTIONS.values() for function in functions}
+    assert primary - called == set()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_function_says_what_it_does(name: str) -> None:
+    for function in FUNCTIONS[name]:
+        assert function.summary.strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "length"),
+    [("seconds", 1000), ("minutes", 60_000), ("hours", 3_600_000), ("days", 86_400_000)],
+)
+def test_counts_of_times_before_1970_are_cut_toward_zero(name: str, length: int) -> None:
+    assert _of(f"to_epoch_{name}({-length - 1})") == -1
+    assert _of(f"to_epoch_{name}({-length + 1})") == 0
+    assert _of(f"to_epoch_{name}_bucket({-7 * length}, 2)") == -3
+    assert _of(f"to_epoch_{name}_rounded({-7 * length}, 2)") == -6
+    assert _of(f"from_epoch_{name}_bucket(-7, 2)") == -14 * length
+
+
+def test_a_time_that_a_clock_skips_moves_on() -> None:
+    skipped = "fromDateTime('2023-03-12 02:30', 'yyyy-MM-dd HH:mm', 'America/New_York')"
+    assert _of(f"toDateTime({skipped}, 'HH:mm', 'America/New_York')") == "03:30"
+
+
+def test_now_is_now() -> None:
+    before = now_millis()
+    assert before <= _of("now()") <= now_millis()
+    assert _of("now() - ago('PT1H')") == pytest.approx(3_600_000, abs=60_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lowr(a)", "there is no function lowr: did you mean 'lower'?"),
+        ("to_dat_time(a, 'x')", "there is no function todattime: did you mean 'toDateTime'?"),
+        ("zzzzzzz(a)", "there is no function zzzzzzz"),
+        ("dateTimeConver(a)", "there is no function datetimeconver: did you mean 'dateTimeConvert'?"),
+        ("concat(stDistance(a, b), lowr(a))", "there is no function lowr: did you mean 'lower'?"),
+        ("lower(a, b)", "lower takes 1 argument, not 2"),
+        ("substr(a)", "substr takes 2 or 3 arguments, not 1"),
+        ("Groovy({a}, a)", "Groovy scripts are not run: write the expression with functions instead"),
+    ],
+)
+def test_what_cannot_be_called_is_said(text: str, said: str) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        compiled(parse(text))
+    assert str(raised.value) == said
+
+
+@pytest.mark.parametrize("name", sorted((PRIMITIVE_ARRAYS | UNSUPPORTED).values()))
+def test_a_function_of_pinot_that_is_not_carried_out_is_named(name: str) -> None:
+    with pytest.raises(UnsupportedFunction) as raised:
+        compiled(parse(f"lower({name}(a))"))
+    assert str(raised.value) == (
+        f"Trellis does not carry out Pinot's function {name}: leave this expression to Pinot's ingestion,"
+        " or compute its result before the load"
+    )
+
+
+def test_cells_of_h3_need_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "find_spec", lambda _: None)
+    with pytest.raises(
+        UnsupportedFunction, match=r"geoToH3 needs the package h3: pip install 'trellis-spark\[h3\]'"
+    ):
+        compiled(parse("geoToH3(1, 2, 3)"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("toEpochDays(s)", "a whole number of 64 bits is expected, not the text 'abc'"),
+        ("hour(ts, 'Europe/Berln')", "there is no time zone 'Europe/Berln': did you mean 'Europe/Berlin'?"),
+        ("hour(ts, 'IST')", "there is no time zone 'IST': it is written as Europe/Berlin, +05:30 or UTC"),
+        ("dateTrunc('dya', ts)", "there is no unit 'DYA': did you mean 'DAY'?"),
+        ("md5(s)", "the text 'abc' is not hexadecimal: toUtf8(x) makes bytes of a text"),
+        ("s = 'abc'", "for texts use isNotDistinctFrom(a, b), strcmp(a, b) or LIKE"),
+        ("jsonPath(js, '$.a.sum()')", "the function sum() in the JSON path '$.a.sum()' is not supported"),
+        (
+            "jsonPathLong(js, '$.a.sum()', 1)",
+            "the function sum() in the JSON path '$.a.sum()' is not supported",
+        ),
+        ("lpad(s, 1000000000, s)", "a text of 999999997 characters is too long: 16777216 are the most"),
+        ("round(ts, 0)", "a whole number is divided by 0"),
+        ("fromIso8601('2023-11-14')", "a time is expected as 2023-11-14T22:13:20Z or 2023-11-14T22:13+05:30"),
+        (
+            "dateTimeConvert(ts, 'EPOCH', 'SIMPLE_DATE_FORMAT', '1:DAYS')",
+            "dateTimeConvert needs a pattern to write by, as in SIMPLE_DATE_FORMAT|yyyy-MM-dd",
+        ),
+        ("dateTimeConvert(ts, 'EPOCH', 'EPOCH', '1:WEEKS')", "Invalid time unit: WEEKS in granularity"),
+        (
+            "dateTimeConvert(1678606200000, 'EPOCH', 'EPOCH', '2:HOURS', 'America/New_York')",
+            "the start of the bucket of 1678606200000 ms is a time that the zone America/New_York skips",
+        ),
+        ("stAsText(by)", "the 17 bytes of a point are expected, not cafe: Trellis carries out points only"),
+        ("stPoint(1, 2, m)", "1, 0, true or false is expected, not {'z': 1, 'y': {'x': [1, {'k': 'v'}]}}"),
+        ("stGeomFromText('POINT (1)')", "a point is expected as POINT (13.4 52.5), not 'POINT (1)'"),
+        ("geoToH3(1, 2, 16)", "a resolution of H3 from 0 to 15 is expected, not 16"),
+        ("geoToH3(inf, 2, 1)", "a longitude and a latitude are expected, not inf and 2.0"),
+    ],
+)
+def test_what_cannot_be_computed_is_said(text: str, said: str) -> None:
+    with pytest.raises(TransformError) as raised:
+        evaluated(compiled(parse(text)), ROW)
+    assert said in str(raised.value)
+
+
+def _of(text: str) -> Any:
+    return evaluated(compiled(parse(text)), ROW)

@@ -1,0 +1,136 @@
+"""What Trellis learned in another schema language, as schemas of Pinot."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialects.pinot.infer.proposals import said
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.infer.convert import convert
+from trellis.dialects.pinot.infer.proposal import Proposal
+from trellis.dialects.pinot.system import Authored, with_authored
+from trellis.errors import UsageError
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+
+
+def schema(*columns: Column, **hints: object) -> Schema:
+    rides = Table("rides", {each.name: each for each in columns}, description="One ride a row").with_hints(
+        **hints
+    )
+    lines = Table("rides__stops", {"at": Column("at", "text")}, parent="rides")
+    loads = Table("_dlt_loads", {"load_id": Column("load_id", "text")})
+    return Schema("s", {each.name: each for each in (rides, lines, loads)})
+
+
+def only(*columns: Column) -> Proposal:
+    (found,) = convert(schema(*columns))
+    assert faults_of(found.schema, table_config=found.table) == ()
+    return found
+
+
+ALL = (
+    Column("id", "bigint", nullable=False).with_hints(primary_key=True),
+    Column("small", "bigint", precision=32),
+    Column("name", "text"),
+    Column("body", "text", precision=4000),
+    Column("fare", "double"),
+    Column("ratio", "double", precision=24),
+    Column("ok", "bool"),
+    Column("started_at", "timestamp", nullable=False),
+    Column("day", "date"),
+    Column("at", "time"),
+    Column("raw", "binary"),
+    Column("extra", "json"),
+    Column("price", "decimal", precision=12, scale=2),
+    Column("address", "wei"),
+    Column("tags", "json").with_hints(**{NESTED_TYPE: "arrow:list<string>"}),
+    Column("counts", "json").with_hints(**{NESTED_TYPE: "arrow:map<string, int64>"}),
+    Column("_dlt_id", "text", nullable=False),
+    Column("pending"),
+)
+
+
+def test_every_type_of_trellis():
+    found = only(*ALL)
+    assert said(found) == {
+        "id": "LONG dimension",
+        "small": "INT dimension",
+        "name": "STRING dimension",
+        "body": "STRING dimension",
+        "fare": "DOUBLE metric",
+        "ratio": "FLOAT metric",
+        "ok": "BOOLEAN dimension",
+        "started_at": "TIMESTAMP date-time TIMESTAMP",
+        "day": "STRING date-time SIMPLE_DATE_FORMAT|yyyy-MM-dd",
+        "at": "STRING dimension",
+        "raw": "BYTES dimension",
+        "extra": "JSON dimension",
+        "price": "BIG_DECIMAL metric",
+        "address": "BIG_DECIMAL metric",
+        "tags": "STRING[] dimension",
+        "counts": "MAP complex",
+        "_dlt_id": "STRING dimension",
+    }
+    assert {
+        each.spec.name: each.why
+        for each in found.columns
+        if each.spec.name in ("id", "fare", "small", "_dlt_id")
+    } == {
+        "id": "bigint; a key",
+        "small": "bigint; not named like an amount",
+        "fare": "double; named like an amount",
+        "_dlt_id": "text; bookkeeping of Trellis",
+    }
+    assert (found.time_column, found.schema.primary_key) == ("started_at", ("id",))
+    assert found.schema.description == "One ride a row"
+    by_name = {each.spec.name: each.spec for each in found.columns}
+    assert (by_name["body"].max_length, by_name["name"].max_length) == (4000, None)
+    assert found.schema.column_nulls
+    assert [name for name, spec in by_name.items() if spec.not_null] == ["id", "started_at", "_dlt_id"]
+    assert read_schema(found.document).schema is not None
+
+
+def test_what_there_is_to_look_at():
+    assert [(each.column, each.said) for each in only(*ALL).lints] == [
+        ("at", "Pinot has no times of day: text"),
+        ("rides__stops", "a table of its own: Pinot has none below others, so these rows are not here"),
+    ]
+    found = only(
+        Column("my col", "text"), Column("x__v_text", "text", variant=True), Column("ts", "timestamp")
+    )
+    assert [(each.column, each.said) for each in found.lints] == [
+        ("my col", "the column is called my_col: Pinot refuses its name"),
+        ("x__v_text", "holds what did not fit into another column"),
+        ("rides__stops", "a table of its own: Pinot has none below others, so these rows are not here"),
+        ("ts", "the main time may be null: the time of the load stands for it"),
+    ]
+    assert found.table["ingestionConfig"] == {
+        "transformConfigs": [{"columnName": "my_col", "transformFunction": '"my col"'}]
+    }
+
+
+def test_one_schema_for_each_root_table():
+    two = schema(Column("a", "text")).with_tables(Table("users", {"b": Column("b", "text")}))
+    assert [each.schema.name for each in convert(two)] == ["rides", "users"]
+    assert [each.schema.name for each in convert(two, "users")] == ["users"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("ride", "--table ride: there is no such root table: did you mean 'rides'"),
+        ("rides__stops", "--table rides__stops: it hangs below rides"),
+    ],
+)
+def test_a_table_that_is_none(table: str, message: str):
+    with pytest.raises(UsageError, match=message):
+        convert(schema(Column("a", "text")), table)
+
+
+def test_a_schema_of_pinot_stays_as_it_was_given():
+    given = read_schema(
+        '{"schemaName": "trips", "metricFieldSpecs": [{"name": "n", "dataType": "INT"}]}'
+    ).schema
+    (found,) = convert(with_authored(Schema("s"), Authored(given)))
+    assert (found.schema, found.columns[0].why) == (given, "as it was given")

@@ -1,0 +1,165 @@
+"""Nested values: columns, MAPs, JSON, rows; and names that Pinot does not take."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialects.pinot.infer.proposals import NOW, lints, proposed, rows, said
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.table.config import TableConfig
+from trellis.dialects.pinot.value.settings import Settings
+from trellis.errors import UsageError
+
+FLAT = {"delimiter": ".", "fieldsToUnnest": [], "collectionNotUnnestedToJson": "NON_PRIMITIVE"}
+
+
+def test_fixed_objects_become_columns():
+    records = [{"id": 1, "geo": {"lat": 1.5, "box": {"n": 3}}}, {"id": 2, "geo": None}]
+    found = proposed(records)
+    assert said(found) == {
+        "id": "LONG dimension",
+        "geo.lat": "DOUBLE dimension",
+        "geo.box.n": "INT dimension",
+    }
+    assert found.table["ingestionConfig"] == {"complexTypeConfig": FLAT}
+    assert [row.values["geo.box.n"] for row in rows(records, found)] == [3, -2147483648]
+
+
+def test_flat_records_need_no_ingestion_config():
+    assert "ingestionConfig" not in proposed([{"a": 1, "l": [{"b": 2}]}]).table
+
+
+def test_objects_whose_keys_are_data_are_maps():
+    records = [
+        {"m": {"1": "x", "22": "y"}, "d": {"2024-01-01": 1.5}},
+        {"m": {"333": "z"}, "d": {"2024-01-02": 2.5}},
+    ]
+    found = proposed(records)
+    assert said(found) == {"m": "MAP complex", "d": "MAP complex"}
+    assert [each.why for each in found.columns] == [
+        "the keys are data, 3 of them, with values of one kind",
+        "the keys are data, 2 of them, with values of one kind",
+    ]
+    values = [each.spec.children["value"] for each in found.columns]
+    assert [(each.data_type.value, each.field_type.value) for each in values] == [
+        ("STRING", "DIMENSION"),
+        ("DOUBLE", "METRIC"),
+    ]
+    assert rows(records, found)[0].values == {"m": {"1": "x", "22": "y"}, "d": {"2024-01-01": 1.5}}
+
+
+def test_objects_whose_keys_vary_are_maps_or_json():
+    keys = [f"key_{chr(97 + at)}" for at in range(20)]
+    records = [{"one": {key: at}, "mixed": {key: at if at % 2 else "x"}} for at, key in enumerate(keys)]
+    found = proposed(records)
+    assert said(found) == {"one": "MAP complex", "mixed": "JSON dimension"}
+    assert found.columns[0].spec.children["value"].data_type.value == "LONG"
+    assert found.columns[1].why == "objects: the keys vary, 20 of them"
+    rows(records, found)
+
+
+def test_many_keys_that_are_always_there_are_columns():
+    assert len(proposed([{"o": {f"k{at}": at for at in range(50)}}]).columns) == 50
+
+
+def test_lists_of_objects_are_json_unless_they_are_unnested():
+    records = [{"id": 1, "lines": [{"sku": "p", "n": 1}, {"sku": "q"}]}, {"id": 2, "lines": []}]
+    assert said(proposed(records)) == {"id": "LONG dimension", "lines": "JSON dimension"}
+    found = proposed(records, unnest=("lines",))
+    assert said(found) == {
+        "id": "LONG dimension",
+        "lines.sku": "STRING dimension",
+        "lines.n": "INT dimension",
+    }
+    assert found.table["ingestionConfig"] == {"complexTypeConfig": FLAT | {"fieldsToUnnest": ["lines"]}}
+    assert [(row.values["id"], row.values["lines.sku"]) for row in rows(records, found)] == [
+        (1, "p"),
+        (1, "q"),
+        (2, "null"),
+    ]
+
+
+def test_lists_in_lists_can_be_unnested_too():
+    records = [{"a": [{"b": [{"c": 1}, {"c": 2}]}, {"b": [{"c": 3}]}], "s": ["x", "y"]}]
+    found = proposed(records, unnest=("a", "a.b", "s"))
+    assert said(found) == {"a.b.c": "INT dimension", "s": "STRING dimension"}
+    assert [(row.values["a.b.c"], row.values["s"]) for row in rows(records, found)] == [
+        (1, "x"), (1, "y"), (2, "x"), (2, "y"), (3, "x"), (3, "y"),
+    ]  # fmt: skip
+    assert [each.spec.not_null for each in found.columns] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("line", "--unnest line: there is no list of that name: did you mean 'lines'?"),
+        ("mixed", "--unnest mixed: it is not always a list"),
+    ],
+)
+def test_what_cannot_be_unnested(field: str, message: str):
+    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
+        proposed([{"lines": [{"a": 1}], "mixed": [1]}, {"mixed": 1}], unnest=(field,))
+
+
+def test_the_delimiter_is_one_that_no_key_holds():
+    records = [{"a.b": 1, "a": {"b": 2, "c.d": 3}}]
+    found = proposed(records)
+    assert said(found) == {"a.b": "INT dimension", "a__b": "INT dimension", "a__c.d": "INT dimension"}
+    assert rows(records, found)[0].values == {"a.b": 1, "a__b": 2, "a__c.d": 3}
+
+
+def test_names_that_pinot_refuses_are_changed_and_read_by_a_transform():
+    records = [{"first name": "Ann", "ID": 1, "id": 2, 'a "b"': 3, "": 4, "$docId": 5}]
+    found = proposed(records)
+    assert said(found) == {
+        "first_name": "STRING dimension",
+        "ID": "LONG dimension",
+        "id_2": "LONG dimension",
+        'a_"b"': "INT dimension",
+        "$docId": "LONG dimension",
+    }
+    assert rows(records, found)[0].values == {
+        "first_name": "Ann",
+        "ID": 1,
+        "id_2": 2,
+        'a_"b"': 3,
+        "$docId": 5,
+    }
+    assert lints(found) == [
+        ("first name", "the column is called first_name: names have no blanks"),
+        ("id", "the column is called id_2: names differ by more than case"),
+        ('a "b"', 'the column is called a_"b": names have no blanks'),
+        ('""', "a key without a name cannot be a column"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("my rides", "my_rides"), ("a__b", "a_b"), ("rides_OFFLINE", "rides"), ("!", "records")],
+)
+def test_the_table_gets_a_name_that_pinot_takes(name: str, expected: str):
+    found = proposed([{"a": 1}], name=name)
+    assert (found.schema.name, found.table["tableName"]) == (expected, expected)
+
+
+def test_a_schema_can_do_without_a_table_config():
+    records = [{"geo": {"lat": 1.5}, "first name": "Ann", "day": "31.01.2024", "m": {"1": "x", "2": "y"}}]
+    found = proposed(records, alone=True)
+    assert said(found) == {
+        "geo": "JSON dimension",
+        "first_name": "STRING dimension",
+        "day": "STRING dimension",
+        "day_millis": "LONG date-time EPOCH|MILLISECONDS",
+        "m": "MAP complex",
+    }
+    row = Pipeline(read_schema(found.document).schema, TableConfig(), Settings(strict=True), NOW).rows(
+        records[0]
+    )
+    assert row.rows[0].values == {
+        "geo": '{"lat":1.5}',
+        "first_name": "Ann",
+        "day": "31.01.2024",
+        "day_millis": 1706659200000,
+        "m": {"1": "x", "2": "y"},
+    }

@@ -1,0 +1,215 @@
+"""What holds of the row pipeline for every schema, table config and record."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialects.pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.options import Options
+from trellis.dialects.pinot.program import PinotProgram
+from trellis.dialects.pinot.row.marks import Row, RowFault
+from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.system import Authored
+from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.value.kinds import Float32, Int64
+from trellis.evolution.program import Made
+from trellis.evolution.record import Rejected, Stopped
+
+SINGLE = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES")
+SEVERAL = ("INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES")
+NAMES = ("a", "b", "c", "o.p", "o.q.r", "lines", "lines.sku", "lines.tags")
+STRATEGIES = ("TRIM_LENGTH", "SUBSTITUTE_DEFAULT_VALUE", "NO_ACTION")
+
+
+@st.composite
+def fields(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    if draw(st.booleans()):
+        return several(name, draw(st.sampled_from(SEVERAL)))
+    made = column(name, draw(st.sampled_from(SINGLE)))
+    if made["dataType"] in ("STRING", "JSON", "BYTES"):
+        made["maxLength"] = draw(st.sampled_from((0, 1, 3, 512)))
+        if made["dataType"] == "STRING":
+            made["maxLengthExceedStrategy"] = draw(st.sampled_from(STRATEGIES))
+    if made["dataType"] == "BIG_DECIMAL":
+        made["allowTrailingZeros"] = draw(st.booleans())
+    return made
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> dict[str, Any]:
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True))
+    times = [
+        time("day", "STRING", "SIMPLE_DATE_FORMAT|yyyy-MM-dd"),
+        time("ms", "LONG", "EPOCH"),
+        time("at", "TIMESTAMP", "TIMESTAMP"),
+    ]
+    computed = [several("map__KEYS", "STRING"), column("n", "DOUBLE", transformFunction="plus(b, 1)")]
+    return document(
+        [*(draw(fields(name)) for name in names), *computed], (), times, [map_column("map", "INT")]
+    )
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.integers(-5, 5).map(Int64),
+    st.floats(),
+    st.floats(width=32).map(Float32),
+    st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**9), max_value=10**9),
+    st.sampled_from(
+        [Decimal("1E+3"), "cafe", "7", "2023-11-14", "true", "{}", '{"b":1,"a":[1.50]} x', "1.50"]
+    ),
+    st.text(max_size=5),
+    st.binary(max_size=5),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(("p", "q", "r", "sku", "tags")), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+RECORDS = st.dictionaries(
+    st.sampled_from((*NAMES, "o", "map", "day", "ms", "at", "n", "x")), VALUES, max_size=6
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> dict[str, Any]:
+    said: dict[str, Any] = {"rowTimeValueCheck": draw(st.booleans())}
+    if draw(st.booleans()):
+        said["complexTypeConfig"] = {
+            "fieldsToUnnest": draw(st.lists(st.sampled_from(("lines", "lines.tags", "a")), unique=True)),
+            "collectionNotUnnestedToJson": draw(st.sampled_from(("NONE", "NON_PRIMITIVE", "ALL"))),
+        }
+    return config(draw(st.sampled_from((None, "day", "ms", "at"))), **said)
+
+
+def rows_of(made: Pipeline, record: dict[str, Any]) -> list[Row]:
+    try:
+        return made.rows(record).rows
+    except RowFault:
+        return []
+
+
+@given(schemas(), tables(), RECORDS)
+def test_running_it_on_its_own_output_changes_nothing(
+    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
+) -> None:
+    made = pipeline(said, table, goes_on=True)
+    again = pipeline(said, _flat(table), goes_on=True)
+    for row in rows_of(made, record):
+        (second,) = rows_of(again, stored(made, row.values))
+        for name, value in row.values.items():
+            same = _meaning if made.specs[name].data_type is PinotType.JSON else repr
+            assert same(second.values[name]) == same(value), name
+        assert not second.incomplete
+
+
+def _meaning(text: str) -> Any:
+    """What JSON text means: a second reading writes its decimals anew, `1.0` as `1` (J02)."""
+    return json.loads(text, parse_float=Decimal) if text and text[0] in "[{-0123456789" else text
+
+
+def _flat(table: dict[str, Any]) -> dict[str, Any]:
+    """The config of a job that reads what was written: lists are values of their columns, not rows."""
+    nested = {"collectionNotUnnestedToJson": "NONE"}
+    return {**table, "ingestionConfig": {**table["ingestionConfig"], "complexTypeConfig": nested}}
+
+
+def stored(made: Pipeline, values: dict[str, Any]) -> dict[str, Any]:
+    """Stored values as a file gives them back: of the class of their type."""
+    classes = {"LONG": Int64, "TIMESTAMP": Int64, "FLOAT": Float32}
+    read = {}
+    for name, value in values.items():
+        one = classes.get(made.specs[name].data_type.value, lambda each: each)
+        read[name] = list(map(one, value)) if isinstance(value, list) else one(value)
+    return read
+
+
+@given(schemas(), tables(), RECORDS, st.randoms(use_true_random=False))
+def test_the_order_of_the_keys_of_a_record_changes_nothing(
+    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any], dice: Any
+) -> None:
+    turned = list(record.items())
+    dice.shuffle(turned)
+    made = pipeline(said, table, goes_on=True)
+    one, other = rows_of(made, record), rows_of(made, dict(turned))
+    assert [(repr(row.values), row.nulls) for row in one] == [(repr(row.values), row.nulls) for row in other]
+
+
+@given(schemas(), tables(), st.lists(RECORDS, max_size=5), st.sampled_from(("null", "reject")), st.booleans())
+def test_every_record_is_loaded_rejected_or_dropped(
+    said: dict[str, Any], table: dict[str, Any], records: list[dict[str, Any]], on_error: str, strict: bool
+) -> None:
+    table["ingestionConfig"]["filterConfig"] = {"filterFunction": "x IS NULL"}
+    authored = Authored(
+        read_schema(said).schema, table_config(table), Options(on_error=on_error, strict=strict)
+    )
+    program = PinotProgram(authored, NOW)
+    for record in records:
+        made = become(program, record)
+        if made is None:
+            continue
+        assert made.dropped == (not made.rows)
+        assert made.dropped <= (record.get("x") is None or record.get("x") in ([], {}))
+        assert all(set(row) == set(program.pipeline.specs) for row in made.rows)
+
+
+def become(program: PinotProgram, record: dict[str, Any]) -> Made | None:
+    """None for a record that is rejected."""
+    try:
+        return program(record)
+    except Rejected:
+        return None
+
+
+@given(schemas(), tables(), RECORDS)
+def test_a_record_never_breaks_the_program(
+    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
+) -> None:
+    program = PinotProgram(Authored(read_schema(said).schema, table_config(table)), NOW)
+    try:
+        program(record)
+    except Stopped as stopped:
+        assert str(stopped).startswith("column ")
+
+
+@given(schemas(), tables(), RECORDS)
+def test_the_nullable_view_is_the_stored_one_without_its_defaults(
+    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
+) -> None:
+    views = {
+        view: become(
+            PinotProgram(
+                Authored(read_schema(said).schema, table_config(table), Options(view=view, on_error="null")),
+                NOW,
+            ),
+            record,
+        )
+        for view in ("stored", "nullable")
+    }
+    made, other = views["stored"], views["nullable"]
+    assert (made is None) == (other is None)
+    if made is None or other is None:
+        return
+    for row, fewer in zip(made.rows, other.rows, strict=True):
+        assert repr({name: row[name] for name in fewer}) == repr(fewer)
+
+
+@given(schemas(), RECORDS)
+def test_strict_settings_keep_every_value_or_note_it(said: dict[str, Any], record: dict[str, Any]) -> None:
+    authored = Authored(read_schema(said).schema, options=Options(strict=True, on_error="null"))
+    program = PinotProgram(authored, NOW)
+    made = become(program, record)
+    if made is not None:
+        assert not program.taken()

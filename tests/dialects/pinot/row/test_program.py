@@ -1,0 +1,189 @@
+"""Rows, discards and notes that the engine is given (spec pinot.md, sections 5, 6 and 14.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dialects.pinot.row.rows import NOW, column, config, document, map_column, several
+from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.options import Options
+from trellis.dialects.pinot.program import PinotProgram
+from trellis.dialects.pinot.system import Authored
+from trellis.dialects.pinot.table.config import table_config
+from trellis.evolution.record import Rejected, Stopped
+
+SAID = document([column("n", "INT"), column("s", "STRING", notNull=True), several("m", "FLOAT")])
+
+
+def program(said: dict[str, Any] = SAID, table: Any = None, **options: Any) -> PinotProgram:
+    authored = Authored(read_schema(said).schema, table_config(table), Options().over(options))
+    return PinotProgram(authored, NOW)
+
+
+# --- the two views
+
+
+def test_the_stored_view_holds_defaults() -> None:
+    assert program()({}).rows == [{"n": -(2**31), "s": "null", "m": [float("-inf")]}]
+
+
+def test_the_nullable_view_holds_nulls() -> None:
+    made = program(view="nullable")
+    assert made({}).rows == [{}]
+    assert made({"n": -(2**31), "s": "null", "m": [1.5]}).rows == [{"n": -(2**31), "s": "null", "m": [1.5]}]
+
+
+def test_not_null_columns_hold_defaults_where_nulls_are_by_column() -> None:
+    made = program({**SAID, "enableColumnBasedNullHandling": True}, view="nullable")
+    assert made({}).rows == [{"s": "null"}]
+
+
+def test_values_are_given_as_flags_and_exact_text() -> None:
+    said = document([column("b", "BOOLEAN"), column("d", "BIG_DECIMAL"), several("f", "BOOLEAN")])
+    record = {"b": "TRUE ", "d": "1E+3", "f": [1, 0]}
+    assert program(said)(record).rows == [{"b": True, "d": "1000", "f": [True, False]}]
+
+
+# --- errors
+
+
+def test_an_error_stops_with_what_to_do() -> None:
+    with pytest.raises(Stopped) as raised:
+        program()({"n": "x"})
+    assert str(raised.value) == (
+        "column n: STRING 'x' cannot become INT: a whole number of 32 bits, true or false, or its text fits; "
+        "correct it, or choose what becomes of such values: --option on_error=null or on_error=reject"
+    )
+
+
+@pytest.mark.parametrize("continues", [True, False])
+def test_a_value_becomes_null_and_is_discarded(continues: bool) -> None:
+    made = program(table=config(continueOnError=continues), on_error="null")({"n": "x", "s": "y"})
+    assert made.rows == [{"n": -(2**31), "s": "y", "m": [float("-inf")]}]
+    assert [(each.table, each.column, each.value) for each in made.lost] == [("t", "n", "x")]
+    assert made.oddities == ["a value became null, as it could not be stored"]
+
+
+@pytest.mark.parametrize("continues", [True, False])
+def test_a_record_is_rejected(continues: bool) -> None:
+    with pytest.raises(Rejected) as raised:
+        program(table=config(continueOnError=continues), on_error="reject")({"n": "x"})
+    assert raised.value.kind == "column n: cannot be stored"
+
+
+def test_stop_beats_continue_on_error() -> None:
+    with pytest.raises(Stopped):
+        program(table=config(continueOnError=True), on_error="stop")({"n": "x"})
+    assert program(table=config(continueOnError=True))({"n": "x"}).lost[0].value == "x"
+
+
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+def test_the_strategy_error_rejects_the_record(on_error: str) -> None:
+    said = document([column("s", "STRING", maxLength=1, maxLengthExceedStrategy="ERROR")])
+    with pytest.raises(Rejected, match=r"exceeds configured max length 1\."):
+        program(said, on_error=on_error)({"s": "xy"})
+    with pytest.raises(Stopped):
+        program(said)({"s": "xy"})
+
+
+@pytest.mark.parametrize("on_error", ["stop", "null", "reject"])
+def test_strict_discards_what_would_be_damaged(on_error: str) -> None:
+    made = program(strict=True, on_error=on_error)({"n": 3_000_000_000, "s": "x"})
+    assert made.rows == [{"n": -(2**31), "s": "x", "m": [float("-inf")]}]
+    assert [(each.column, each.value, each.reason) for each in made.lost] == [
+        ("n", 3_000_000_000, "cannot be stored in column n: 3000000000 is beyond the range of INT")
+    ]
+
+
+def test_damage_is_counted_where_it_is_not_refused() -> None:
+    made = program()
+    assert made({"n": 3_000_000_000, "s": "x" * 513}).lost == []
+    what = ", stored as Pinot does it; with strict=true it becomes null and is discarded"
+    assert dict(made.taken()) == {f"column n: overflow{what}": 1, f"column s: too long{what}": 1}
+    assert dict(made.taken()) == {}
+
+
+# --- what is noted
+
+
+def test_fields_that_nothing_is_made_of_are_noted() -> None:
+    assert program()({"n": 1, "zz": 5, "yy": None}).oddities == [
+        "'zz' is no column of the schema, so its value was dropped"
+    ]
+
+
+def test_fields_that_something_is_made_of_are_not() -> None:
+    table = config(
+        complexTypeConfig={"fieldsToUnnest": ["lines"], "prefixesToRename": {"meta.": ""}},
+        transformConfigs=[{"columnName": "s", "transformFunction": "lower(o.x)"}],
+        filterConfig={"filterFunction": "gone = 1"},
+    )
+    record = {"lines": [{"k": 1}], "meta": {"n": 1}, "o": {"x": "A"}, "gone": 0}
+    made = program(table=table)(record)
+    assert (made.rows[0]["n"], made.rows[0]["s"], made.oddities) == (1, "a", [])
+
+
+def test_the_rest_of_a_log_is_not_dropped() -> None:
+    said = document([column("json_data", "JSON"), column("json_data_no_idx", "JSON")])
+    made = program(said, config(schemaConformingTransformerConfig={}))({"zz": 5})
+    assert (made.rows[0]["json_data"], made.oddities) == ('{"zz":5}', [])
+
+
+def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
+    table = config(complexTypeConfig={"fieldsToUnnest": ["m"]}, filterConfig={"filterFunction": "m > most"})
+    made = program(document([column("m", "INT")]), table)
+    assert made({"m": [5, 6], "most": 1}).dropped
+    some = made({"m": [1, 5, 6], "most": 1})
+    assert (some.rows, some.dropped) == ([{"m": 1}], False)
+    assert some.oddities == ["the filter dropped a row of a record that gave several"] * 2
+
+
+# --- maps
+
+
+def test_the_values_of_a_map_are_of_one_type() -> None:
+    made = program(document(maps=[map_column("m", "LONG")]))({"m": {"a": 1, "b": "7", "c": None, "d": 1.5}})
+    assert made.rows == [{"m": {"a": 1, "b": 7, "c": None}}]
+    assert [(each.column, each.value) for each in made.lost] == [("m", {"d": 1.5})]
+    where = "cannot be stored in column m: in the map under 'd', whose values are stored as LONG: "
+    assert made.lost[0].reason.startswith(where)
+
+
+def test_a_map_of_texts_takes_numbers() -> None:
+    made = program(document(maps=[map_column("m", "STRING")]))({"m": {"a": 1e8, "b": True}})
+    assert (made.rows, made.lost) == ([{"m": {"a": "1.0E8", "b": "true"}}], [])
+
+
+def test_a_map_without_children_is_json_text() -> None:
+    made = program(document(maps=[column("m", "MAP")]))({"m": {"b": [1.5, "x"], "a": None}})
+    assert made.rows == [{"m": '{"a":null,"b":[1.5,"x"]}'}]
+
+
+# --- a main time that a segment cannot have
+
+
+@pytest.mark.parametrize(
+    ("segment_check", "untimely"), [(None, 2), (True, 2), (False, 0)], ids=["unset", "on", "off"]
+)
+def test_untimely_rows_are_counted(segment_check: bool | None, untimely: int) -> None:
+    """They are stored as Pinot stores them, and the segment that they come to is refused."""
+    table: dict[str, Any] = {"tableName": "t", "segmentsConfig": {"timeColumnName": "day"}}
+    if segment_check is not None:
+        table["ingestionConfig"] = {"segmentTimeValueCheck": segment_check}
+    schema = {
+        "schemaName": "t",
+        "dateTimeFieldSpecs": [
+            {
+                "name": "day",
+                "dataType": "STRING",
+                "format": "SIMPLE_DATE_FORMAT|yyyy-MM-dd",
+                "granularity": "1:DAYS",
+            }
+        ],
+    }
+    made = PinotProgram(Authored(read_schema(schema).schema, table_config(table)), NOW)
+    told = [each for day in ("2024-01-05", "24-01-05", "never", None) for each in made({"day": day}).oddities]
+    assert len(told) == untimely
+    assert all(each.startswith("the main time day is no time from 1971 to 2071") for each in told)

@@ -1,0 +1,486 @@
+"""What becomes of values that no column of their own takes, and in which order columns come."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from dialects.rudderstack.conformance.exploding import DEFAULT, NOW, event, lost, own, reasons, routed, rows
+from trellis.dialects.rudderstack import flatten
+from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.values import ArrayText, JsonText, SpaceText, json_text, scalar_text
+from trellis.evolution.dialect import Routed
+from trellis.evolution.record import Lost
+
+
+def track(**properties: Any) -> dict[str, Any]:
+    return event("track", event="e", properties=properties)
+
+
+def user(said: dict[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
+    """The columns that the user brought."""
+    found = own(said, provider, **options)
+    return {name: value for name, value in found.items() if name.lower() not in ("event", "event_text")}
+
+
+# --- Order -----------------------------------------------------------------------------------------------
+
+
+def test_standard_columns_come_first_then_the_context_then_the_user_s() -> None:
+    said = event(
+        "track",
+        event="Sale",
+        anonymousId="a",
+        userId="u",
+        channel="web",
+        request_ip="203.0.113.9",
+        context={"page": {"url": "/"}, "ip": "203.0.113.9", "locale": "en"},
+        properties={"z": 1, "order": {"id": 2}, "a": 3},
+    )
+    found = rows(said)
+    standard = [
+        "id",
+        "anonymous_id",
+        "user_id",
+        "sent_at",
+        "timestamp",
+        "received_at",
+        "original_timestamp",
+        "channel",
+        "context_ip",
+        "context_request_ip",
+        "context_passed_ip",
+        "event",
+        "event_text",
+        "context_locale",
+        "context_page_url",
+    ]
+    assert list(found["tracks"]) == standard
+    assert list(found["sale"]) == [*standard, "z", "a", "order_id"]
+
+
+def test_columns_come_in_the_order_of_their_keys_whatever_was_seen_before() -> None:
+    explode = exploder(Options(), NOW)
+    said = track(b=1, aB=2, c=3, a_b=4, d=5)
+    first = explode(said, "1").rows[1][1]
+    assert list(first)[-4:] == ["b", "a_b", "c", "d"]
+    assert list(explode(said, "1").rows[1][1]) == list(first)
+    explode(track(a_B=1), "2")
+    assert explode(said, "1").rows[1][1] == first
+    assert list(explode(track(b=1, a_b=4, c=3), "3").rows[1][1])[-3:] == ["b", "a_b", "c"]
+
+
+# --- Collisions ------------------------------------------------------------------------------------------
+
+
+def test_of_keys_with_one_column_the_last_in_the_order_of_their_bytes_wins() -> None:
+    for properties in ({"a_b": 1, "aB": 2}, {"aB": 2, "a_b": 1}):
+        said = track(**properties)
+        assert user(said) == {"a_b": 1}
+        assert lost(said) == [
+            Lost("e", "a_b", "properties.aB", 2, "collision: properties.a_b has the same column")
+        ]
+
+
+def test_nested_keys_come_where_the_key_around_them_does() -> None:
+    said = track(a={"b": 1}, a_b=2, A={"b": 3})
+    assert user(said) == {"a_b": 2}
+    assert reasons(said) == {"properties.a.b": "collision", "properties.A.b": "collision"}
+
+
+def test_a_blank_value_overwrites_nothing() -> None:
+    said = track(aB=1, a_b="", a__b=None, a_B=[])
+    assert user(said) == {"a_b": 1}
+    assert lost(said) == []
+
+
+def test_equal_values_are_not_lost() -> None:
+    assert lost(track(aB=5, a_b=5.0)) == []
+    assert reasons(track(aB=1, a_b=True)) == {"properties.aB": "collision"}
+
+
+def test_the_context_wins() -> None:
+    said = {
+        **track(context_locale="x", contextPage={"url": "y"}, context_other=1),
+        "context": {"locale": "en"},
+    }
+    assert user(said) == {"context_locale": "en", "context_page_url": "y", "context_other": 1}
+    assert lost(said) == [
+        Lost(
+            "e",
+            "context_locale",
+            "properties.context_locale",
+            "x",
+            "collision: the context has the same column",
+        )
+    ]
+
+
+def test_names_that_are_cut_may_collide() -> None:
+    long = "p" * 63
+    said = track(**{f"{long}a": 1, f"{long}b": 2})
+    assert user(said, "POSTGRES") == {long: 2}
+    assert user(said, "BQ") == {f"{long}a": 1, f"{long}b": 2}
+
+
+def test_a_key_whose_column_is_disputed_later_on() -> None:
+    explode = exploder(Options(), NOW)
+    explode(track(aB=1), "1")
+    routed = explode(track(x=0, aB=1, a_b=2), "2")
+    assert routed.rows[1][1]["a_b"] == 2
+    assert [each.path for each in routed.lost] == ["properties.aB"]
+    assert explode(track(aB=1), "3").rows[1][1]["a_b"] == 1
+
+
+def test_a_tree_that_remembers_too_much_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flatten, "MEMORY", 10)
+    explode = exploder(Options(), NOW)
+    for number in range(30):
+        row = explode(track(**{f"k{number}": 1, "aB": 1, "a_b": {"c": number}, "ab": 1, "a_B": 3}), "1").rows[
+            1
+        ][1]
+        assert (row[f"k{number}"], row["a_b"], row["a_b_c"]) == (1, 3, number)
+    assert explode._calls["track"].user_tree.learned <= 20
+
+
+# --- Lost ------------------------------------------------------------------------------------------------
+
+
+def test_reserved_columns() -> None:
+    said = track(id="z", Timestamp="t", event="x", eventText="y", recordId=1)
+    assert lost(said) == [
+        Lost("e", column, f"properties.{key}", value, f"reserved: RudderStack sets {column} itself")
+        for key, column, value in (
+            ("id", "id", "z"),
+            ("Timestamp", "timestamp", "t"),
+            ("event", "event", "x"),
+            ("eventText", "event_text", "y"),
+            ("recordId", "record_id", 1),
+        )
+    ]
+
+
+def test_a_reserved_column_that_holds_the_same_value_loses_none() -> None:
+    said = event("identify", userId="u", traits={"userId": "u", "id": "m"})
+    assert lost(said) == []
+    said = event("page", context={"ip": "203.0.113.9", "request_ip": "x", "passedIp": "y"})
+    assert reasons(said) == {"context.request_ip": "reserved", "context.passedIp": "reserved"}
+
+
+def test_an_address_that_is_an_array() -> None:
+    said = event("page", context={"ip": ["203.0.113.9"], "a": 1}, request_ip="203.0.113.8")
+    assert own(said) == {"context_request_ip": "203.0.113.8", "context_a": 1}
+    assert [(each.path, each.value) for each in lost(said)] == [("context.ip", ["203.0.113.9"])]
+    said = event("page", context={"ip": {"v4": "203.0.113.9"}})
+    assert (own(said), lost(said)) == ({"context_ip_v4": "203.0.113.9"}, [])
+
+
+def test_reserved_names_are_those_of_the_type() -> None:
+    said = {"name": "n", "groupId": "g", "previousId": "p", "event": "e"}
+    kept = {
+        kind: set(own(event(kind, traits=said, properties=said)))
+        for kind in ("identify", "page", "group", "alias")
+    }
+    assert kept == {
+        "identify": {"name", "group_id", "previous_id", "event"},
+        "page": {"name", "group_id", "previous_id", "event"},
+        "group": {"name", "previous_id", "event"},
+        "alias": {"name", "group_id", "event"},
+    }
+
+
+@pytest.mark.parametrize("value", ["x", 5, [1], True])
+def test_sections_that_are_no_objects(value: Any) -> None:
+    said = event("track", event="e", properties=value, userProperties=value)
+    assert own(said) == {"event": "e", "event_text": "e"}
+    assert lost(said) == [
+        Lost("e", "", name, value, f"not an object: {name} must be one to become columns")
+        for name in ("properties", "userProperties")
+    ]
+    said = event("identify", traits=value, context={"traits": value})
+    assert reasons(said, allowUsersContextTraits=True) == {"traits": "not an object"}
+
+
+@pytest.mark.parametrize("value", [None, "", [], [""], {}])
+def test_blank_sections_are_not_lost(value: Any) -> None:
+    said = event("track", event="e", properties=value, userProperties=value, foo=value, traits=value)
+    assert lost(said) == []
+
+
+def test_keys_without_a_name() -> None:
+    said = track(**{"": 1, "\u65e5\u672c": 2, "!": {"?": 3}, "ok": {"!": 4}})
+    assert user(said) == {"ok": 4}
+    assert [(each.path, each.column, each.value) for each in lost(said)] == [
+        ("properties.", "", 1),
+        ("properties.\u65e5\u672c", "", 2),
+        ("properties.!.?", "", 3),
+    ]
+    assert set(reasons(said).values()) == {"no name"}
+
+
+def test_what_sdks_and_the_server_send_at_the_top_is_not_lost() -> None:
+    sent = {
+        "anonymousId": "a",
+        "channel": "web",
+        "context": {"traits": {"plan": "pro"}},
+        "integrations": {"All": True},
+        "originalTimestamp": "2024-02-29T10:00:01.000Z",
+        "sentAt": "2024-02-29T10:00:04.000Z",
+        "timestamp": "2024-02-29T10:00:02.000Z",
+        "request_ip": "203.0.113.9",
+        "rudderId": "r",
+        "userId": "u",
+        "writeKey": "w",
+        "traits": {"plan": "pro"},
+    }
+    properties = {"name": "Cart", "category": "c"}
+    assert lost(event("page", name="Cart", category="c", properties=properties, **sent)) == []
+    assert lost(event("screen", event="Cart", name="Cart", properties=properties, **sent)) == []
+    assert lost(event("track", event="e", properties={"a": 1}, **sent)) == []
+    assert lost(event("alias", previousId="p", **sent)) == []
+    assert lost(event("group", groupId="g", **sent)) == []
+
+
+def test_sections_of_other_types_are_lost() -> None:
+    sections = {"properties": {"p": 1}, "traits": {"t": 1}, "userProperties": {"u": 1}}
+    found = {
+        kind: set(reasons(event(kind, event="e", recordId="r", **sections)))
+        for kind in ("track", "identify", "page", "group", "extract")
+    }
+    assert found == {
+        "track": {"traits", "recordId"},
+        "identify": {"properties", "event", "recordId"},
+        "page": {"traits", "userProperties", "event", "recordId"},
+        "group": {"properties", "userProperties", "event", "recordId"},
+        "extract": {"traits", "userProperties"},
+    }
+    assert lost(event("page", foo=1))[0].reason == "top level: only properties and context become columns"
+
+
+def test_events_that_give_no_row() -> None:
+    said = event("track", properties={"a": 1}, foo=2)
+    assert routed(said, skipTracksTable=True) == Routed(
+        [],
+        [
+            Lost(
+                "",
+                "",
+                "",
+                said,
+                "no table: the table tracks is skipped, and the event has no table of its own",
+            )
+        ],
+    )
+    said = event("merge", mergeProperties=[])
+    assert routed(said, "POSTGRES") == Routed(
+        [], [Lost("", "", "", said, "no table: identities are not resolved here")]
+    )
+
+
+# --- Allow-lists and quotas ------------------------------------------------------------------------------
+
+
+def test_events_outside_the_allow_list_keep_their_properties_in_tracks() -> None:
+    said = event("track", event="Big Sale", properties={"a": {"b": [1.0], "c": None}, "id": 5, "no": ""})
+    for allowed in ("Add to Cart", ["add_to_cart", "Sale"]):
+        found = rows(said, events=allowed)
+        assert list(found) == ["tracks"]
+        overflow = found["tracks"]["rudder_overflow"]
+        assert (overflow, type(overflow)) == ('{"a":{"b":[1],"c":null},"id":5}', JsonText)
+        assert lost(said, events=allowed) == []
+    for allowed in ("Big Sale", "big_sale", ["bigSale"]):
+        assert list(rows(said, events=allowed)) == ["tracks", "big_sale"]
+    assert rows(said, "SNOWFLAKE", events="x", overflow="rest")["TRACKS"]["REST"] == overflow
+
+
+def test_user_properties_win_in_the_overflow_too() -> None:
+    said = event("track", event="e", properties={"a": 1, "b": 2}, userProperties={"a": 3})
+    assert rows(said, events="x")["tracks"]["rudder_overflow"] == '{"a":3,"b":2}'
+    assert reasons(said, events="x") == {"properties.a": "collision"}
+
+
+def test_without_tracks_an_event_outside_the_allow_list_has_no_place() -> None:
+    said = event("track", event="e", properties={"a": 1})
+    assert [each.value for each in lost(said, events="x", skipTracksTable=True)] == [said]
+    also = {"identity_resolution": True, "events": "x", "skipTracksTable": True}
+    found = routed({**said, "userId": "u"}, "BQ", **also)
+    assert [table for table, _ in found.rows] == ["rudder_identity_merge_rules"]
+    assert [(each.path, each.reason.partition(":")[0]) for each in found.lost] == [
+        ("properties", "not allowed")
+    ]
+
+
+def test_properties_outside_the_allow_list_go_to_the_overflow_of_their_row() -> None:
+    properties = {
+        "product": {"name": "Mask", "price": 5.0},
+        "tags": ["a"],
+        "when": "2024-02-29",
+        "none": None,
+    }
+    said = track(**properties)
+    for allowed in ("product.name, tags", ["productName", "tags"]):
+        assert user(said, properties=allowed) == {
+            "product_name": "Mask",
+            "tags": '["a"]',
+            "rudder_overflow": '{"product":{"price":5},"when":"2024-02-29"}',
+        }
+    assert user(said, properties="product") == {
+        "product_name": "Mask",
+        "product_price": 5,
+        "rudder_overflow": '{"tags":["a"],"when":"2024-02-29"}',
+    }
+    assert lost(said, properties="product") == []
+
+
+def test_the_allow_list_is_not_for_the_context() -> None:
+    said = event("identify", userId="u", traits={"a": 1}, context={"locale": "en"})
+    found = rows(said, properties="b")
+    for table in ("identifies", "users"):
+        assert found[table]["context_locale"] == "en"
+        assert found[table]["rudder_overflow"] == '{"a":1}'
+    assert "rudder_overflow" not in rows(said, properties="a")["identifies"]
+
+
+def test_refused_keys_without_a_name_or_with_a_reserved_one_are_kept() -> None:
+    said = event("track", event="e", properties={"\u65e5": 1, "id": 2, "a": 3})
+    assert user(said, properties="a") == {"a": 3, "rudder_overflow": '{"id":2,"\u65e5":1}'}
+    assert lost(said, properties="a") == []
+
+
+def test_sections_may_collide_in_the_overflow() -> None:
+    said = event(
+        "track", event="e", properties={"a": 1, "b": {"c": 1}, "d": 1}, userProperties={"a": {"x": 2}, "b": 2}
+    )
+    assert user(said, properties="z") == {"rudder_overflow": '{"a":{"x":2},"b":2,"d":1}'}
+    assert {each.path: each.value for each in lost(said, properties="z")} == {"a": 1, "b": {"c": 1}}
+
+
+def test_the_overflow_column_is_nobody_s() -> None:
+    said = track(rudder_overflow="mine")
+    assert user(said) == {"rudder_overflow": "mine"}
+    assert user(said, properties="rudder_overflow") == {}
+    assert reasons(said, max_properties=5) == {"properties.rudder_overflow": "reserved"}
+
+
+def test_tables_that_a_quota_closed() -> None:
+    said = event("track", event="Big Sale", properties={"a": 1})
+    found = exploder(Options(max_events=1), NOW, closed={"big_sale"})(said, "1")
+    assert [table for table, _ in found.rows] == ["tracks"]
+    assert found.rows[0][1]["rudder_overflow"] == '{"a":1}'
+
+
+# --- Values ----------------------------------------------------------------------------------------------
+
+
+def test_python_s_own_values() -> None:
+    said = track(
+        decimal=Decimal("5.00"),
+        fraction=Decimal("5.5"),
+        day=date(2024, 2, 29),
+        moment=datetime(2024, 2, 29, 1, 2, 3, 4567),
+        pair=(1, "a"),
+        mapping=MappingProxyType({"a": Decimal("1.0")}),
+        times=[date(2024, 2, 29)],
+        other=b"x",
+    )
+    assert user(said) == {
+        "decimal": 5,
+        "fraction": 5.5,
+        "day": datetime(2024, 2, 29, tzinfo=timezone.utc),
+        "moment": datetime(2024, 2, 29, 1, 2, 3, 4000, tzinfo=timezone.utc),
+        "pair": '[1,"a"]',
+        "mapping_a": 1,
+        "times": '["2024-02-29T00:00:00.000Z"]',
+        "other": "b'x'",
+    }
+    said = {**track(), "properties": MappingProxyType({"a": 1}), "context": MappingProxyType({"b": 2})}
+    assert user(said) == {"context_b": 2, "a": 1}
+
+
+def test_white_space_has_a_class_of_its_own() -> None:
+    row = user({**track(a="  ", b="\u00a0", c=" x "), "userId": " "})
+    assert {name: type(value) for name, value in row.items()} == {
+        "user_id": SpaceText,
+        "a": SpaceText,
+        "b": SpaceText,
+        "c": str,
+    }
+
+
+def test_depth_has_no_limit() -> None:
+    deep: Any = 1
+    for _ in range(990):
+        deep = {"a": deep}
+    (name,) = user(track(x=deep), "AZURE_DATALAKE")
+    assert name == "_".join(["x", *["a"] * 990])
+    array: Any = []
+    text = "[]"
+    for _ in range(990):
+        array, text = [array, 1], f"[{text},1]"
+    assert user(track(x=array)) == {"x": text}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            {"b": 1, "a": 2, "B": 3, "\u00e9": 4, "\uffff": 5, "\U0001f600": 6},
+            '{"B":3,"a":2,"b":1,"\u00e9":4,"\uffff":5,"\U0001f600":6}',
+        ),
+        (
+            [1.0, -1.0, -0.0, 1e16, 1e20, 1e21, 1.5e300, 0.1],
+            "[1,-1,0,10000000000000000,100000000000000000000,1e+21,1.5e+300,0.1]",
+        ),
+        (["1.0", "e+", "<&>\u2028"], '["1.0","e+","<&>\u2028"]'),
+        ([float("nan"), float("inf"), 1.0], "[null,null,1]"),
+        ({1: 2.0}, '{"1":2}'),
+        ([True, False, None, {}, []], "[true,false,null,{},[]]"),
+        ([2**64, "\ud800"], '[18446744073709551616,"\\ud800"]'),
+        ([10**5000], f"[1{'0' * 5000}]"),
+        ({"a": {"b": [{"d": 2**64, "c": []}, 2.0]}}, '{"a":{"b":[{"c":[],"d":18446744073709551616},2]}}'),
+    ],
+)
+def test_json_text(value: Any, text: str) -> None:
+    assert json_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("x", "x"),
+        (5.0, "5"),
+        (5.5, "5.5"),
+        (2**70, "1180591620717411303424"),
+        (False, "false"),
+        (datetime(2024, 2, 29), "2024-02-29T00:00:00.000Z"),
+        (None, ""),
+        ({}, ""),
+        ([], ""),
+    ],
+)
+def test_scalar_text(value: Any, text: str) -> None:
+    assert scalar_text(value) == text
+
+
+def test_the_event_is_left_as_it_was() -> None:
+    said = track(a={"b": [1.0]}, aB=1, a_b=2)
+    said["context"] = {"traits": {"0": "j", "1": "o"}, "ip": ["x"]}
+    before = json.dumps(said)
+    rows(said, properties="z", source_id="s", storeFullEvent=True)
+    assert json.dumps(said) == before
+
+
+def test_arrays_are_never_spread() -> None:
+    row = user(track(items=[{"b": 1, "a": 2}], nested=[[]], pair=["", ""]))
+    assert row == {"items": '[{"a":2,"b":1}]', "pair": '["",""]'}
+    assert type(row["items"]) is ArrayText
+
+
+def test_default_is_what_every_row_has() -> None:
+    assert tuple(rows(event("page"))["pages"]) == DEFAULT

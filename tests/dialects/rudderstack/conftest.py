@@ -1,0 +1,8 @@
+"""What the tests of this dialect share with those of destinations."""
+
+from __future__ import annotations
+
+from destinations.conftest import destination_url
+from destinations.postgres_server import database, postgres
+
+__all__ = ["database", "destination_url", "postgres"]

@@ -1,0 +1,139 @@
+"""Records that go by a recipe, many at a time, become the rows that they become one at a time."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import datetime, timezone
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+
+import trellis.engine.columnar.event_batcher
+import trellis.engine.input.blocks
+from trellis.dialects import get_dialect
+from trellis.dialects.rudderstack.profiles.events import events
+from trellis.engine.conform import routed
+from trellis.engine.input.files import input_files
+from trellis.engine.input.records import FileRecords
+from trellis.engine.plan import Plan
+from trellis.engine.runner import InlineRunner
+from trellis.evolution.evolve import Evolution, evolve
+from trellis.evolution.observe import Observations
+
+NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
+ODD_VALUES: tuple[Any, ...] = (
+    None, "", "  ", "\u00a0", "x" * 600, "2024-02-29", "2024-02-30T10:00:00Z", "2024-02-29 10:00",
+    "2024-02-29T10:00:00.123456Z", "2024-02-29T10:00:00.5+0530", "0099-01-01", "10:20:30", "1999-x",
+    "日本", "caf\u00e9", 0, 5, 5.0, 5.5, -0.0, 1e300, 2**53 + 1, 2**63, -(2**70), True, False,
+    {}, {"a": 1}, {"0": "j", "1": "o"}, {"a": {"b": {"c": "d"}}},
+    [], [""], ["a"], [1, 2.5], [None], [{"k": 1, "a": None}, {"k": 2}], [[1], []],
+)  # fmt: skip
+ODD_KEYS = ("messageId", "userId", "anonymousId", "event", "type", "sentAt", "receivedAt",
+            "originalTimestamp", "timestamp", "context", "properties", "traits", "name", "channel",
+            "request_ip", "integrations", "extra", "category")  # fmt: skip
+
+
+def mutated(record: dict[str, Any], random: Random) -> dict[str, Any]:
+    """The record with one odd thing in it, somewhere."""
+    place = record
+    while random.random() < 0.6:
+        inner = [value for value in place.values() if isinstance(value, dict) and value]
+        if not inner:
+            break
+        place = random.choice(inner)
+    keys = [*place, *(ODD_KEYS if place is record else ("new", "NAME", "id", "price", "0", "日本"))]
+    key = random.choice(keys)
+    if random.random() < 0.2:
+        place.pop(key, None)
+    else:
+        place[key] = random.choice(ODD_VALUES)
+    return record
+
+
+def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The staged rows as multisets, what was counted, and the schema."""
+    dialect = get_dialect("rudderstack")
+    schema = dialect.keep.configure(dialect.keep.new_schema("shop"), {"provider": provider}, "duckdb")
+    naming = dialect.naming.naming(schema, None)
+    with monkeypatch.context() as patch:
+        made = routed.SpreadConformer.__init__
+        patch.setattr(
+            routed.SpreadConformer,
+            "__init__",
+            lambda self, plan, spreader, _=True: made(self, plan, spreader, fast),
+        )
+        records = FileRecords(input_files([str(file)]), InlineRunner())
+
+        def plan(state: Evolution) -> Plan:
+            return Plan(state.schema, "", "rudderstack", "L", str(staging), state.refusals, now=NOW)
+
+        state = evolve(Evolution(schema), records.peek(plan(Evolution(schema))).observed, dialect, naming)
+        outcomes, pending = [], None
+        for _ in range(6):
+            found = list(records.run(plan(state), pending, lambda _: None))
+            outcomes += found
+            assert not any(each.error for each in found)
+            pending = [ref for each in found for ref in each.pending]
+            if not pending:
+                break
+            seen = Observations()
+            for each in found:
+                seen.merge(each.observed)
+            state = evolve(state, seen, dialect, naming)
+    rows: dict[str, Counter[str]] = {}
+    counted: Counter[str] = Counter()
+    for each in outcomes:
+        counts = each.counts
+        counted.update(
+            read=counts.read, loaded=counts.loaded, rejected=counts.rejected, dropped=counts.dropped
+        )
+        counted += each.discards + each.rejects + each.oddities
+        for staged in each.files:
+            for row in pq.read_table(staged.path).to_pylist():
+                kept = {
+                    k: v for k, v in row.items() if v is not None and k not in ("rejected_at", "discarded_at")
+                }
+                rows.setdefault(staged.table, Counter())[json.dumps(kept, sort_keys=True, default=str)] += 1
+    return (
+        rows,
+        counted,
+        {t.name: [(c.name, c.data_type) for c in t.columns.values()] for t in state.schema.tables.values()},
+    )
+
+
+@pytest.mark.parametrize(
+    ("provider", "seed"), [("POSTGRES", 1), ("RS", 2), ("SNOWFLAKE", 3), ("MSSQL", 4), ("S3_DATALAKE", 5)]
+)
+def test_both_ways_give_the_same(
+    provider: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(seed)
+    monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 150_000)
+    monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 150_000)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "LEAST", 8)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)
+    lines = [orjson.loads(line) for line in events(1_500, Random(str(seed)), 0)]
+    lines = [mutated(each, random) if random.random() < 0.08 else each for each in lines]
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(json.dumps(each, ensure_ascii=random.random() < 0.5) + "\n" for each in lines))
+    by_recipe: list[int] = []
+    rows = trellis.engine.columnar.event_batcher.Sorts.rows
+
+    def counting(self: Any, *given: Any) -> Any:
+        made = rows(self, *given)
+        by_recipe.append(made[2])
+        return made
+
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher.Sorts, "rows", counting)
+    fast = loaded(file, tmp_path / "fast", provider, True, monkeypatch)
+    slow = loaded(file, tmp_path / "slow", provider, False, monkeypatch)
+    assert sum(by_recipe) > 400  # else the test compares nothing
+    assert fast[1] == slow[1]
+    assert fast[2] == slow[2]
+    for table in {*fast[0], *slow[0]}:
+        assert fast[0].get(table) == slow[0].get(table), table
