@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 from trellis.engine.input.blocks import BLOCK
 from trellis.engine.input.files import input_files, splits_of
+from trellis.engine.storage.storage import DEFAULT_STORAGE
 from trellis.engine.survey.splits import merged, survey_split
 from trellis.errors import UsageError
 from trellis.pipelines.inspect import Inspection, inspect, inspection
@@ -239,7 +240,8 @@ def test_the_surveys_of_splits_together_are_that_of_the_file(tmp_path_factory, r
     files = input_files([str(file), str(file)])
     splits = data.draw(some.permutations(splits_of(files, size)))
     whole = inspect([file, file])
-    together = inspection(merged([survey_split(split, lambda _: None) for split in splits]), whole.files)
+    surveys = [survey_split(split, DEFAULT_STORAGE, lambda _: None) for split in splits]
+    together = inspection(merged(surveys), whole.files)
     assert table(together) == table(whole)
     assert together.to_dict()["rejects"] == whole.to_dict()["rejects"]
     assert together.to_dict()["duplicate_keys"] == whole.to_dict()["duplicate_keys"]
