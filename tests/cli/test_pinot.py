@@ -94,6 +94,53 @@ def test_validate_with_a_table_config_as_json(trellis, written):
     }
 
 
+def test_validate_what_was_not_checked(trellis, written):
+    transform = {"columnName": "s", "transformFunction": "urlDomain(u)"}
+    table = {
+        "tableName": "rides",
+        "tableType": "OFFLINE",
+        "ingestionConfig": {"transformConfigs": [transform]},
+    }
+    written(rides=RIDES, table=table)
+    argv = ("pinot", "validate", "rides.json", "--table-config", "table.json")
+    ran = trellis(*argv)
+    verdict = "rides.json: no fault, but 1 expression not checked, schema rides with 4 columns"
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, verdict)
+    answer = json.loads(trellis(*argv, "--json").out)
+    assert answer["valid"] is None
+    assert answer["findings"] == [
+        {
+            "level": "unchecked",
+            "source": "table config",
+            "pointer": "/ingestionConfig/transformConfigs/0/transformFunction",
+            "column": "s",
+            "message": "transform function 'urlDomain(u)': Trellis does not carry out Pinot's function "
+            "urlDomain: leave this expression to Pinot's ingestion, or compute its result before the load",
+        }
+    ]  # fmt: skip
+    transform["transformFunction"] = "concat(urlDomain(u), lowr(u))"
+    written(table=table)
+    ran = trellis(*argv)
+    assert (ran.code, ran.out.splitlines()[-1]) == (2, "rides.json: 1 fault, Pinot refuses it")
+
+
+def test_a_load_refuses_what_it_does_not_carry_out(trellis, written, lines):
+    transform = {"columnName": "s", "transformFunction": "urlDomain(u)"}
+    table = {
+        "tableName": "rides",
+        "tableType": "OFFLINE",
+        "ingestionConfig": {"transformConfigs": [transform]},
+    }
+    written(rides=RIDES, table=table)
+    lines("a.jsonl", '{"u":"https://example.com/a"}')
+    ran = trellis(
+        "load", "a.jsonl", "--to", "parquet:lake", "--dialect", "pinot", "--schema", "rides.json", "--option",
+        "table_config=table.json",
+    )  # fmt: skip
+    assert (ran.code, ran.out) == (2, "")
+    assert "Trellis does not carry out Pinot's function urlDomain: leave this expression" in ran.err
+
+
 def test_validate_what_does_not_load(trellis, written):
     written(bad={"schemaName": "r", "dimensionFieldSpecs": [{"name": "s"}], "zz": 1})
     found = trellis("pinot", "validate", "bad.json", "--json")

@@ -65,7 +65,8 @@ def validate_schema(
 ) -> None:
     """Check a schema document: all faults, ignored keys and surprises at once.
 
-    Ends with 2 if Pinot would refuse it. With --controller that Pinot looks at it too; nothing is stored.
+    Ends with 2 if Pinot would refuse it. What Trellis cannot carry out is "unchecked": neither taken nor
+    refused. With --controller that Pinot looks at it too; nothing is stored.
     """
     from trellis.cli.console import console, print_json
     from trellis.cli.pinot_show import checked_dict, show_checked
@@ -77,7 +78,7 @@ def validate_schema(
         print_json(checked_dict(found))
     else:
         show_checked(found, file, console())
-    if not found.valid:
+    if found.valid is False:
         raise typer.Exit(2)
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 COMMAND = 400
 """So much is shown of a command: most of it is a schema."""
-_STYLES = {"fault": "bold red", "ignored": "yellow", "mind": "cyan"}
+_STYLES = {"fault": "bold red", "unchecked": "magenta", "ignored": "yellow", "mind": "cyan"}
 
 
 def show_checked(found: Checked, file: str, out: Console) -> None:
-    """Every finding on its line, and whether Pinot takes the schema."""
+    """Every finding on its line, and whether Pinot takes the schema, as far as that was checked."""
     from rich.text import Text
 
     if found.findings:
@@ -35,7 +35,12 @@ def show_checked(found: Checked, file: str, out: Console) -> None:
     faults = sum(each.level == "fault" for each in found.findings)
     name = found.schema.name
     columns = sum(1 for _ in found.schema.specs()) + (found.schema.time is not None)
-    verdict = f"{counted(faults, 'fault')}, Pinot refuses it" if faults else "Pinot takes it"
+    unchecked = sum(finding.level == "unchecked" for finding in found.findings)
+    verdict = "Pinot takes it"
+    if faults:
+        verdict = f"{counted(faults, 'fault')}, Pinot refuses it"
+    elif unchecked:
+        verdict = f"no fault, but {counted(unchecked, 'expression')} not checked"
     named = f", schema {name} with {counted(columns, 'column')}" if name and not faults else ""
     out.print(f"{file}: {verdict}{named}", style="bold red" if faults else "bold", soft_wrap=True)
 

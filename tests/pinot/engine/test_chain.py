@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.dialects.pinot.expression.chain import chain_of
-from trellis.dialects.pinot.expression.grammar import parse
+from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.program import compiled
 from trellis.engine.columnar.authored.chain import chained, times_of
 

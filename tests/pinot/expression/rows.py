@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.take import millis_of, moment_of
+from trellis.dialects.pinot.expression.arguments import millis_of, moment_of
 from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.kinds import Float32, Int64, SourceKind, kind_of
 
@@ -35,6 +35,7 @@ ROW: Final[Mapping[str, Any]] = {
     "u": "Größe 😀!",
     "nan": float("nan"),
     "inf": float("inf"),
+    "nz": -0.0,
     "js": '{"a":{"b":[1,2.5,"x",null,{"c":true}],"d.e":7,"n":null},"k":"v","big":123456789012,"s":"12"}',
     "bad": "{oops",
 }

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.expression.grammar import (
+from trellis.dialects.pinot.expression.grammar.operands import RESERVED
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import (
     Call,
     Column,
     Expression,
-    ExpressionError,
     Literal,
     Script,
     arguments,
-    parse,
-    written,
+    to_text,
 )
-from trellis.dialects.pinot.expression.reserved import RESERVED
 
 A, B, C = Column("a"), Column("b"), Column("c")
 
@@ -49,7 +49,8 @@ A, B, C = Column("a"), Column("b"), Column("c")
         ("now()", Call("now")),
         ("TO_DATE_TIME(a)", Call("todatetime", (A,))),
         ('"lower"(a)', Call("lower", (A,))),
-        ("minus(a, b)", Call("minus", (A, B))),
+        ('"minus"(a, b)', Call("minus", (A, B))),
+        ("m_inus(a, b)", Call("minus", (A, B))),
         ("a -1", Call("minus", (A, Literal(1)))),
         ("a + b * c", Call("plus", (A, Call("times", (B, C))))),
         ("(a + b) * c", Call("times", (Call("plus", (A, B)), C))),
@@ -68,8 +69,14 @@ A, B, C = Column("a"), Column("b"), Column("c")
         ("case when a then b end", Call("casewhen", (A, B, Literal(None)))),
         ("case a when b then c else a end", Call("casewhen", (Call("equals", (A, B)), C, A))),
         ("cast(a as long)", Call("cast", (A, Literal("long")))),
+        ('cast(a as "LONG")', Call("cast", (A, Literal("LONG")))),
+        ("cast(a as decimal(10, 2))", Call("cast", (A, Literal("decimal")))),
+        ("c_ast(a, 'long')", Call("cast", (A, Literal("long")))),
         ("extract(year from a)", Call("extract", (Literal("YEAR"), A))),
+        ("\"extract\"('YEAR', a)", Call("extract", (Literal("YEAR"), A))),
         ("timestampAdd(DAY, 3, a)", Call("timestampadd", (Literal("DAY"), Literal(3), A))),
+        ("timestamp_add(b, 3, a)", Call("timestampadd", (B, Literal(3), A))),
+        ("dateAdd('DAY', 3, a)", Call("dateadd", (Literal("DAY"), Literal(3), A))),
         ("array[a, b]", Call("arrayvalueconstructor", (A, B))),
         ("Groovy({a + ' ' + b}, a, b)", Script("a + ' ' + b", ("a", "b"))),
         ("Groovy({ x.collect({it}) })", Script(" x.collect({it}) ")),
@@ -77,7 +84,7 @@ A, B, C = Column("a"), Column("b"), Column("c")
 )
 def test_tree_of(text: str, tree: Expression) -> None:
     assert repr(parse(text)) == repr(tree)
-    assert repr(parse(written(tree))) == repr(tree)
+    assert repr(parse(to_text(tree))) == repr(tree)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,7 @@ def test_tree_of(text: str, tree: Expression) -> None:
         ("a == b", 4, "a column, a literal or a function is expected, not '='"),
         ("'a", 1, "a quoted text is empty or never closed with '"),
         ('""', 1, 'a quoted name is empty or never closed with "'),
-        ("a & b", 3, "there is an unexpected '&'"),
+        ("a & b", 3, "unexpected '&': names with it must stand in double quotes"),
         ("timestamp", 1, 'timestamp is a reserved word: as a column it is written "timestamp"'),
         ("a in (1, 2)", 3, "Pinot has no IN in transforms and filters: write x = 1 OR x = 2"),
         ("a not in (1)", 7, "Pinot has no IN in transforms and filters"),
@@ -106,6 +113,17 @@ def test_tree_of(text: str, tree: Expression) -> None:
         ("a is true", 6, "NULL, NOT NULL or DISTINCT FROM is expected, not 'true'"),
         ("groovy('a')", 1, "a script is expected as Groovy({script}, argument, ...)"),
         ("Groovy(a)", 1, "a script is expected as Groovy({script}, argument, ...)"),
+        ("minus(a, b)", 1, "Pinot's SQL cannot read minus(a, b): write a - b"),
+        ("timestamp_diff(a, b, c)", 1, "write timestampDiff(HOUR, a, b)"),
+        (
+            "timestampDiff('HOUR', a, b)",
+            15,
+            "a unit without quotes as in timestampDiff(DAY, a, b) is expected",
+        ),
+        ("timestampAdd(lower(a), 1, b)", 19, ", is expected, not '('"),
+        ("extract('year', a)", 9, "a unit without quotes as in extract(YEAR FROM x) is expected, not 'year'"),
+        ("cast(a, 'LONG')", 7, "AS is expected, not ','"),
+        ("cast(a as 'LONG')", 11, "a type is expected, not 'LONG'"),
         ("count(*)", 7, "a column, a literal or a function is expected, not '*'"),
     ],
 )

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.expression.calendar_fields import field_of, floored
-from trellis.dialects.pinot.expression.evaluate import TransformError, evaluated
-from trellis.dialects.pinot.expression.functions import FUNCTIONS
-from trellis.dialects.pinot.expression.grammar import (
-    Call,
-    Column,
-    Expression,
-    ExpressionError,
-    Literal,
-    parse,
-    written,
-)
+from trellis.dialects.pinot.expression.functions.calendar import field_of, start_of
+from trellis.dialects.pinot.expression.functions.catalog import FUNCTIONS
+from trellis.dialects.pinot.expression.functions.points import Point, as_point
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, to_text
 from trellis.dialects.pinot.expression.program import compiled
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
 from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN, Float32, Int64
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
@@ -66,13 +61,13 @@ TREES: st.SearchStrategy[Expression] = st.recursive(LITERALS | st.builds(Column,
 
 @given(TREES)
 def test_what_is_written_is_read_as_the_same_tree(tree: Expression) -> None:
-    assert repr(parse(written(tree))) == repr(tree)
+    assert repr(parse(to_text(tree))) == repr(tree)
 
 
 @given(st.text() | st.text("ab()'\",.+-*/=<> 19$[]{}", max_size=20))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        assert repr(parse(written(parse(text)))) == repr(parse(text))
+        assert repr(parse(to_text(parse(text)))) == repr(parse(text))
     except ExpressionError as wrong:
         assert str(wrong)
 
@@ -96,12 +91,12 @@ def test_a_null_argument_gives_null_unless_the_function_says_otherwise(
     name: str, data: st.DataObject
 ) -> None:
     function = FUNCTIONS[name][0]
-    if function.nullable or not function.takes:
+    if function.nullable or not function.parameters:
         return
-    at = data.draw(st.integers(0, function.least - 1))
-    given_values: list[Expression] = [Column("one")] * function.least
-    given_values[at] = Literal(None)
-    assert evaluated(compiled(Call(name, tuple(given_values))), {"one": None}) is None
+    position = data.draw(st.integers(0, function.min_arguments - 1))
+    values: list[Expression] = [Column("one")] * function.min_arguments
+    values[position] = Literal(None)
+    assert evaluated(compiled(Call(name, tuple(values))), {"one": None}) is None
 
 
 @given(
@@ -110,9 +105,9 @@ def test_a_null_argument_gives_null_unless_the_function_says_otherwise(
 )
 def test_the_start_of_a_unit_is_its_own_start(moment: datetime, unit: str) -> None:
     millis = int(moment.replace(tzinfo=timezone.utc).timestamp() * 1000)
-    start = floored(unit, millis, "UTC")
+    start = start_of(unit, millis, "UTC")
     assert start <= millis
-    assert floored(unit, start, "UTC") == start
+    assert start_of(unit, start, "UTC") == start
     assert field_of("HOUR", start, "UTC") == 0
 
 
@@ -125,7 +120,14 @@ def test_rounding_is_bucketing_and_back(millis: int, size: int) -> None:
     assert abs(of("round(t, n)")) <= abs(millis)
 
 
-@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**30), max_value=10**30, places=6))
-def test_an_exact_number_survives_its_bytes(number: Decimal) -> None:
-    again = evaluated(compiled(parse("bytesToBigDecimal(bigDecimalToBytes(d))")), {"d": number})
-    assert again == number
+@given(st.floats(), st.floats(), st.booleans())
+def test_a_point_survives_its_bytes(x: float, y: float, on_earth: bool) -> None:
+    data = evaluated(compiled(parse("stPoint(x, y, e)")), {"x": x, "y": y, "e": on_earth})
+    assert repr(as_point(data)) == repr(Point(on_earth, x, y))
+
+
+@given(st.floats(-180, 180), st.floats(-90, 90))
+def test_a_point_survives_its_text_up_to_16_decimal_places(x: float, y: float) -> None:
+    text = evaluated(compiled(parse("stAsText(stPoint(x, y))")), {"x": x, "y": y})
+    again = as_point(evaluated(compiled(parse("stGeomFromText(t)")), {"t": text}))
+    assert (again.x, again.y) == pytest.approx((x, y), rel=0, abs=1e-16)

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.lang3.tuple.Pair;
+import org.apache.pinot.common.function.FunctionInfo;
 import org.apache.pinot.common.function.FunctionRegistry;
 import org.apache.pinot.common.metrics.ServerMetrics;
 import org.apache.pinot.segment.local.function.FunctionEvaluatorFactory;
@@ -196,10 +197,13 @@ public final class Oracle {
   private static JsonNode functions() {
     ObjectNode answer = JSON.objectNode();
     new TreeMap<>(FunctionRegistry.FUNCTION_MAP).forEach((name, function) -> {
-      ArrayNode counts = answer.putArray(name);
+      ObjectNode described = answer.putObject(name);
+      ArrayNode counts = described.putArray("arguments");
       for (int count = 0; count <= MOST_ARGUMENTS; count++) {
-        if (FunctionRegistry.lookupFunctionInfo(name, count) != null) {
+        FunctionInfo info = FunctionRegistry.lookupFunctionInfo(name, count);
+        if (info != null) {
           counts.add(count);
+          described.put("returns", info.getMethod().getReturnType().getSimpleName());
         }
       }
     });

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,11 +35,6 @@ class StagingFolder:
         home = os.path.abspath(home)
         rows = f"{root.rstrip('/')}/{folder_name(load_id)}-{secrets.token_hex(4)}" if root else home
         return StagingFolder(home, rows, storage)
-
-    @property
-    def local(self) -> str:
-        """Where the destination finds the files once they are fetched."""
-        return self.home if is_remote(self.rows) else self.rows
 
     def make(self) -> None:
         """Make `rows`, so that a root that cannot be written is refused before anything is read.
@@ -71,17 +66,21 @@ class StagingFolder:
             return list(files)
         return list(in_threads(partial(_fetch, self), files))
 
+    def bring_home(self, files: Mapping[str, Sequence[StagedFile]]) -> dict[str, list[StagedFile]]:
+        """The files of a load that is kept: all of them in `home`. Raises DestinationError."""
+        return {table: [_moved(self, file) for file in staged] for table, staged in files.items()}
+
     def remove(self, kept: bool = False) -> None:
-        """Delete the folder; with `kept` all but the files that the destination reads.
+        """Delete the folder; with `kept` all but what is in `home`.
 
         Where remote files cannot be deleted now the claim in `home` stays, so that a later load deletes them.
         """
         try:
-            if self.rows != self.home and (not kept or self.rows != self.local):
+            if self.rows != self.home:
                 self.storage.delete_tree(self.rows)
         except TrellisError:
             return
-        if not kept or self.home != self.local:
+        if not kept:
             _delete_claim_last(self.home)
 
 
@@ -97,11 +96,27 @@ def _delete_claim_last(home: str) -> None:
 
 
 def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:
-    target = folder.local + file.path.removeprefix(folder.rows)
+    target = folder.home + file.path.removeprefix(folder.rows)
     try:
         folder.storage.download(file.path, target)
     except OSError as bad:
-        raise DestinationError(
-            f"{target}: a staged file cannot be copied there ({bad.strerror or bad}); free some space"
-        ) from None
+        raise _no_room(target, bad) from None
     return replace(file, path=target)
+
+
+def _moved(folder: StagingFolder, file: StagedFile) -> StagedFile:
+    if file.path.startswith(f"{folder.home}/"):
+        return file
+    target = folder.home + file.path.removeprefix(folder.rows)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.move(file.path, target)
+    except OSError as bad:
+        raise _no_room(target, bad) from None
+    return replace(file, path=target)
+
+
+def _no_room(target: str, bad: OSError) -> DestinationError:
+    return DestinationError(
+        f"{target}: a staged file cannot be copied there ({bad.strerror or bad}); free some space"
+    )

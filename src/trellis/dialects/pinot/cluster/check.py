@@ -17,13 +17,16 @@ from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.document.verdict import config_faults, schema_faults
 from trellis.dialects.pinot.table.keys import misspelt
 
-Level = Literal["fault", "ignored", "mind"]
+Level = Literal["fault", "unchecked", "ignored", "mind"]
 Source = Literal["schema", "table config", "controller"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing about a document: with a fault Pinot refuses it. `pointer` is a JSON pointer (RFC 6901)."""
+    """One thing about a document: with a fault Pinot refuses it; what is unchecked Trellis cannot carry out.
+
+    `pointer` is a JSON pointer (RFC 6901).
+    """
 
     level: Level
     source: Source
@@ -40,8 +43,10 @@ class Checked:
     findings: tuple[Finding, ...]
 
     @property
-    def valid(self) -> bool:
-        return all(each.level != "fault" for each in self.findings)
+    def valid(self) -> bool | None:
+        """Whether Pinot takes the schema; None where something is unchecked and nothing wrong is known."""
+        levels = {finding.level for finding in self.findings}
+        return False if "fault" in levels else None if "unchecked" in levels else True
 
 
 def check(
@@ -71,7 +76,8 @@ def check(
 
 def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:
     for each in faults:
-        yield Finding("fault", source, each.pointer, each.column, each.message)
+        level: Level = "unchecked" if each.unchecked else "fault"
+        yield Finding(level, source, each.pointer, each.column, each.message)
 
 
 def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:

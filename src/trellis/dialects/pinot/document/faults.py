@@ -12,6 +12,8 @@ from trellis.errors import SchemaError
 class Fault:
     """One thing that is wrong: the JSON pointer of the place, the column if it is in one, one sentence.
 
+    With `unchecked` it is not known to be wrong: Trellis cannot carry it out, and so not check it.
+
     >>> print(Fault("/complexFieldSpecs/0", "m", "a field spec needs a dataType"))
     /complexFieldSpecs/0: column m: a field spec needs a dataType
     """
@@ -19,6 +21,7 @@ class Fault:
     pointer: str
     column: str | None
     message: str
+    unchecked: bool = False
 
     def __str__(self) -> str:
         said = self.message if self.column is None else f"column {self.column}: {self.message}"

@@ -9,12 +9,14 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.transforms import array_sentence
 from trellis.dialects.pinot.document.types import FieldType, Profile
-from trellis.dialects.pinot.expression.evaluate import Filter
-from trellis.dialects.pinot.expression.grammar import Call, Expression, ExpressionError, arguments, parse
+from trellis.dialects.pinot.expression.functions.catalog import UnsupportedFunction
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, arguments, nodes
 from trellis.dialects.pinot.expression.order import ordered
 from trellis.dialects.pinot.expression.program import compiled
-from trellis.dialects.pinot.expression.tree import nodes
 from trellis.dialects.pinot.table.config import ReadTable, TableConfig, examine
 from trellis.errors import SchemaError
 
@@ -76,6 +78,11 @@ class _Check:
             try:
                 parsed[at] = parse(text)
                 compiled(parsed[at])
+            except UnsupportedFunction as unsupported:
+                field = self.fields.get(column)
+                array = array_sentence(parsed[at], field.data_type) if field else ""
+                message = f"transform function '{text}': {array or unsupported}"
+                yield _transform(at, column, message, "/transformFunction", unchecked=not array)
             except ExpressionError as wrong:
                 message = f"Invalid transform function '{text}' for column '{column}': {wrong}"
                 yield _transform(at, column, message, "/transformFunction")
@@ -123,12 +130,14 @@ class _Check:
     def filter(self) -> Iterator[Fault]:
         if self.config.filter is None:
             return
+        pointer = "/ingestionConfig/filterConfig/filterFunction"
         try:
-            Filter(self.config.filter)
-        except SchemaError as wrong:
-            said = str(wrong).removeprefix("filter function: ")
-            message = f"Invalid filter function '{self.config.filter}': {said}"
-            yield Fault("/ingestionConfig/filterConfig/filterFunction", None, message)
+            compiled(parse(self.config.filter))
+        except UnsupportedFunction as unsupported:
+            message = f"filter function '{self.config.filter}': {unsupported}"
+            yield Fault(pointer, None, message, unchecked=True)
+        except ExpressionError as error:
+            yield Fault(pointer, None, f"Invalid filter function '{self.config.filter}': {error}")
 
     def _aggregated(self, column: str) -> bool:
         said = inner(self.config.document, "ingestionConfig").get("aggregationConfigs")
@@ -161,8 +170,8 @@ def inner(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return said if isinstance(said, Mapping) else {}
 
 
-def _transform(at: int, column: str, message: str, key: str = "") -> Fault:
-    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", column, message)
+def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:
+    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", column, message, unchecked)
 
 
 def _calls_now(expression: Expression) -> bool:

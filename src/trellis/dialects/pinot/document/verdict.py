@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document import keys
@@ -39,7 +40,7 @@ def schema_faults(schema: PinotSchema, ledger: Ledger, *profiles: Profile) -> tu
         faults = tuple(each for each in faults if each in others)
     found = [*ledger.faults]
     for each in faults:
-        placed = Fault(ledger.placed(each.pointer), each.column, each.message)
+        placed = replace(each, pointer=ledger.placed(each.pointer))
         if not _follows(placed, ledger) and not (placed.pointer in unread and _is_key(placed.pointer)):
             found.append(placed)
     return _sorted(found)

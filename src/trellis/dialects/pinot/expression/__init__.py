@@ -1,1 +1,1 @@
-"""Transform and filter functions: the grammar, the function set, the order of evaluation."""
+"""Transforms and filters: the grammar, the functions, the order of evaluation."""

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.epoch_functions import UNITS
-from trellis.dialects.pinot.expression.tree import Call, Column, Expression, Literal
+from trellis.dialects.pinot.expression.functions.epochs import UNITS
+from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal
 from trellis.evolution.vector import Divide, ReadTime, Step, Times, WriteTime
 
 _LENGTHS: Final[Mapping[str, int]] = {unit.lower(): length for unit, length in UNITS.items()}
+_EPOCH: Final = re.compile(f"(to|from)epoch({'|'.join(_LENGTHS)})(.*)")
 
 
 def chain_of(expression: Expression) -> tuple[Step, ...]:
     """The steps from the field of an expression to its value; empty where it is no such chain.
 
-    >>> from trellis.dialects.pinot.expression.grammar import parse
+    >>> from trellis.dialects.pinot.expression.grammar.parser import parse
     >>> chain_of(parse("toEpochDays(fromDateTime(day, 'yyyy-MM-dd'))"))
     (ReadTime(pattern='yyyy-MM-dd'), Divide(by=86400000))
     """
     steps: list[Step] = []
     while isinstance(expression, Call):
         first, *others = expression.arguments or (Literal(None),)
-        if not all(isinstance(each, Literal) for each in others):
+        constants = [argument.value for argument in others if isinstance(argument, Literal)]
+        call_steps = _steps(expression.name, constants) if len(constants) == len(others) else []
+        if not call_steps:
             return ()
-        said = _steps(expression.name, [each.value for each in others if isinstance(each, Literal)])
-        if not said:
-            return ()
-        steps = [*said, *steps]
+        steps = [*call_steps, *steps]
         expression = first
     return tuple(steps) if isinstance(expression, Column) else ()
 
 
-def _steps(name: str, others: Sequence[Any]) -> list[Step]:
+def _steps(name: str, constants: Sequence[Any]) -> list[Step]:
     """What a function does to its first argument; nothing where that is not known."""
-    match name, others:
+    match name, constants:
         case "fromdatetime", [str() as pattern] | [str() as pattern, "UTC"]:
             return [ReadTime(pattern)]
         case "todatetime", [str() as pattern] | [str() as pattern, "UTC"]:
@@ -42,28 +43,20 @@ def _steps(name: str, others: Sequence[Any]) -> list[Step]:
         case "round", [int() as size] if size > 0:
             return [Divide(size), Times(size)]
         case _:
-            return _epoch(name, others)
+            return _epoch_steps(name, constants)
 
 
-def _epoch(name: str, others: Sequence[Any]) -> list[Step]:
-    to = name.startswith("toepoch")
-    unit = next(
-        (
-            each
-            for each in _LENGTHS
-            if name.removeprefix("toepoch").removeprefix("fromepoch").startswith(each)
-        ),
-        "",
-    )
-    if not unit or not name.startswith(("toepoch", "fromepoch")):
+def _epoch_steps(name: str, constants: Sequence[Any]) -> list[Step]:
+    match = _EPOCH.fullmatch(name)
+    if not match:
         return []
-    length, rest = _LENGTHS[unit], name.partition(unit)[2]
-    match rest, others:
+    length, to_epoch = _LENGTHS[match[2]], match[1] == "to"
+    match match[3], constants:
         case "", []:
-            return [Divide(length)] if to else [Times(length)]
+            return [Divide(length)] if to_epoch else [Times(length)]
         case "bucket", [int() as size] if size > 0:
-            return [Divide(length), Divide(size)] if to else [Times(size), Times(length)]
-        case "rounded", [int() as size] if size > 0 and to:
+            return [Divide(length), Divide(size)] if to_epoch else [Times(size), Times(length)]
+        case "rounded", [int() as size] if size > 0 and to_epoch:
             return [Divide(length), Divide(size), Times(size)]
         case _:
             return []

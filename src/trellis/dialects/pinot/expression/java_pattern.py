@@ -1,4 +1,4 @@
-"""Regular expressions of Java, as far as Python's mean the same (spec pinot.md, section 5)."""
+"""Regular expressions of Java, as far as Python's mean the same."""
 
 from __future__ import annotations
 
@@ -7,51 +7,50 @@ import warnings
 from functools import lru_cache
 from typing import Final
 
-from trellis.dialects.pinot.expression.take import FunctionError
+from trellis.dialects.pinot.expression.arguments import FunctionError
 
 _PIECE: Final = re.compile(r"\\.|\(\?<(?![=!])|\[\^?\]?|\]|&&|[.]|.", re.DOTALL)
 _ANY: Final = "[^\\n\\r\\x85\\u2028\\u2029]"
+_GROUP: Final = re.compile(r"\$(?:\{(\w+)\}|(\d))", re.ASCII)
 _SAME: Final = frozenset("dDwWsSbBtnrfxuU0123456789\\")
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
+def compile_pattern(pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
     """The pattern for Python. Raises FunctionError for one that is wrong, or that Python reads otherwise.
 
-    >>> compiled("(?<year>\\\\d+)").search("in 2023")["year"]
+    >>> compile_pattern("(?<year>\\\\d+)").search("in 2023")["year"]
     '2023'
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
             return re.compile(_translated(pattern), re.ASCII | (re.IGNORECASE if ignore_case else 0))
-        except (re.error, FutureWarning, OverflowError, RecursionError) as wrong:
-            raise FunctionError(
-                f"the pattern {pattern[:80]!r} is not one that can be used: {wrong}"
-            ) from None
+        except (re.error, FutureWarning, OverflowError, RecursionError) as error:
+            raise FunctionError(f"the pattern {pattern[:80]!r} cannot be used: {error}") from None
 
 
 def _translated(pattern: str) -> str:
-    made: list[str] = []
-    within = False
-    for found in _PIECE.finditer(pattern):
-        piece = found[0]
+    pieces: list[str] = []
+    in_class = False
+    for match in _PIECE.finditer(pattern):
+        piece = match[0]
         if piece[0] == "\\":
             piece = _escape(piece, pattern)
-        elif within:
+        elif in_class:
             if piece[0] == "[" or piece == "&&":
                 raise FunctionError(
                     f"a class within a class in the pattern {pattern[:80]!r} is not supported"
                 )
-            within = piece != "]"
+            in_class = piece != "]"
         elif piece[0] == "[":
-            within = True
+            in_class = True
         elif piece == "(?<":
             piece = "(?P<"
         elif piece == "." and "(?" not in pattern:
             piece = _ANY
-        made.append(piece)
-    return "".join(made)
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 def _escape(piece: str, pattern: str) -> str:
@@ -65,28 +64,28 @@ def _escape(piece: str, pattern: str) -> str:
     return piece
 
 
-def replacement(text: str) -> str:
+def python_replacement(text: str) -> str:
     r"""What Java puts in place of a match, for Python: `$1` is a group, a backslash takes the next as it is.
 
-    >>> print(replacement(r"<$1\$>"))
+    >>> print(python_replacement(r"<$1\$>"))
     <\g<1>$>
     """
-    made: list[str] = []
-    at = 0
-    while at < len(text):
-        sign = text[at]
+    pieces: list[str] = []
+    position = 0
+    while position < len(text):
+        sign = text[position]
         if sign == "$":
-            group = re.compile(r"\$(?:\{(\w+)\}|(\d))", re.ASCII).match(text, at)
+            group = _GROUP.match(text, position)
             if not group:
                 raise FunctionError(f"a group is expected after the $ of the replacement {text[:80]!r}")
-            made.append(f"\\g<{group[1] or group[2]}>")
-            at = group.end()
+            pieces.append(f"\\g<{group[1] or group[2]}>")
+            position = group.end()
             continue
         if sign == "\\":
-            at += 1
-            if at == len(text):
+            position += 1
+            if position == len(text):
                 raise FunctionError(f"a character is expected after the last backslash of {text[:80]!r}")
-            sign = text[at]
-        made.append("\\\\" if sign == "\\" else sign)
-        at += 1
-    return "".join(made)
+            sign = text[position]
+        pieces.append("\\\\" if sign == "\\" else sign)
+        position += 1
+    return "".join(pieces)

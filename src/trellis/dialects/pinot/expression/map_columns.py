@@ -1,11 +1,11 @@
-"""The columns that hold the keys and the values of a map (spec pinot.md, section 5)."""
+"""The columns that hold the keys and the values of a map."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.take import FunctionError, as_text
+from trellis.dialects.pinot.expression.arguments import FunctionError, as_text
 from trellis.dialects.pinot.value.json_write import utf16_key
 
 KEYS: Final = "__KEYS"
@@ -23,7 +23,7 @@ def keys_of(value: Any) -> list[Any] | None:
 
 def values_of(value: Any) -> list[Any] | None:
     """The values of a map in the order of its keys; None where there is no map."""
-    return None if value is None else [each for _, each in _items(value)]
+    return None if value is None else [element for _, element in _items(value)]
 
 
 def _items(value: Any) -> list[tuple[Any, Any]]:

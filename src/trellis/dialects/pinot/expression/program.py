@@ -1,15 +1,15 @@
-"""An expression as a Python callable (spec pinot.md, section 5)."""
+"""An expression as a Python callable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trellis.dialects.pinot.expression.compare_functions import as_logical
-from trellis.dialects.pinot.expression.functions import function_of
-from trellis.dialects.pinot.expression.registry import Function
-from trellis.dialects.pinot.expression.tokens import ExpressionError
-from trellis.dialects.pinot.expression.tree import Call, Column, Expression, Literal
+from trellis.dialects.pinot.expression.functions.catalog import check_calls, function_of
+from trellis.dialects.pinot.expression.functions.comparisons import as_logical
+from trellis.dialects.pinot.expression.functions.registry import Function
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, Script
 
 Program = Callable[[Mapping[str, Any]], Any]
 """What an expression makes of a row: its value, None for null."""
@@ -19,52 +19,59 @@ FAILURES = (ValueError, ArithmeticError, LookupError, TypeError, RecursionError,
 
 
 def compiled(expression: Expression) -> Program:
-    """The program of an expression. Raises ExpressionError for an unknown function, and for a script.
+    """The program of an expression. Raises ExpressionError for an unknown function and for a script.
 
-    A program raises one of FAILURES for a row that it cannot compute.
+    Raises UnsupportedFunction where that is all that is wrong with it. A program raises one of FAILURES for a
+    row that it cannot compute.
 
-    >>> from trellis.dialects.pinot.expression.grammar import parse
+    >>> from trellis.dialects.pinot.expression.grammar.parser import parse
     >>> compiled(parse("toEpochDays(ts) + 1"))({"ts": 1700000000123})
     19676.0
     """
+    if isinstance(expression, Script):
+        raise ExpressionError("Groovy scripts are not run: write the expression with functions instead")
+    check_calls(expression)
+    return _program(expression)
+
+
+def _program(expression: Expression) -> Program:
     if isinstance(expression, Column):
         name = expression.name
         return lambda row: row.get(name)
     if isinstance(expression, Literal):
         value = expression.value
         return lambda _: value
-    if isinstance(expression, Call):
-        inner = [compiled(each) for each in expression.arguments]
-        if expression.name in ("and", "or"):
-            return _logical(inner, expression.name == "or")
-        return _call(function_of(expression.name, len(inner)), inner)
-    raise ExpressionError("Groovy scripts are not run: write the expression with functions instead")
+    assert isinstance(expression, Call)
+    arguments = [_program(argument) for argument in expression.arguments]
+    if expression.name in ("and", "or"):
+        return _logical(arguments, decisive=expression.name == "or")
+    return _call(function_of(expression.name, len(arguments)), arguments)
 
 
-def _call(function: Function, inner: list[Program]) -> Program:
-    call, gives, nullable = function.call, function.gives, function.nullable
-    takes = list(function.takes[: len(inner)])
-    if function.rest is not None:
-        takes += [function.rest] * (len(inner) - len(takes))
+def _call(function: Function, arguments: list[Program]) -> Program:
+    call, result, nullable = function.call, function.result, function.nullable
+    converters = list(function.parameters[: len(arguments)])
+    if function.variadic is not None:
+        converters += [function.variadic] * (len(arguments) - len(converters))
 
     def run(row: Mapping[str, Any]) -> Any:
-        values = [program(row) for program in inner]
+        values = [program(row) for program in arguments]
         if not nullable:
             for value in values:
                 if value is None:
                     return None
-        made = call(*[take(value) for take, value in zip(takes, values, strict=True)])
-        return None if made is None else gives(made)
+        returned = call(*[convert(value) for convert, value in zip(converters, values, strict=True)])
+        return None if returned is None else result(returned)
 
     return run
 
 
-def _logical(inner: list[Program], decisive: bool) -> Program:
+def _logical(arguments: list[Program], decisive: bool) -> Program:
     """AND and OR of three values: what decides ends it, and null stays where nothing decides."""
 
     def run(row: Mapping[str, Any]) -> Any:
         unknown = False
-        for program in inner:
+        for program in arguments:
             value = as_logical(program(row))
             if value is decisive:
                 return decisive

@@ -11,7 +11,7 @@ from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.legacy import migrated
 from trellis.dialects.pinot.document.types import FieldType, Value
-from trellis.dialects.pinot.expression.evaluate import Filter, TransformError, Transforms
+from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex import ComplexTypes
 from trellis.dialects.pinot.row.conforming import Conforming
 from trellis.dialects.pinot.row.main_time import MainTime

@@ -1,0 +1,1 @@
+"""Paths into JSON values, as Jayway's library reads them for Pinot."""

@@ -1,0 +1,108 @@
+"""Transforms and filters of a table on rows: the steps Expression and Filter of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any, NamedTuple
+
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import arguments
+from trellis.dialects.pinot.expression.order import ordered
+from trellis.dialects.pinot.expression.program import FAILURES, Program, compiled
+from trellis.dialects.pinot.table.config import TableConfig
+from trellis.errors import SchemaError
+
+
+class TransformError(ValueError):
+    """A row that an expression cannot compute. `column` is empty for the filter."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(f"column {column}: {reason}" if column else reason)
+        self.column, self.reason = column, reason
+
+
+class Failure(NamedTuple):
+    """A column that could not be computed, and why."""
+
+    column: str
+    reason: str
+
+
+class Transforms:
+    """The transforms of a table. Raises SchemaError for a wrong function, a cycle and a script.
+
+    `arguments` are the fields of the record that they read, besides each other's columns.
+    """
+
+    def __init__(self, schema: PinotSchema, table: TableConfig) -> None:
+        self.order = ordered(schema, table)
+        self.arguments = frozenset().union(*(transform.arguments for transform in self.order))
+
+    def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[Failure]:
+        """Compute the columns of a row in place, and say which could not be.
+
+        A record may bring a column computed: a transform runs only where its column has no value, or has a
+        list or map and the result is of another container. A column without a result is removed and marked
+        null.
+        """
+        failures: list[Failure] = []
+        for transform in self.order:
+            column = transform.column
+            present = values.get(column)
+            if present is not None and not isinstance(present, Mapping | list | tuple):
+                continue
+            try:
+                result = evaluated(transform.program, values, column)
+            except TransformError as error:
+                if present is None:
+                    failures.append(Failure(column, error.reason))
+                    _clear(values, nulls, column)
+                continue
+            if present is None and result is None:
+                _clear(values, nulls, column)
+            elif present is None or (result is not None and _container(result) is not _container(present)):
+                values[column] = result
+                nulls.discard(column)
+        return failures
+
+
+class Filter:
+    """A filter function. Raises SchemaError where it cannot be read.
+
+    >>> dull = Filter("amount <= 0 OR country IS NULL")
+    >>> dull.drops({"amount": 5, "country": "de"}), dull.drops({"amount": 0, "country": "de"})
+    (False, True)
+    """
+
+    def __init__(self, text: str) -> None:
+        try:
+            expression = parse(text)
+            self.program = compiled(expression)
+        except ExpressionError as error:
+            raise SchemaError(f"filter function: {error}") from None
+        self.arguments = arguments(expression)
+
+    def drops(self, values: Mapping[str, Any]) -> bool:
+        """Whether the row is dropped: the function is true. Null and false keep it. Raises TransformError."""
+        return evaluated(self.program, values) is True
+
+
+def evaluated(program: Program, values: Mapping[str, Any], column: str = "") -> Any:
+    """What a program makes of a row. Raises TransformError, and nothing else."""
+    try:
+        return program(values)
+    except FAILURES as error:
+        raise TransformError(column, str(error) or f"{error.__class__.__name__} in the expression") from None
+
+
+def _clear(values: MutableMapping[str, Any], nulls: set[str], column: str) -> None:
+    values.pop(column, None)
+    nulls.add(column)
+
+
+def _container(value: Any) -> type[Any]:
+    if isinstance(value, Mapping):
+        return dict
+    return list if isinstance(value, list | tuple) else object

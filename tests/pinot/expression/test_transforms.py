@@ -1,0 +1,183 @@
+"""Transforms and filters on rows (spec pinot.md, section 5)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
+from trellis.dialects.pinot.table.config import TableConfig
+from trellis.errors import SchemaError
+
+Kleene = bool | None
+VALUES: tuple[Kleene, ...] = (True, False, None)
+
+
+def transforms(*pairs: tuple[str, str], **columns: str | None) -> Transforms:
+    specs = tuple(FieldSpec(name, PinotType.STRING, transform=text) for name, text in columns.items())
+    return Transforms(PinotSchema("s", specs), TableConfig(transforms=pairs))
+
+
+def applied(made: Transforms, **values: Any) -> tuple[dict[str, Any], set[str], list[tuple[str, str]]]:
+    nulls: set[str] = set()
+    failures = made.apply(values, nulls)
+    return values, nulls, [(each.column, each.reason) for each in failures]
+
+
+def test_a_column_is_computed_where_it_is_absent_or_null() -> None:
+    made = transforms(("u", "upper(a)"))
+    assert applied(made, a="x") == ({"a": "x", "u": "X"}, set(), [])
+    assert applied(made, a="x", u=None) == ({"a": "x", "u": "X"}, set(), [])
+
+
+def test_a_value_that_the_record_brings_stays() -> None:
+    assert applied(transforms(("u", "upper(a)")), a="x", u="mine")[0]["u"] == "mine"
+    assert applied(transforms(("u", "upper(a)")), a="x", u=b"\x01")[0]["u"] == b"\x01"
+
+
+@pytest.mark.parametrize(
+    ("brought", "text", "expected"),
+    [
+        ([1, 2], "jsonFormat(u)", [1, 2]),
+        ([1, 2], "jsonFormat(v)", "[1,2]"),
+        ({"k": 1}, "jsonFormat(v)", "[1,2]"),
+        ({"k": 1}, "v", [1, 2]),
+        ([9], "v", [9]),
+        ([9], "nope", [9]),
+        ([9], "year('x')", [9]),
+    ],
+)
+def test_a_list_or_map_is_replaced_by_another_container_only(brought: Any, text: str, expected: Any) -> None:
+    if "u" in text:
+        with pytest.raises(SchemaError, match="Expression cycle found for column 'u'"):
+            transforms(("u", text))
+        return
+    values, _, failures = applied(transforms(("u", text)), u=brought, v=[1, 2])
+    assert (values["u"], failures) == (expected, [])
+
+
+def test_a_null_result_takes_the_column_out_and_marks_it() -> None:
+    assert applied(transforms(("u", "upper(a)")), u=None) == ({}, {"u"}, [])
+
+
+def test_a_failure_is_told_and_the_other_columns_go_on() -> None:
+    values, nulls, failures = applied(transforms(("y", "year(a)"), ("u", "upper(a)")), a="x")
+    assert values == {"a": "x", "u": "X"}
+    assert nulls == {"y"}
+    assert failures == [("y", "a whole number of 64 bits is expected, not the text 'x'")]
+
+
+def test_the_table_config_beats_the_schema() -> None:
+    assert applied(transforms(("u", "upper(a)"), u="lower(a)"), a="aB")[0]["u"] == "AB"
+    assert applied(transforms(u="lower(a)"), a="aB")[0]["u"] == "ab"
+
+
+def test_transforms_run_after_those_they_read() -> None:
+    made = transforms(("c", "concat(b, 'c')"), ("b", "concat(a, 'b')"), ("d", "concat(c, b)"))
+    assert [each.column for each in made.order] == ["b", "c", "d"]
+    assert made.arguments == {"a", "b", "c"}
+    assert applied(made, a="a")[0]["d"] == "abcab"
+
+
+def test_a_chain_of_thousands_is_ordered() -> None:
+    made = transforms(*[(f"c{at}", f"c{at + 1}") for at in range(5000)])
+    assert applied(made, c5000=7)[0]["c0"] == 7
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("a", "lower(a)")],
+        [("a", "lower(b)"), ("b", "lower(a)")],
+        [("x", "lower(y)"), ("a", "b"), ("b", "a + x")],
+    ],
+)
+def test_a_cycle_is_refused(pairs: list[tuple[str, str]]) -> None:
+    with pytest.raises(SchemaError, match="Expression cycle found for column 'a' in Ingestion Transform"):
+        transforms(*pairs)
+
+
+def test_two_transforms_of_a_column_are_refused() -> None:
+    with pytest.raises(SchemaError, match=r"Cannot set more than one transform function on column: a\."):
+        transforms(("a", "lower(b)"), ("a", "upper(b)"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lowr(a)", "transform function of column u: there is no function lowr: did you mean 'lower'?"),
+        ("Groovy({a}, a)", "transform function of column u: Groovy scripts are not run"),
+        ("lower(a", "transform function of column u: , or ) is expected, not the end, at column 8"),
+    ],
+)
+def test_a_wrong_function_is_refused_before_any_row(text: str, said: str) -> None:
+    with pytest.raises(SchemaError) as raised:
+        transforms(("u", text))
+    assert str(raised.value).startswith(said)
+
+
+def test_keys_and_values_of_a_map_come_in_the_order_of_the_keys() -> None:
+    made = transforms(m__KEYS=None, m__VALUES=None)
+    assert made.arguments == {"m"}
+    assert applied(made, m={"b": 1, "a": 2}) == (
+        {"m": {"b": 1, "a": 2}, "m__KEYS": ["a", "b"], "m__VALUES": [2, 1]},
+        set(),
+        [],
+    )
+    assert applied(made)[1:] == ({"m__KEYS", "m__VALUES"}, [])
+    assert applied(made, m=5)[2][0] == ("m__KEYS", "a map is expected, not a value of class int")
+    assert not transforms(__KEYS=None).order
+
+
+def test_a_virtual_column_is_not_computed() -> None:
+    spec = FieldSpec("v", PinotType.STRING, transform="lower(a)", virtual_provider="x.Y")
+    assert not Transforms(PinotSchema("s", (spec,)), TableConfig()).order
+
+
+def test_a_legacy_time_field_is_computed_from_its_incoming_column() -> None:
+    time = TimeField(Granule("t", PinotType.LONG, "MILLISECONDS"), Granule("d", PinotType.INT, "DAYS"))
+    made = Transforms(PinotSchema("s", time=time), TableConfig())
+    assert applied(made, t=1700000000123)[0]["d"] == 19675
+
+
+@pytest.mark.parametrize(("left", "right"), list(product(VALUES, VALUES)))
+def test_logic_has_three_values(left: Kleene, right: Kleene) -> None:
+    row = {"l": left, "r": right}
+    either = True if True in (left, right) else None if None in (left, right) else False
+    both = False if False in (left, right) else None if None in (left, right) else True
+    for text, expected in (
+        ("l and r", both),
+        ("l or r", either),
+        ("not l", None if left is None else not left),
+    ):
+        assert applied(transforms(("x", text)), **row)[0].get("x") is expected
+        assert Filter(text).drops(row) is (expected is True)
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "dropped"),
+    [
+        ("a > 1", {"a": 2}, True),
+        ("a > 1", {"a": 1}, False),
+        ("a > 1", {}, False),
+        ("not a > 1", {}, False),
+        ("a is null", {}, True),
+        ("strcmp(c, 'X') = 0 OR strcmp(c, 'Y') = 0", {"c": "Y"}, True),
+        ("a", {"a": 1}, False),
+        ("'true'", {}, False),
+    ],
+)
+def test_a_filter_drops_what_is_true(text: str, row: dict[str, Any], dropped: bool) -> None:
+    assert Filter(text).drops(row) is dropped
+
+
+def test_a_filter_that_fails_says_why() -> None:
+    with pytest.raises(TransformError, match="a number is expected, not the text 'x'"):
+        Filter("a > 1").drops({"a": "x"})
+    with pytest.raises(SchemaError, match=r"filter function: there is no function foo"):
+        Filter("foo(a)")
+    assert Filter("a > b").arguments == {"a", "b"}
