@@ -23,15 +23,15 @@ import sqlglot
 from sqlglot import exp
 
 import trellis
-from conformance.rudderstack.loading import identify, track
 from destinations.commits import Row, Warehouse
 from destinations.postgres_server import Server
+from dialects.rudderstack.conformance.loading import identify, track
 from trellis.destinations.base import ChainLoad, History, Reset
-from trellis.destinations.sql.names import quoted
 from trellis.destinations.postgres.session import Session
-from trellis.pipelines.discards import replay_discards
+from trellis.destinations.sql.names import quoted
 from trellis.evolution.dialect import RowKeys
 from trellis.evolution.loading import KeyedLoad, Links, OnMatch
+from trellis.pipelines.discards import replay_discards
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Schema, Table
 

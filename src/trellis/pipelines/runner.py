@@ -74,7 +74,8 @@ class Carrier:
                 except DestinationError as bad:
                     if keeps and trial.commit is not None and trial.report is not None:
                         files = staging.bring_home(trial.commit.files)
-                        self.packages.keep(Package(replace(trial.commit, files=files), trial.report))
+                        commit = replace(trial.commit, files=files)
+                        self.packages.keep(Package(commit, trial.report))
                         kept = True
                         raise DestinationError(
                             f"{bad}; the rows are kept, the next run loads them first (load {flight.load_id})"

@@ -36,11 +36,6 @@ class StagingFolder:
         rows = f"{root.rstrip('/')}/{folder_name(load_id)}-{secrets.token_hex(4)}" if root else home
         return StagingFolder(home, rows, storage)
 
-    @property
-    def local(self) -> str:
-        """Where the destination finds the files once they are fetched."""
-        return self.home if is_remote(self.rows) else self.rows
-
     def make(self) -> None:
         """Make `rows`, so that a root that cannot be written is refused before anything is read.
 
@@ -71,14 +66,12 @@ class StagingFolder:
             return list(files)
         return list(in_threads(partial(_fetch, self), files))
 
-    def bring_home(self, files: Mapping[str, Sequence[StagedFile]]) -> Mapping[str, Sequence[StagedFile]]:
-        """The files by table, moved to `home` for a later commit. Raises DestinationError."""
-        if self.local == self.home:
-            return files
-        return {table: [_moved(self, file) for file in of_table] for table, of_table in files.items()}
+    def bring_home(self, files: Mapping[str, Sequence[StagedFile]]) -> dict[str, list[StagedFile]]:
+        """The files of a load that is kept: all of them in `home`. Raises DestinationError."""
+        return {table: [_moved(self, file) for file in staged] for table, staged in files.items()}
 
     def remove(self, kept: bool = False) -> None:
-        """Delete the folder; with `kept` all but what is at home.
+        """Delete the folder; with `kept` all but what is in `home`.
 
         Where remote files cannot be deleted now the claim in `home` stays, so that a later load deletes them.
         """
@@ -89,18 +82,6 @@ class StagingFolder:
             return
         if not kept:
             _delete_claim_last(self.home)
-
-
-def _moved(folder: StagingFolder, file: StagedFile) -> StagedFile:
-    target = folder.home + file.path.removeprefix(folder.rows)
-    try:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.move(file.path, target)
-    except OSError as bad:
-        raise DestinationError(
-            f"{target}: a staged file cannot be moved there ({bad.strerror or bad}); free some space"
-        ) from None
-    return replace(file, path=target)
 
 
 def _delete_claim_last(home: str) -> None:
@@ -115,11 +96,27 @@ def _delete_claim_last(home: str) -> None:
 
 
 def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:
-    target = folder.local + file.path.removeprefix(folder.rows)
+    target = folder.home + file.path.removeprefix(folder.rows)
     try:
         folder.storage.download(file.path, target)
     except OSError as bad:
-        raise DestinationError(
-            f"{target}: a staged file cannot be copied there ({bad.strerror or bad}); free some space"
-        ) from None
+        raise _no_room(target, bad) from None
     return replace(file, path=target)
+
+
+def _moved(folder: StagingFolder, file: StagedFile) -> StagedFile:
+    if file.path.startswith(f"{folder.home}/"):
+        return file
+    target = folder.home + file.path.removeprefix(folder.rows)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.move(file.path, target)
+    except OSError as bad:
+        raise _no_room(target, bad) from None
+    return replace(file, path=target)
+
+
+def _no_room(target: str, bad: OSError) -> DestinationError:
+    return DestinationError(
+        f"{target}: a staged file cannot be copied there ({bad.strerror or bad}); free some space"
+    )

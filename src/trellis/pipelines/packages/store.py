@@ -40,14 +40,14 @@ class Packages:
     def keep(self, package: Package) -> None:
         """Keep a package whose staged files stay where they are. Raises DestinationError."""
         file, staging = self._file(package.commit.load_id), self._staging(package.commit.load_id)
-        unfinished = file.with_suffix(".unfinished")
+        unfinished, home = file.with_suffix(".unfinished"), Path(os.path.abspath(staging))
         (staging / "_owner").unlink(missing_ok=True)  # nobody's, so that nobody sweeps it
         with plainly(str(file)):
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 for staged in chain.from_iterable(package.commit.files.values()):
                     keep_for_good(staged.path)
-                write_for_good(str(unfinished), to_document(package, self.pipeline, staging).encode())
+                write_for_good(str(unfinished), to_document(package, self.pipeline, home).encode())
                 os.replace(unfinished, file)
                 keep_for_good(str(self.folder))
             except OSError:
