@@ -101,7 +101,9 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=2),
     max_leaves=4,
 )
-records = st.lists(st.dictionaries(names, values, max_size=4).map(lambda row: {**row, "id": 1}), max_size=3)
+records = st.lists(st.dictionaries(names, values, max_size=4), max_size=3).map(
+    lambda rows: [{**row, "id": number} for number, row in enumerate(rows)]
+)
 options = st.sampled_from(
     [
         {"mode": "append"},

@@ -87,6 +87,7 @@ class Conformer:
         self.layout: Layout | None = None
         self.reader: StrictReader | None = None
         self.known = 0
+        self.has_seen_sample = False
         self.examples: list[bytes] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
 
@@ -95,7 +96,7 @@ class Conformer:
 
         Lines with something that the schema has no place for wait; the others are conformed.
         """
-        if self.fast and self.layout is None:
+        if self.fast and not self.has_seen_sample:
             self._learn_from(self.plan.sample)
         walker = self.walker
         walker.start()
@@ -161,6 +162,7 @@ class Conformer:
 
     def _learn_from(self, sample: Sequence[bytes]) -> None:
         """Walk records only to see what they look like."""
+        self.has_seen_sample = True
         walker = self.walker
         walker.start()
         root = walker.tables.root(self.plan.table)
