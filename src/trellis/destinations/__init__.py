@@ -10,8 +10,8 @@ from typing import NamedTuple
 from trellis.destinations.base import Destination
 from trellis.destinations.postgres.url import redacted
 from trellis.destinations.preference import naming_in, refuse_options
+from trellis.dialects.documents import get_naming
 from trellis.errors import UsageError, nearest
-from trellis.schema.naming import get_naming
 
 
 class _Scheme(NamedTuple):

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
+from trellis.dialects.dlt.name import naming_of
 from trellis.dialects.dlt.native import Warehouse
 from trellis.dialects.dlt.sql import SPOKEN
 from trellis.errors import SchemaError
 from trellis.schema.model import Schema, Table
-from trellis.schema.naming import naming_of
 from trellis.schema.shorten import shorten
 
 
