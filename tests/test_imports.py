@@ -155,6 +155,20 @@ def test_only_the_engine_imports_pyspark() -> None:
     assert importers
 
 
+PICKLERS = ("pickle", "cPickle", "_pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib")
+
+
+def test_nothing_is_pickled_but_the_results_of_spark_tasks() -> None:
+    """Whoever can write a pickle can run code where it is read, so nothing that is stored is one."""
+    found = {
+        name_of(path)
+        for path in MODULES
+        for _, module in imported_by(path)
+        if module.split(".")[0] in PICKLERS
+    }
+    assert found == {"trellis.engine.spark.job"}
+
+
 def test_no_dialect_imports_another() -> None:
     home = "trellis.dialects."
     assert DIALECTS

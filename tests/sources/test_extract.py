@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import dlt
@@ -15,6 +16,7 @@ from sources.conftest import part, read, rows
 from trellis import sources as trellis
 from trellis.errors import SchemaError, UsageError
 from trellis.schema.model import Schema
+from trellis.sources.checked import Dropped
 from trellis.sources.extract import extract
 from trellis.sources.spool import Spool
 
@@ -65,10 +67,17 @@ def test_rows_can_be_read_again_and_do_not_stay_in_memory() -> None:
     assert len(made.source) == 12_000
 
 
-def test_rows_that_no_file_takes() -> None:
-    spool = Spool(chunk=1)
-    with pytest.raises(UsageError, match="rows cannot be kept in a temporary file"):
-        spool.append({"f": lambda: None})
+def test_rows_that_no_file_takes_stay_in_memory() -> None:
+    spool, function = Spool(chunk=1), len
+    spool.append({"f": function})
+    assert list(spool) == list(spool) == [{"f": function}]
+
+
+def test_items_of_a_class_come_back_as_that_class() -> None:
+    spool = Spool(chunk=2, item_class=Dropped)
+    dropped = [Dropped(n, {"id": Decimal(n)}, "no id", key="id") for n in range(3)]
+    spool.extend(dropped)
+    assert list(spool) == dropped
 
 
 def test_typed_data() -> None:

@@ -69,7 +69,7 @@ class Carrier:
                         ) from None
                 except DestinationError as bad:
                     if keeps and trial.commit is not None and trial.report is not None:
-                        self.packages.keep(Package(trial.commit, trial.report, staging))
+                        self.packages.keep(Package(trial.commit, trial.report))
                         kept = True
                         raise DestinationError(
                             f"{bad}; the rows are kept, the next run loads them first (load {flight.load_id})"
@@ -89,6 +89,7 @@ class Carrier:
             return None
         commit = package.commit
         if not self._loaded_before(commit.load_id):
+            self.packages.check_files(package)
             try:
                 self.owner.destination.commit(commit)
             except (Moved, OtherRun):

@@ -34,8 +34,8 @@ class Part:
     source: Any
     declared: Declared
     form: Form = "records"
-    dropped_items: Spool = field(default_factory=Spool)
-    removed_values: Spool = field(default_factory=Spool)
+    dropped_items: Spool = field(default_factory=lambda: Spool(item_class=Dropped))
+    removed_values: Spool = field(default_factory=lambda: Spool(item_class=Dropped))
 
     @property
     def dropped(self) -> int:

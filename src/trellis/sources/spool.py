@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
-from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from typing import Any
 
-from trellis.errors import UsageError
+from trellis.engine.input.chunk_file import ChunkFile
 
 CHUNK = 5_000
 
@@ -21,11 +20,11 @@ class Spool:
     ([0, 1, 2, 3, 4], [[0, 1], [2, 3], [4]], 5)
     """
 
-    def __init__(self, chunk: int = CHUNK) -> None:
+    def __init__(self, chunk: int = CHUNK, item_class: Callable[..., Any] | None = None) -> None:
         self.chunk = chunk
+        self.item_class = item_class
         self._count = 0
-        self._ends: list[int] = []
-        self._file: IO[bytes] | None = None
+        self._file = ChunkFile()
         self._newest: list[Any] = []
         self._weight = 0
 
@@ -50,25 +49,16 @@ class Spool:
 
     def chunks(self) -> Iterator[list[Any]]:
         """The items in lists, the same every time."""
-        start = 0
-        for end in list(self._ends):
-            assert self._file is not None
-            self._file.seek(start)
-            yield pickle.loads(self._file.read(end - start))
-            start = end
+        for number in range(len(self._file)):
+            rows = self._file.read(number)
+            yield rows if self.item_class is None else [self.item_class(*row) for row in rows]
         if self._newest:
             yield list(self._newest)
 
     def _spill(self) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="trellis-")  # noqa: SIM115
-        start = self._ends[-1] if self._ends else 0
-        self._file.seek(start)
-        try:
-            self._file.write(pickle.dumps(self._newest, protocol=5))
-        except Exception as why:
-            raise UsageError(
-                f"rows cannot be kept in a temporary file ({why}): yield dicts of plain values"
-            ) from why
-        self._ends.append(self._file.tell())
+        self._file.append(self._newest if self.item_class is None else list(map(_values, self._newest)))
         self._newest, self._weight = [], 0
+
+
+def _values(item: Any) -> list[Any]:
+    return [getattr(item, field.name) for field in fields(item)]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from trellis.engine.conform.choose import AnyConformer
 from trellis.engine.input.blocks import Split
+from trellis.engine.input.chunk_file import ChunkFile
 from trellis.engine.plan import Plan
 from trellis.engine.task import Outcome, Part, Progress, run_parts
 
@@ -54,26 +53,18 @@ class _Spool:
     """Chunks of a one-time iterator: written as they come, read back from then on."""
 
     def __init__(self, chunks: Iterator[list[Any]]) -> None:
-        self.chunks: Iterator[list[Any]] | None = chunks
-        self.file = tempfile.TemporaryFile(prefix="trellis-")  # noqa: SIM115
-        self.ends: list[int] = []
+        self.chunks = chunks
+        self.file = ChunkFile()
 
     def __call__(self) -> Iterator[list[Any]]:
-        at = number = 0
-        while True:
-            if number < len(self.ends):
-                self.file.seek(at)
-                chunk = pickle.loads(self.file.read(self.ends[number] - at))
-            else:
-                made = next(self.chunks, None) if self.chunks is not None else None
-                if made is None:
-                    return
-                chunk = made
-                self.file.seek(at)
-                self.file.write(pickle.dumps(chunk, protocol=5))
-                self.ends.append(self.file.tell())
-            at = self.ends[number]
-            number += 1
+        for number in count():
+            if number < len(self.file):
+                yield self.file.read(number)
+                continue
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                return
+            self.file.append(chunk)
             yield chunk
 
 

@@ -46,7 +46,7 @@ class SparkRun:
         """`Parallel` on the executors."""
         frame = self.session.range(0, len(items), 1, len(items))
         try:
-            found = frame.mapInArrow(_Work(pickle.dumps((work, list(items)))), _RESULT).collect()
+            found = frame.mapInArrow(_Work(work, list(items)), _RESULT).collect()
         except Exception as bad:
             raise SparkError(f"the Spark job failed: {_reason(bad)}; --debug shows all of it") from bad
         for row in found:
@@ -61,17 +61,21 @@ def _run(plan: Plan, task: Task) -> Outcome:
 
 
 class _Work:
-    """What runs on an executor: the item of each number. Never holds the session."""
+    """What runs on an executor: the item of each number. Never holds the session.
 
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
+    Spark ships it as it ships any function. Results come back as one binary cell each, because a row of a
+    DataFrame has no other place for them; they live as long as the job.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], items: list[Any]) -> None:
+        self.work = work
+        self.items = items
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        work, items = pickle.loads(self.pickled)
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 try:
-                    result = work(items[number])
+                    result = self.work(self.items[number])
                 except TrellisError as bad:
                     result = bad
                 yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
