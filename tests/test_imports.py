@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tokenize
+from collections.abc import Collection, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -280,3 +283,46 @@ def test_the_engine_asks_nobody_for_a_name(part: str) -> None:
         if asks_for_a_name(node)
     ]
     assert not found, "the engine is missing a decision or an ability; find its name:\n" + "\n".join(found)
+
+
+# --- No dialect is named outside of its folder -----------------------------------------------------------
+
+CITATION = re.compile(r"\bspec \w+\.md\b", re.IGNORECASE)
+"""Where a behaviour is specified: `(spec acme.md, section 9)`."""
+REGISTERED = {
+    "dialects/__init__.py": re.compile(r'"\w+"'),  # the name of the default dialect
+    "generate/nasty.py": re.compile(
+        r"""'[{]"_\w+.*[}]'"""
+    ),  # keys of records that are system columns elsewhere
+}
+"""Files that may name a dialect, and in which texts."""
+
+
+def tokens_with(text: str, names: Collection[str]) -> list[tuple[int, str]]:
+    """(line, token) of all identifiers, texts and comments that hold one of the names, citations aside.
+
+    >>> code = "def acme(x):\\n    # As in Acme (spec acme.md).\\n    return x + '_acme' + '(spec acme.md)'"
+    >>> [token for _, token in tokens_with(code, ("acme",))]
+    ['acme', '# As in Acme (spec acme.md).', "'_acme'"]
+    """
+    found = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        rest = CITATION.sub("", token.string).casefold()
+        if token.type not in (tokenize.NEWLINE, tokenize.NL) and any(name in rest for name in names):
+            found.append((token.start[0], token.string))
+    return found
+
+
+def test_no_dialect_is_named_outside_of_its_folder() -> None:
+    found, checked = [], 0
+    for path in MODULES:
+        part = path.relative_to(PACKAGE).as_posix()
+        if part.startswith("dialects/") and part.split("/")[1] in DIALECTS:
+            continue
+        checked += 1
+        registered = REGISTERED.get(part)
+        for line, token in tokens_with(path.read_text(encoding="utf-8"), DIALECTS):
+            if registered is None or not registered.fullmatch(token):
+                found.append(at(path, line, f"names a dialect: {token[:60]}"))
+    assert DIALECTS and checked > len(LAYERS)
+    assert not found, "ask the registry, or find the decision that is missing:\n" + "\n".join(found)

@@ -19,7 +19,6 @@ from trellis.evolution.contract import (
     contract_for,
     expand,
     impose,
-    is_system,
 )
 from trellis.evolution.declare import judge
 from trellis.schema.model import Column, Schema, Settings, Table
@@ -87,7 +86,7 @@ def test_s13_a_contract_of_the_run_is_stored_on_source_and_tables() -> None:
         table("own", schema_contract={"columns": "evolve"}),
         table("other"),
         table("own__kids", "own", schema_contract="freeze"),
-        table("_dlt_loads"),
+        table("_trellis_loads"),
         contract={"columns": "freeze"},
     )
     after = impose(before, "evolve")
@@ -96,7 +95,7 @@ def test_s13_a_contract_of_the_run_is_stored_on_source_and_tables() -> None:
         "own": "evolve",
         "other": "evolve",
         "own__kids": "freeze",
-        "_dlt_loads": None,
+        "_trellis_loads": None,
     }
     assert contract_for(after, "other") == EVOLVE
     assert impose(before, "evolve", ["own"]).tables["other"] == before.tables["other"]
@@ -126,8 +125,9 @@ def test_a_table_that_is_new_asks_its_parents() -> None:
 
 
 def test_s15_system_tables_and_columns_are_exempt() -> None:
-    assert contract_for(schema(table("_dlt_loads"), contract="freeze"), "_dlt_loads") == EVOLVE
-    assert is_system("_dlt_extra") and not is_system("extra")
+    for name in ("_trellis_loads", "_acme_loads"):
+        assert contract_for(schema(table(name), contract="freeze"), name, prefix="_acme") == EVOLVE
+    assert contract_for(schema(table("_acme_loads"), contract="freeze"), "_acme_loads") == FROZEN
 
 
 def test_s17_a_violation_says_all_there_is_to_know() -> None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from schema.strategies import schemas
-from trellis.dialects.dlt.system import new_schema
 from trellis.schema.compare import (
     AddColumn,
     AddTable,
@@ -52,9 +51,7 @@ def test_properties() -> None:
     )
 
 
-def test_system_tables_and_notes_of_processing() -> None:
-    assert compare(None, new_schema("shop"), system=False) == ()
-    assert [each.table for each in compare(None, new_schema("shop"))] == ["_dlt_version", "_dlt_loads"]
+def test_notes_of_processing() -> None:
     seen = ORDERS.with_hints(**{"x-normalizer": {"seen-data": True}})
     assert compare(shop(ORDERS), shop(seen)) == ()
     assert [each.column for each in compare(shop(ORDERS), shop(seen), processing=True)] == [None]

@@ -10,8 +10,10 @@ import pytest
 from trellis.cli.stored import lint
 from trellis.schema.consistency import all_faults
 from trellis.schema.document import from_dict, from_yaml
+from trellis.schema.history import HistoryColumns
 from trellis.schema.validate import DocumentError
 
+HISTORY = HistoryColumns("began", "ended", "version")
 BROKEN = """\
 name: shop
 detections: []
@@ -77,7 +79,7 @@ mean 'insert-from-staging'?
   line 24, tables.lines.references.0: columns and referenced_columns differ in length
   line 24, tables.lines.references.0.columns.0: the table has no column 'y': it may be one of x
   line 27, tables.hist.columns.x.data_type: a column with x-valid-to is a timestamp, not text
-  line 29, tables.hist.x-merge-strategy: scd2 needs a column with x-valid-from: add _dlt_valid_from with it, \
+  line 29, tables.hist.x-merge-strategy: scd2 needs a column with x-valid-from: add began with it, \
 of type timestamp
   line 32, tables.up.columns.x.data_type: no such value 'txt': did you mean 'text'?
   line 34, tables.up.x-merge-strategy: insert-only needs a primary key: give a column primary_key: true
@@ -91,7 +93,7 @@ at position 0)
 
 def test_every_fault_with_its_line_in_the_order_of_lines() -> None:
     with pytest.raises(DocumentError) as caught:
-        from_yaml(BROKEN, "shop.yaml", all_faults)
+        from_yaml(BROKEN, "shop.yaml", lambda document: all_faults(document, HISTORY))
     assert str(caught.value).splitlines() == SAID.splitlines()
 
 
@@ -127,15 +129,15 @@ def test_a_document_that_a_load_may_complete_can_be_read() -> None:
         {"columns": {"k": {}}, "write_disposition": "append", "x-merge-strategy": "upsert"},
         {
             "columns": {
-                "_dlt_valid_from": {"data_type": "timestamp", "x-valid-from": True},
+                "began": {"data_type": "timestamp", "x-valid-from": True},
                 "until": {"data_type": "timestamp", "x-valid-to": True},
             },
             "x-merge-strategy": "scd2",
         },
         {
             "columns": {
-                "_dlt_valid_from": {"data_type": "timestamp"},
-                "_dlt_valid_to": {"data_type": "timestamp"},
+                "began": {"data_type": "timestamp"},
+                "ended": {"data_type": "timestamp"},
             },
             "x-merge-strategy": "scd2",
         },
@@ -147,7 +149,7 @@ def test_a_document_that_a_load_may_complete_can_be_read() -> None:
 )
 def test_what_is_right(table: dict[str, Any]) -> None:
     document = {"name": "shop", "tables": {"t": {"write_disposition": "merge", "columns": {}, **table}}}
-    assert all_faults(document) == ()
+    assert all_faults(document, HISTORY) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -147,24 +149,11 @@ class Shouting:
         return identifier.upper()
 
 
-class Careless:
-    def normalize_identifier(self, identifier: str) -> str:
-        return f"x{len(identifier)}{identifier}"
-
-
 def test_a_convention_of_your_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "my_names", __import__("types").SimpleNamespace(
-        Shouting=Shouting, Careless=Careless
-    ))  # fmt: skip
+    monkeypatch.setitem(sys.modules, "my_names", SimpleNamespace(Shouting=Shouting))
     naming = get_naming("my_names.Shouting", 12)
     assert (naming.path("a b::c"), naming.case_sensitive) == ("A B::C", True)
     assert naming.name == "my_names.Shouting"
-    with pytest.raises(SchemaError, match="loses the prefix _dlt"):
-        get_naming("my_names.Careless")
-
-
-def test_a_convention_named_by_the_module_of_dlt() -> None:
-    assert get_naming("dlt.common.normalizers.naming.sql_ci_v1").path("Foo Bar") == "foo_bar"
 
 
 def test_naming_travels() -> None:

@@ -11,18 +11,23 @@ from typing import Any
 
 import typer
 
+from trellis.cli.console import aside
 from trellis.cli.work import open_pipeline, schema_file
-from trellis.dialects import get_dialect
+from trellis.destinations import open_destination
+from trellis.destinations.waiting import Waits
+from trellis.dialects import get_dialect, history_columns, system_prefixes
 from trellis.dialects import names as dialects
+from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Request
 from trellis.pipelines.config import Config, find_config
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.consistency import all_faults
-from trellis.schema.document import from_json, to_json, to_yaml
+from trellis.schema.document import to_json, to_yaml
 from trellis.schema.merge import adopt
 from trellis.schema.model import Schema, Settings, Table
+from trellis.schema.system import is_system
 
 Changes = tuple[Change | ChangeSchema, ...]
 
@@ -61,7 +66,7 @@ class Store:
                 "which schema? give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
             )
         if asked.dialect is None:
-            asked = replace(asked, dialect=_dialect_at(asked))
+            asked = replace(asked, dialect=_dialect_at(asked.to, asked.dataset))
         pipeline = open_pipeline(asked)
         journal = get_dialect(pipeline.dialect).keep.journal()
         rows = pipeline.destination.history(pipeline.dataset, journal)
@@ -133,7 +138,7 @@ def sides(
 
 def difference(before: Schema | None, after: Schema) -> Changes:
     """What changes, tables of our own left out; of a first schema only its tables count."""
-    tables = compare(before, after, system=False)
+    tables = tuple(c for c in compare(before, after) if not is_system(c.table, *system_prefixes()))
     return tables if before is None else (*tables, *compare_settings(before, after))
 
 
@@ -207,7 +212,7 @@ def lint(files: Sequence[str]) -> bool:
     right = True
     for file in files:
         try:
-            schema = schema_file(file, all_faults)
+            schema = schema_file(file, lambda document: all_faults(document, history_columns()))
         except (SchemaError, UsageError) as bad:
             error_console().print("error: ", style="bold red", end="")
             error_console().print(str(bad), soft_wrap=True)
@@ -219,10 +224,12 @@ def lint(files: Sequence[str]) -> bool:
     return right
 
 
-def _dialect_at(asked: Config) -> str | None:
+def _dialect_at(to: str, dataset: str | None) -> str | None:
     """The dialect that filled a dataset, told by the record of its loads."""
-    pipeline = open_pipeline(replace(asked, options={}))
-    there = pipeline.destination.catalog(pipeline.dataset)
+    destination, tell = open_destination(to), aside()
+    if isinstance(destination, Waits):
+        destination.say = lambda said: tell(said, 0, None)
+    there = destination.catalog(dataset or destination.abilities.default_dataset)
     return next((each for each in dialects() if get_dialect(each).keep.journal().versions in there), None)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.console import by_parent, counted, cut, grid, indented
+from trellis.dialects import system_prefixes
 from trellis.schema.compare import AddColumn, AddTable, ChangeSchema, DropColumn, DropTable
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.system import is_system
@@ -21,7 +22,8 @@ _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "
 
 def show(schema: Schema, out: Console) -> None:
     """Each table with its columns."""
-    own = [each for each in schema.tables.values() if not is_system(each.name)]
+    prefixes = system_prefixes()
+    own = [each for each in schema.tables.values() if not is_system(each.name, *prefixes)]
     version = f", version {schema.stored_version}" if schema.stored_version else ""
     out.print(f"schema {schema.name}{version}, {counted(len(own), 'table')}", style="bold")
     if schema.stored_hash:
@@ -54,7 +56,7 @@ def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
         out.print(indented(table.description, left + 2), style="italic")
     made = grid("Column", "Type", "Hints", whole=("Column", "Type"))
     for column in table.columns.values():
-        style = "dim" if is_system(column.name) else ""
+        style = "dim" if is_system(column.name, *system_prefixes()) else ""
         made.add_row(
             Text(cut(column.name), style),
             Text(_type(column), style or "cyan"),

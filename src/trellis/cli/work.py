@@ -14,6 +14,7 @@ from trellis.cli.console import Tell, aside
 from trellis.cli.foreign import describe_foreign
 from trellis.destinations.preference import naming_in
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
+from trellis.dialects.documents import from_json, from_yaml, get_naming
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
@@ -22,9 +23,7 @@ from trellis.pipelines.config import DEFAULT_TO, Config, read_text
 from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
-from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Schema
-from trellis.schema.naming import get_naming
 from trellis.schema.validate import DocumentError, Fault, faults, name_fault
 from trellis.schema.yaml_text import read
 

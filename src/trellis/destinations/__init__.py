@@ -10,9 +10,9 @@ from typing import NamedTuple
 from trellis.destinations.base import Destination
 from trellis.destinations.postgres.url import redacted
 from trellis.destinations.preference import naming_in, refuse_options
+from trellis.dialects.documents import get_naming
 from trellis.engine.storage.location import is_remote, local_path, redacted_url
 from trellis.errors import UsageError, nearest
-from trellis.schema.naming import get_naming
 
 
 class _Scheme(NamedTuple):

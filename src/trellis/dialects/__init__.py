@@ -28,6 +28,7 @@ from trellis.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from trellis.evolution.dialect import Dialect
+    from trellis.schema.history import HistoryColumns
 
 DEFAULT_DIALECT = "dlt"
 GROUP = "trellis.dialects"
@@ -55,6 +56,16 @@ def registration_of(name: str) -> Registration:
             f"(dialect=NAME in Python): {' or '.join(names()) or 'none is installed'}"
         )
     raise UsageError(f"there is no dialect {name!r}{nearest(name, names())}")
+
+
+def system_prefixes() -> tuple[str, ...]:
+    """What the names begin with that any dialect keeps for itself, beside those of Trellis."""
+    return tuple(each.system_prefix for each in registrations().values() if each.system_prefix)
+
+
+def history_columns() -> HistoryColumns | None:
+    """Those of tables with the strategy scd2 whose dialect is not known yet: of the first that has any."""
+    return next(filter(None, (each.history_columns() for each in registrations().values())), None)
 
 
 @lru_cache(1)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import typer
 
     from trellis.evolution.dialect import Dialect
+    from trellis.schema.form import Document
+    from trellis.schema.history import HistoryColumns
     from trellis.schema.model import Schema
 
 
@@ -34,6 +36,18 @@ def _no_commands(app: typer.Typer) -> None:
     return None
 
 
+def _same_name(name: str) -> str:
+    return name
+
+
+def _no_history() -> HistoryColumns | None:
+    return None
+
+
+def _no_upgrade(document: Document, engine: int) -> bool:
+    return False
+
+
 def _unknown(document: object, file: str) -> str | None:
     return None
 
@@ -47,6 +61,8 @@ class Registration:
 
     dialect: Callable[[], Dialect]
     """Makes the dialect."""
+    system_prefix: str = ""
+    """What the names of its own tables and columns begin with, if not as those of Trellis do."""
     option_example: str = ""
     """One of its options with a value, for the help of `--option`."""
     add_commands: Callable[[typer.Typer], None] = _no_commands
@@ -55,6 +71,15 @@ class Registration:
     """Profiles of `trellis generate` by name."""
     propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] = _no_proposal
     """A schema for the records of files; None where the schema is learned from them as they are loaded."""
+    history_columns: Callable[[], HistoryColumns | None] = _no_history
+    """The columns of a table with the strategy scd2 whose user names none; None without that strategy."""
+    convention_name: Callable[[str], str] = _same_name
+    """The name of a naming convention that documents of the original may give another name."""
+    upgrade_document: Callable[[Document, int], bool] = _no_upgrade
+    """Writes a schema document that an engine of this number wrote, in place, as the current one writes it.
+
+    Whether it knows that engine.
+    """
     describe_document: Callable[[object, str], str | None] = _unknown
     """Says what a JSON document of the original is that stands in this file, and what to do with it.
 

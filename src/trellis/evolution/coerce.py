@@ -1,8 +1,8 @@
 """From one data type to another: a converted value, or MISFIT where nothing faithful can be said.
 
-The matrix of spec dlt.md, section 7. A cell that is absent from `_MATRIX` is a misfit. Where dlt lets
-a value through that no column can hold (an integer beyond 64 bits, a decimal beyond 38 digits), it is a
-misfit here: it then goes to a variant column and is kept, instead of breaking the load.
+The matrix of spec dlt.md, section 7. A cell that is absent from `_MATRIX` is a misfit. A value
+that no column can hold (an integer beyond 64 bits, a decimal beyond 38 digits) is a misfit, too: it then goes
+to a variant column and is kept, instead of breaking the load.
 """
 
 from __future__ import annotations

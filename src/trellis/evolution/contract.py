@@ -12,12 +12,12 @@ from typing import Any, Literal, cast, get_args
 
 from trellis.errors import ContractError, SchemaError, nearest
 from trellis.schema.model import Schema, Table
+from trellis.schema.system import OURS, is_system
 
 Entity = Literal["tables", "columns", "data_type"]
 Mode = Literal["evolve", "freeze", "discard_row", "discard_value"]
 ENTITIES: tuple[Entity, ...] = get_args(Entity)
 MODES: tuple[Mode, ...] = get_args(Mode)
-SYSTEM_PREFIX = "_dlt"
 
 
 @dataclass(frozen=True)
@@ -137,13 +137,14 @@ def expand(shorthand: Shorthand) -> Contract:
     )
 
 
-def contract_for(schema: Schema, table: str, parents: Iterable[str] = ()) -> Contract:
+def contract_for(schema: Schema, table: str, parents: Iterable[str] = (), prefix: str = OURS) -> Contract:
     """The contract that holds for a table: the nearest of its own and its ancestors', else the settings'.
 
     It is used whole: what a table's map leaves out evolves, whatever the settings say. `parents` are
-    the ancestors, nearest first, of a table that the schema does not have yet.
+    the ancestors, nearest first, of a table that the schema does not have yet. No contract governs tables
+    of the dialect's own, whose names begin with `prefix`.
     """
-    if is_system(table):
+    if is_system(table, prefix):
         return EVOLVE
     for above in _upwards(schema, table, parents):
         stated = above.hints.get("schema_contract")
@@ -152,7 +153,9 @@ def contract_for(schema: Schema, table: str, parents: Iterable[str] = ()) -> Con
     return expand(schema.settings.schema_contract or None)
 
 
-def impose(schema: Schema, shorthand: Shorthand, tables: Iterable[str] | None = None) -> Schema:
+def impose(
+    schema: Schema, shorthand: Shorthand, tables: Iterable[str] | None = None, prefix: str = OURS
+) -> Schema:
     """The schema with one contract for its settings and its root tables: all of them, or those named.
 
     What `run(schema_contract=...)` does, and it stays. A nested table keeps a contract of its own.
@@ -163,19 +166,10 @@ def impose(schema: Schema, shorthand: Shorthand, tables: Iterable[str] | None = 
     changed = [
         table.with_hints(schema_contract=stated)
         for table in schema.tables.values()
-        if not table.nested and not is_system(table.name) and (chosen is None or table.name in chosen)
+        if not table.nested and not is_system(table.name, prefix) and (chosen is None or table.name in chosen)
     ]
     settings = replace(schema.settings, schema_contract=stated)
     return replace(schema.with_tables(*changed), settings=settings)
-
-
-def is_system(name: str) -> bool:
-    """Whether a table or column is the schema's own: no contract concerns it.
-
-    >>> is_system("_dlt_id"), is_system("dlt_id")
-    (True, False)
-    """
-    return name.startswith(SYSTEM_PREFIX)
 
 
 def _mode(word: Any, where: str) -> Mode:

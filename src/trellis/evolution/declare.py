@@ -8,24 +8,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for, is_system
+from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
 from trellis.schema.model import Column, Schema, Table
+from trellis.schema.system import OURS, is_system
 
 TRUE_UNLESS_SAID = ("nullable", "timezone")
 JUDGED = ("data_type", *TRUE_UNLESS_SAID, "precision", "scale")
 
 
-def judge(before: Schema, wanted: Schema) -> Schema:
-    """The wanted schema without what contracts discard. Raises ContractViolation where one says `freeze`."""
+def judge(before: Schema, wanted: Schema, prefix: str = OURS) -> Schema:
+    """The wanted schema without what contracts discard. Raises ContractViolation where one says `freeze`.
+
+    No contract governs tables and columns of the dialect's own, whose names begin with `prefix`.
+    """
     changed = []
     for name, table in wanted.tables.items():
-        contract = contract_for(wanted, name)
+        contract = contract_for(wanted, name, prefix=prefix)
         if not contract.evolves and table is not before.tables.get(name):
-            changed.append(_judged(wanted.name, before.tables.get(name), table, contract))
+            changed.append(_judged(wanted.name, before.tables.get(name), table, contract, prefix))
     return wanted.with_tables(*changed)
 
 
-def _judged(schema: str, old: Table | None, new: Table, contract: Contract) -> Table:
+def _judged(schema: str, old: Table | None, new: Table, contract: Contract, prefix: str) -> Table:
     def refuse(column: str | None, entity: Entity, reason: str) -> None:
         if contract.mode(entity) == "freeze":
             raise ContractViolation(
@@ -41,7 +45,7 @@ def _judged(schema: str, old: Table | None, new: Table, contract: Contract) -> T
         return replace(new, columns=known)
     for name, column in new.columns.items():
         was = known.get(name)
-        if is_system(name) or not column.complete:
+        if is_system(name, prefix) or not column.complete:
             continue
         if was is None or not was.complete:
             free = fresh or old is None or not old.seen_data or contract.columns == "evolve"

@@ -246,7 +246,7 @@ class _Evolving:
 
     def contract(self, table: str, parent: str | None = None) -> Contract:
         known = table if table in self.schema.tables or parent is None else parent
-        return contract_for(self.schema, known)
+        return contract_for(self.schema, known, prefix=self.dialect.keep.prefix)
 
     def violation(
         self, name: str, column: str | None, entity: Entity, table: Table, seen: Seen

@@ -19,7 +19,7 @@ Exact = Literal["decimal", "wei"]
 
 WEI_LEAST = -578960446186580977117854925043439539267
 WEI_MOST = 578960446186580977117854925043439539266
-"""Beyond these a value of the class `Wei` goes to a variant column, however wide its own is; as in dlt."""
+"""Beyond these a value of the class `Wei` goes to a variant column, however wide its own is."""
 
 
 def storable(value: Decimal) -> Decimal | None:

@@ -67,7 +67,7 @@ def iso(value: date | time) -> str:
 
 
 def number_text(value: float) -> str:
-    """A finite number as dlt writes it: no zeros in front of an exponent, and none for 0.00001 up to 0.0001.
+    """A finite number: no zeros in front of an exponent, and no exponent for 0.00001 up to 0.0001.
 
     >>> [number_text(each) for each in (1e-07, 1.5e-05, -2.5, 1e22)]
     ['1e-7', '0.000015', '-2.5', '1e+22']
@@ -87,7 +87,7 @@ def _refuse(word: str) -> Any:
 
 
 def default(value: Any) -> Any:
-    """What JSON has no form for, as dlt writes it."""
+    """A value that JSON has no form for, as one that it has."""
     if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray, memoryview)):

@@ -1,6 +1,6 @@
 """Values that a column takes, but not all of: digits that it does not keep, a time of day in a date.
 
-As in dlt such values go in (spec dlt.md, sections 6 and 15); a load tells how many they were.
+Such values go in (spec dlt.md, sections 6 and 15); a load tells how many they were.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from trellis.schema.given import take
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
+from trellis.schema.system import OURS
 
 
 class FlatShape:
@@ -42,6 +43,7 @@ def asked_of(request: Request) -> str:
 class QuietKeep:
     """What `Keep` asks, answered by no: a dialect says what it does otherwise."""
 
+    prefix = OURS
     follows_catalog = False
     files: tuple[str, ...] = ()
 
@@ -49,7 +51,7 @@ class QuietKeep:
         return None
 
     def taken(self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -> Schema:
-        return take(schema, given, naming_of)
+        return take(schema, given, naming_of, self.prefix)
 
     def adopt(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
         return schema

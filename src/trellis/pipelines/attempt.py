@@ -182,7 +182,7 @@ class Attempt:
         schema = stored if given is None else self.dialect.keep.taken(stored, given, self._naming)
         for feed in self.job.feeds:
             schema = self.dialect.keep.prepare(schema, feed.request, self._naming(schema))
-        judged = judge(stored, schema)
+        judged = judge(stored, schema, self.dialect.keep.prefix)
         return judged if self.destination.abilities.nested_types else without_nested_types(judged)
 
     def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from trellis.destinations.base import CatalogTable, Destination
 from trellis.dialects import get_dialect
+from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import Keep
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, DropColumn, DropTable, compare
-from trellis.schema.document import from_json
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.system import is_system
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
+from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect, Request
 from trellis.evolution.loading import Mode, Strategy
 from trellis.pipelines.config import read_text
-from trellis.schema.document import from_json, from_yaml
 from trellis.schema.model import Column, Schema
 
 Given = Schema | str | Path | Mapping[str, Any]

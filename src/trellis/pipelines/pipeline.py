@@ -13,6 +13,7 @@ from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, 
 from trellis.destinations.waiting import Waits
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
+from trellis.dialects.documents import from_json
 from trellis.engine.input.records import Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
@@ -32,7 +33,7 @@ from trellis.pipelines.runner import Carrier
 from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.source_job import job_of, source_of, undeclared
 from trellis.pipelines.storage import current_storage
-from trellis.schema.document import from_dict, from_json, to_dict
+from trellis.schema.document import from_dict, to_dict
 from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
@@ -76,17 +77,18 @@ class Pipeline:
         engine_of(self.engine, self.master, self.remote)
         if self.staging is not None:
             self.staging = absolute(self.staging)
-        self._folders = SchemaFolders(self.import_schema, self.export_schema)
         self.destination: Destination = open_destination(self.to)
         if isinstance(self.destination, Waits):
             self.destination.say = lambda said: self.tell(said, 0, None)
         self._dialect: Dialect = get_dialect(self.dialect)
-        wanted = self.destination.abilities.naming if "naming" in self._dialect.keep.options else None
+        keep = self._dialect.keep
+        self._folders = SchemaFolders(self.import_schema, self.export_schema, keep.prefix)
+        wanted = self.destination.abilities.naming if "naming" in keep.options else None
         if self.naming is not None:
             self.settings = {**self.settings, "naming": self.naming}
         elif wanted is not None:
             self.settings = {"naming": wanted, **self.settings}
-        self.settings = with_files(self.settings, self._dialect.keep.files)
+        self.settings = with_files(self.settings, keep.files)
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
         )

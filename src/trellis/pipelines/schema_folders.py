@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import SchemaError, UsageError
-from trellis.schema.document import from_json, from_yaml, to_yaml
+from trellis.schema.document import to_yaml
 from trellis.schema.model import Schema
-from trellis.schema.system import is_system
+from trellis.schema.system import OURS, is_system
 from trellis.schema.version import content_hash
 
 _ENDINGS = (".schema.yaml", ".schema.json")
@@ -20,6 +21,8 @@ class SchemaFolders:
 
     imports: str | None = None
     exports: str | None = None
+    prefix: str = OURS
+    """What the names of the dialect's own tables begin with."""
 
     def imported(self, stored: Schema) -> Schema:
         """The stored schema, or the one of the file if that says something new. Raises SchemaError."""
@@ -32,7 +35,7 @@ class SchemaFolders:
         found = content_hash(said)
         if found == stored.imported_hash:
             return stored
-        system = {name: table for name, table in stored.tables.items() if is_system(name)}
+        system = {name: table for name, table in stored.tables.items() if is_system(name, self.prefix)}
         return replace(
             said,
             tables={**system, **said.tables},

@@ -8,6 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from trellis.dialects import get_dialect, names
 from trellis.engine.input.filtered import Away, TurnedAway
 from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import ItemRecords, Records
@@ -57,9 +58,12 @@ def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records:
     sources = dict(state.get("sources") or {})
     made = extract(source, sources.get(source.name) or {}, schema)
     if made.state and not keep.journal().states:
+        able = [name for name in names() if get_dialect(name).keep.journal().states]
+        way = (
+            f"load it with the dialect {' or '.join(able)}" if able else "nor has any other that is installed"
+        )
         raise UsageError(
-            f"source {source.name} keeps a state or a cursor, and this dialect has no table for it; "
-            "load it with the dialect dlt"
+            f"source {source.name} keeps a state or a cursor, and this dialect has no table for it; {way}"
         )
     if made.state or source.name in sources:
         sources[source.name] = made.state

@@ -9,7 +9,6 @@ from typing import Any
 
 from trellis.schema.form import column_keys, plain, said, table_keys
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
-from trellis.schema.system import is_system
 
 PROCESSING = frozenset({"x-normalizer", "x-loader", "x-extractor"})
 KEYS = frozenset({"primary_key", "unique"})
@@ -179,18 +178,15 @@ class ChangeSchema:
 def compare(
     before: Schema | None,
     after: Schema,
-    system: bool = True,
     processing: bool = False,
 ) -> tuple[Change, ...]:
     """The changes that lead from one schema to the other: what is gone, then table by table.
 
-    `system=False` leaves out the tables Trellis keeps for itself; `processing=True` takes in the notes of
-    the normalizer, such as whether a table has seen data. Neither the order of columns nor the settings
-    are compared here: for the latter see `compare_settings`.
+    `processing=True` takes in the notes of the normalizer, such as whether a table has seen data. Neither
+    the order of columns nor the settings are compared here: for the latter see `compare_settings`.
     """
     old = before.tables if before else {}
-    found = (*_dropped(old.values(), after), *_tables(old, after, processing))
-    return tuple(each for each in found if system or not is_system(each.table))
+    return (*_dropped(old.values(), after), *_tables(old, after, processing))
 
 
 def retyped(before: Schema, after: Schema) -> dict[str, list[str]]:

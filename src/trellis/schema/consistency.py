@@ -10,28 +10,30 @@ from typing import Any
 
 from trellis.errors import nearest
 from trellis.schema.checks import Fault
+from trellis.schema.history import HistoryColumns
 from trellis.schema.naming import CONVENTIONS
 from trellis.schema.validate import faults
 
 KEYED = ("upsert", "insert-only")
-VALIDITY = (("x-valid-from", "_dlt_valid_from"), ("x-valid-to", "_dlt_valid_to"))
 ALONE = ("dedup_sort", "hard_delete", "x-valid-from", "x-valid-to", "x-row-version")
 """Hints that one column of a table has."""
 
 Keys = Mapping[str, Any]
 
 
-def all_faults(document: Any) -> tuple[Fault, ...]:
+def all_faults(document: Any, history: HistoryColumns | None = None) -> tuple[Fault, ...]:
     """All that is wrong with a document, key by key and between keys.
+
+    `history` are the columns of a table with the strategy scd2 that names none.
 
     >>> up = {"write_disposition": "merge", "x-merge-strategy": "upsert"}
     >>> [str(each) for each in all_faults({"name": "shop", "tables": {"t": up}})]
     ['tables.t.x-merge-strategy: upsert needs a primary key: give a column primary_key: true']
     """
-    return (*faults(document), *_contradictions(document))
+    return (*faults(document), *_contradictions(document, history))
 
 
-def _contradictions(document: Any) -> Iterator[Fault]:
+def _contradictions(document: Any, history: HistoryColumns | None) -> Iterator[Fault]:
     if not isinstance(document, Mapping):
         return
     yield from _naming(_mapping(document.get("normalizers")))
@@ -44,7 +46,7 @@ def _contradictions(document: Any) -> Iterator[Fault]:
         yield from _numbers(at, columns)
         yield from _own_columns(at, table, columns)
         if not table.get("parent") and table.get("write_disposition") == "merge":
-            yield from _strategy(at, table, columns)
+            yield from _strategy(at, table, columns, history)
 
 
 def _mapping(value: Any) -> Keys:
@@ -94,16 +96,20 @@ def _own_columns(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) 
                 yield Fault(path, f"the table has no column {name!r}{nearest(name, columns)}")
 
 
-def _strategy(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
+def _strategy(
+    at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys], history: HistoryColumns | None
+) -> Iterator[Fault]:
     strategy, where = table.get("x-merge-strategy"), (*at, "x-merge-strategy")
     if strategy in KEYED and not any(keys.get("primary_key") for keys in columns.values()):
         yield Fault(where, f"{strategy} needs a primary key: give a column primary_key: true")
     if strategy != "scd2":
         return
-    for hint, usual in VALIDITY:
+    valid_from, valid_to = history[:2] if history else (None, None)
+    for hint, usual in (("x-valid-from", valid_from), ("x-valid-to", valid_to)):
         name = next((each for each, keys in columns.items() if keys.get(hint)), usual)
-        if name not in columns:
-            yield Fault(where, f"scd2 needs a column with {hint}: add {usual} with it, of type timestamp")
+        if name is None or name not in columns:
+            says = f"scd2 needs a column with {hint}: add {usual or 'one'} with it, of type timestamp"
+            yield Fault(where, says)
         elif columns[name].get("data_type") != "timestamp":
             found = columns[name].get("data_type")
             says = f"a column with {hint} is a timestamp, not {found or 'without a type'}"

@@ -16,7 +16,7 @@ from typing import Any
 
 from trellis.errors import SchemaError
 from trellis.schema.form import Document, mappings, schema_of, to_dict
-from trellis.schema.migrate import migrate
+from trellis.schema.migrate import Upgrade, migrate, no_upgrade
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.rules import HINTS
 from trellis.schema.validate import Fault, Path, check, faults, no_lines
@@ -32,8 +32,9 @@ def from_dict(
     where: str = "schema",
     line_of: Callable[[Path], int | None] = no_lines,
     find: Callable[[Any], tuple[Fault, ...]] = faults,
+    upgrade: Upgrade = no_upgrade,
 ) -> Schema:
-    """The schema of a document, of this engine or an older one. Its version stays as it was stored.
+    """The schema of a document, of this engine or one that `upgrade` knows. Its version stays as stored.
 
     Raises DocumentError with all that `find` finds wrong.
 
@@ -42,7 +43,7 @@ def from_dict(
     """
     if not isinstance(document, Mapping):
         raise SchemaError(f"{where}: a schema document is a mapping, not {document!r}")
-    current = settle(migrate(document, where))
+    current = settle(migrate(document, where, upgrade))
     check(current, where, line_of, find)
     schema = schema_of(current)
     return replace(schema, tables={name: with_defaults(each) for name, each in schema.tables.items()})
@@ -141,9 +142,12 @@ def declared(schema: Schema) -> Schema:
 
 
 def from_yaml(
-    text: str, where: str = "schema.yaml", find: Callable[[Any], tuple[Fault, ...]] = faults
+    text: str,
+    where: str = "schema.yaml",
+    find: Callable[[Any], tuple[Fault, ...]] = faults,
+    upgrade: Upgrade = no_upgrade,
 ) -> Schema:
-    """The schema of a YAML document; `where` is the file's name, for errors, `find` what is looked for."""
+    """The schema of a YAML document; `where` is the file's name, for errors; the others as in `from_dict`."""
     from trellis.schema.yaml_text import read
 
     document, lines = read(text, where)
@@ -151,7 +155,7 @@ def from_yaml(
     def line_of(path: Path) -> int | None:
         return next((lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in lines), None)
 
-    return from_dict(document, where, line_of, find)
+    return from_dict(document, where, line_of, find, upgrade)
 
 
 def to_json(schema: Schema, pretty: bool = False) -> str:
@@ -163,11 +167,14 @@ def to_json(schema: Schema, pretty: bool = False) -> str:
 
 
 def from_json(
-    text: str, where: str = "schema.json", find: Callable[[Any], tuple[Fault, ...]] = faults
+    text: str,
+    where: str = "schema.json",
+    find: Callable[[Any], tuple[Fault, ...]] = faults,
+    upgrade: Upgrade = no_upgrade,
 ) -> Schema:
-    """The schema of a JSON document; `where` is the file's name, for errors, `find` what is looked for.
+    """The schema of a JSON document; `where` is the file's name, for errors; the others as in `from_dict`.
 
-    A document may be packed, as dlt stores long ones: zlib in base64.
+    A document may be packed, as long ones are stored: zlib in base64.
     """
     if not text.lstrip().startswith(("{", "[")):
         with suppress(ValueError, zlib.error):
@@ -176,4 +183,4 @@ def from_json(
         document = json.loads(text)
     except (ValueError, RecursionError) as why:
         raise SchemaError(f"{where}: not valid JSON: {why}") from why
-    return from_dict(document, where, find=find)
+    return from_dict(document, where, find=find, upgrade=upgrade)

@@ -11,24 +11,25 @@ from trellis.errors import SchemaError
 from trellis.schema.form import plain
 from trellis.schema.merge import normalize_table, unify
 from trellis.schema.model import Schema, Settings
-from trellis.schema.naming import Naming, get_naming
+from trellis.schema.naming import Naming, naming_of
 from trellis.schema.rules import merge_hints, update_preferred_types
-from trellis.schema.system import is_system
+from trellis.schema.system import OURS, is_system
 
 CHANGE_ALLOWED = "allow_identifier_change_on_table_with_data"
 
 
-def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -> Schema:
+def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming], prefix: str = OURS) -> Schema:
     """The schema with the settings, the normalizers and the tables of the given one.
 
     Rules are added to the rules there are; a list of detections or a contract replaces the old one. A
-    column that is of two types is an error, and so are new names for tables that hold data.
+    column that is of two types is an error, and so are new names for tables that hold data. `prefix` is that
+    of the dialect's own tables, whose names stay.
     """
     normalizers = _over(plain(schema.normalizers), plain(given.normalizers))
     taken = replace(schema, normalizers=MappingProxyType(normalizers))
     naming = naming_of(taken)
     if naming.name != naming_of(schema).name and not normalizers.get(CHANGE_ALLOWED):
-        _refuse_new_names(schema, naming.name)
+        _refuse_new_names(schema, naming.name, prefix)
     _normalize_propagation(normalizers, naming)
     settings = _settings(schema.settings, given.settings, naming)
     tables = [normalize_table(each, naming) for each in given.tables.values()]
@@ -38,8 +39,10 @@ def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]) -
     )
 
 
-def follow(schema: Schema, convention: str) -> Schema:
-    """The schema with this naming convention; tables without data get names by it.
+def follow(
+    schema: Schema, convention: str, naming_of: Callable[[Schema], Naming] = naming_of, prefix: str = OURS
+) -> Schema:
+    """The schema with this naming convention; tables without data get names by it. `prefix` as in `take`.
 
     Raises SchemaError where tables hold data under names by another, unless the schema allows that.
 
@@ -47,14 +50,14 @@ def follow(schema: Schema, convention: str) -> Schema:
     >>> list(follow(Schema("shop", {"Items": Table("Items")}), "sql_ci_v1").tables)
     ['items']
     """
-    naming = get_naming(convention)
-    if naming.name == get_naming(_names(schema)).name:
+    named = with_normalizers(schema, {"names": convention})
+    naming = naming_of(named)
+    if naming.name == naming_of(schema).name:
         return schema
     if not schema.normalizers.get(CHANGE_ALLOWED):
-        _refuse_new_names(schema, naming.name)
-    named = with_normalizers(schema, {"names": convention})
+        _refuse_new_names(schema, naming.name, prefix)
     tables = [
-        each if each.seen_data or is_system(each.name) else normalize_table(each, naming)
+        each if each.seen_data or is_system(each.name, prefix) else normalize_table(each, naming)
         for each in schema.tables.values()
     ]
     return replace(named, tables={each.name: each for each in tables})
@@ -65,8 +68,9 @@ def with_normalizers(schema: Schema, said: Mapping[str, Any]) -> Schema:
     return replace(schema, normalizers=MappingProxyType({**schema.normalizers, **said}))
 
 
-def _refuse_new_names(schema: Schema, new: str) -> None:
-    full = [each.name for each in schema.tables.values() if each.seen_data and not is_system(each.name)]
+def _refuse_new_names(schema: Schema, new: str, prefix: str) -> None:
+    tables = (table for table in schema.tables.values() if table.seen_data)
+    full = [table.name for table in tables if not is_system(table.name, prefix)]
     if full:
         raise SchemaError(
             f"schema {schema.name}: identifiers frozen: {', '.join(full)} hold data under names by "

@@ -224,10 +224,6 @@ def naming_of(schema: Schema, max_length: int | None = None) -> Naming:
 def _convention(name: str) -> Convention:
     if name in CONVENTIONS:
         return CONVENTIONS[name]
-    if name.startswith("dlt."):  # documents of dlt may name its own conventions by their module
-        for part in name.split("."):
-            if part in CONVENTIONS:
-                return CONVENTIONS[part]
     if "." in name:
         return _custom(name)
     raise UsageError(f"no naming convention {name!r}{nearest(name, CONVENTIONS)}")
@@ -246,7 +242,4 @@ def _custom(name: str) -> Convention:
         ) from why
     sensitive = getattr(custom, "is_case_sensitive", getattr(custom, "case_sensitive", False))
     separator = getattr(custom, "PATH_SEPARATOR", getattr(custom, "separator", "__"))
-    found = Convention(name, clean, bool(sensitive() if callable(sensitive) else sensitive), separator)
-    if not clean("_dlt_loads").startswith(clean("_dlt")):
-        raise SchemaError(f"naming convention {name!r} loses the prefix _dlt of system tables: keep it")
-    return found
+    return Convention(name, clean, bool(sensitive() if callable(sensitive) else sensitive), separator)

@@ -1,7 +1,7 @@
 """YAML to plain values and back, with the line of every key.
 
-Read by the rules that dlt writes by (YAML 1.1: `yes` and `no` are flags, `1_000` is a number), save that
-a key is always text, and so is a date: a document holds what JSON can hold.
+Read by the rules of YAML 1.1 (`yes` and `no` are flags, `1_000` is a number), save that a key is always text,
+and so is a date: a document holds what JSON can hold.
 """
 
 from __future__ import annotations

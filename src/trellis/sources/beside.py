@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import SchemaError, UsageError
-from trellis.schema.document import PROCESSING, from_json, from_yaml
+from trellis.schema.document import PROCESSING
 from trellis.schema.model import Extra, Schema, Table
 
 ENDINGS = (".schema.yaml", ".schema.yml", ".schema.json")

@@ -1,4 +1,4 @@
-"""Short hashes of values, by which rows at the edge of a cursor are known again. As dlt writes them."""
+"""Short hashes of values, by which rows at the edge of a cursor are known again."""
 
 from __future__ import annotations
 

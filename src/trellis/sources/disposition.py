@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from trellis.dialects.dlt.disposition import VALIDITY, versioned
+from trellis.dialects import history_columns
 from trellis.errors import SchemaError, nearest
+from trellis.schema.history import HistoryColumns, versioned
 from trellis.schema.model import Table
-from trellis.schema.system import ROW_ID
 
 DISPOSITIONS = ("append", "replace", "merge", "skip")
 MERGE_STRATEGIES = ("delete-insert", "upsert", "insert-only", "scd2")
@@ -32,9 +32,8 @@ def disposition(table: Table, said: str | Mapping[str, Any]) -> Table:
     The strategy scd2 adds the columns of validity and of the row version, behind the declared ones; where
     they are declared already they keep their place and what is said of them.
 
-    >>> made = disposition(Table("t"), {"disposition": "merge", "strategy": "scd2"})
-    >>> list(made.columns), made.hints["x-merge-strategy"]
-    (['_dlt_valid_from', '_dlt_valid_to', '_dlt_id'], 'scd2')
+    >>> disposition(Table("t"), {"disposition": "merge", "strategy": "upsert"}).hints["x-merge-strategy"]
+    'upsert'
     """
     where = f"table {table.name}: write_disposition"
     if isinstance(said, str):
@@ -79,14 +78,18 @@ def _merge(table: Table, said: Mapping[str, Any], where: str) -> Table:
 
 
 def _history(table: Table, said: Mapping[str, Any], where: str) -> Table:
-    names = said.get("validity_column_names") or VALIDITY
+    usual = history_columns()
+    if usual is None:
+        raise SchemaError(f"{where}: no dialect that is installed keeps versions of rows; leave scd2 out")
+    names = said.get("validity_column_names") or usual[:2]
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:
         raise SchemaError(f"{where}.validity_column_names is {names!r}: name two columns, from and to")
     active = _moment(said.get("active_record_timestamp"), f"{where}.active_record_timestamp")
     if "boundary_timestamp" in said:
         boundary = _moment(said["boundary_timestamp"], f"{where}.boundary_timestamp")
         table = table.with_hints(**{"x-boundary-timestamp": boundary})
-    return versioned(table, names[0], names[1], said.get("row_version_column_name") or ROW_ID, active)
+    version = said.get("row_version_column_name") or usual.version
+    return versioned(table, HistoryColumns(names[0], names[1], version), active)
 
 
 def _one_of(word: Any, choices: Sequence[str], where: str) -> str:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from trellis.dialects.documents import naming_of
 from trellis.errors import SchemaError, nearest
 from trellis.evolution.contract import expand
 from trellis.schema import document
 from trellis.schema.form import plain, table_of, to_dict
 from trellis.schema.merge import adopt, merge_table, parents_first
 from trellis.schema.model import DataType, Schema, Settings, Table
-from trellis.schema.naming import Naming, naming_of
+from trellis.schema.naming import Naming
 from trellis.schema.rules import merge_hints, update_preferred_types
 from trellis.schema.validate import DETECTIONS, TABLE
 from trellis.sources.columns import columns_of

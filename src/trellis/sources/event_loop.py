@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 AT_ONCE = 20
-"""How many awaitables of one resource run at the same time, as in dlt."""
+"""How many awaitables of one resource run at the same time."""
 
 _END = object()
 

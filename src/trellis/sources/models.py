@@ -1,7 +1,7 @@
 """pydantic models as columns (spec dlt.md, sections 6 and 13). pydantic is never imported from here.
 
-A model may carry `dlt_config`, a dict: `skip_nested_types` leaves out lists and dicts and takes the fields
-of a nested model as columns `outer__inner`.
+A model may carry a dict named after the default dialect, `NAME_config`; `skip_nested_types` in it leaves out
+lists and dicts and takes the fields of a nested model as columns `outer__inner`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
+from trellis.dialects import DEFAULT_DIALECT
 from trellis.schema.model import Column, DataType
 from trellis.schema.naming import get_naming
 
@@ -61,7 +62,8 @@ def columns_of_model(model: Any) -> dict[str, Column]:
     if variants := _variants(model):
         each_has = [columns_of_model(each) for each in variants]
         return {name: each for name, each in each_has[0].items() if all(name in has for has in each_has)}
-    flat = bool((getattr(model, "dlt_config", None) or {}).get("skip_nested_types"))
+    settings = getattr(model, f"{DEFAULT_DIALECT}_config", None) or {}
+    flat = bool(settings.get("skip_nested_types"))
     columns: dict[str, Column] = {}
     for field_name, field in model.model_fields.items():
         columns.update(_of_field(field.alias or field_name, field.annotation, flat))

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from trellis.dialects.dlt.name import naming_of
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Schema, Table
-from trellis.schema.naming import naming_of
 from trellis.schema.shorten import shorten
 from trellis.warehouses import statements as sql
 from trellis.warehouses.statements import ColumnDefinition, Layout, cost_of

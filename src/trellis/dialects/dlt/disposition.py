@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timezone
 
-from trellis.dialects.dlt.system import PREFIX, ROW_ID
+from trellis.dialects.dlt.system import HISTORY, PREFIX, ROW_ID
 from trellis.dialects.dlt.whole import keyed_load, without_ids
 from trellis.errors import SchemaError
 from trellis.evolution.loading import ChainLoad, History, Load, Mode, Strategy
-from trellis.schema.merge import merge_column
-from trellis.schema.model import Column, Schema, Table
-
-VALIDITY = ("_dlt_valid_from", "_dlt_valid_to")
+from trellis.schema.model import Schema, Table
 
 
 def chain_loads(
@@ -46,8 +43,8 @@ def version_column(table: Table) -> str | None:
 
 def history_of(table: Table, now: datetime) -> History:
     """How a table with the strategy scd2 keeps its versions. Raises SchemaError."""
-    valid_from = table.column_with("x-valid-from") or VALIDITY[0]
-    valid_to = table.column_with("x-valid-to") or VALIDITY[1]
+    valid_from = table.column_with("x-valid-from") or HISTORY.valid_from
+    valid_to = table.column_with("x-valid-to") or HISTORY.valid_to
     said = table.columns[valid_to].hint("x-active-record-timestamp") if valid_to in table.columns else None
     return History(
         version=version_column(table) or ROW_ID,
@@ -71,34 +68,3 @@ def _moment(table: str, hint: str, value: object) -> datetime | None:
     if found is None:
         return None
     return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found.astimezone(timezone.utc)
-
-
-def versioned(
-    table: Table,
-    valid_from: str = VALIDITY[0],
-    valid_to: str = VALIDITY[1],
-    version: str = ROW_ID,
-    until: object = None,
-    known: Table | None = None,
-) -> Table:
-    """The partial table with the columns that scd2 needs, behind those that are declared.
-
-    A role that a column of it, or of the `known` table, has already is not given twice.
-    """
-    roles = (
-        Column(valid_from, "timestamp", nullable=True).with_hints(**{"x-valid-from": True}),
-        Column(valid_to, "timestamp", nullable=True).with_hints(
-            **{"x-valid-to": True, "x-active-record-timestamp": until}
-        ),
-        Column(version, nullable=False).with_hints(
-            **{"x-row-version": True, "unique": False, "row_key": False}
-        ),
-    )
-    there = (*table.columns.values(), *(known.columns.values() if known else ()))
-    marks = ("x-valid-from", "x-valid-to", "x-row-version")
-    taken = {mark for mark in marks for column in there if column.hint(mark)}
-    needed = (c for c in roles if not any(c.hint(mark) for mark in taken))
-    declared = table.columns
-    return table.with_columns(
-        *(merge_column(declared[c.name], c) if c.name in declared else c for c in needed)
-    )

@@ -10,6 +10,7 @@ from typing import Any
 from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.disposition import chain_loads, version_column
 from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.name import naming_of
 from trellis.dialects.dlt.normalizer import OPTION, is_own, with_normalizer
 from trellis.dialects.dlt.own import own_class
 from trellis.dialects.dlt.own_keys import own_keys, refuse_orphans, refuse_unlinked
@@ -77,7 +78,7 @@ class DltKeep(QuietKeep):
         if CHANGE_ALLOWED in settings:
             schema = with_normalizers(schema, {CHANGE_ALLOWED: switched(settings, CHANGE_ALLOWED)})
         naming = settings.get("naming")
-        return schema if naming is None else follow(schema, str(naming))
+        return schema if naming is None else follow(schema, str(naming), naming_of, PREFIX)
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
         if is_own(schema):

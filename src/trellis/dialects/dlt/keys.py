@@ -19,11 +19,11 @@ from typing import Any
 
 import orjson
 
+from trellis.dialects.dlt.system import PREFIX
 from trellis.evolution.coerce import coerce
 from trellis.evolution.jsontext import number_text
 from trellis.evolution.values import HexBytes, Wei
 
-SYSTEM_PREFIX = "_dlt"
 _BYTES = 10  # of a digest
 _PADDED = 12  # the next size that is whole groups of three bytes, so of four characters
 _CHARS = 14
@@ -48,7 +48,7 @@ def content_hash_of_item(item: Mapping[str, Any]) -> str:
     >>> content_hash_of_item({"sku": "A-1", "qty": 3, "tags": ["x", "y"]})
     'bJIXJQGdlHrCrg'
     """
-    return _key(canonical({k: v for k, v in item.items() if not str(k).startswith(SYSTEM_PREFIX)}))
+    return _key(canonical({k: v for k, v in item.items() if not str(k).startswith(PREFIX)}))
 
 
 def child_key(parent_id: Any, table: str, idx: int) -> str:

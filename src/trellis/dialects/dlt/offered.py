@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trellis.dialects.dlt.system import PREFIX
 from trellis.schema.form import to_dict
 from trellis.schema.model import DataType, Schema
 from trellis.schema.naming import Naming
@@ -79,10 +80,10 @@ class OfferedSchema:
         return table
 
     def data_table_names(self) -> list[str]:
-        return [name for name in self.tables if not is_system(name)]
+        return [name for name in self.tables if not is_system(name, PREFIX)]
 
     def dlt_table_names(self) -> list[str]:
-        return [name for name in self.tables if is_system(name)]
+        return [name for name in self.tables if is_system(name, PREFIX)]
 
     def get_preferred_type(self, col_name: str) -> DataType | None:
         """The type that the settings give a new column of that name."""

@@ -8,6 +8,8 @@ from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
     from trellis.evolution.dialect import Dialect
+    from trellis.schema.form import Document
+    from trellis.schema.history import HistoryColumns
 
 
 def _dialect() -> Dialect:
@@ -16,4 +18,29 @@ def _dialect() -> Dialect:
     return Dlt()
 
 
-registration = Registration(dialect=_dialect, option_example="max_nesting=2")
+def _convention_name(name: str) -> str:
+    from trellis.dialects.dlt.name import convention_name
+
+    return convention_name(name)
+
+
+def _upgrade_document(document: Document, engine: int) -> bool:
+    from trellis.dialects.dlt.upgrade import upgrade_document
+
+    return upgrade_document(document, engine)
+
+
+def _history_columns() -> HistoryColumns:
+    from trellis.dialects.dlt.system import HISTORY
+
+    return HISTORY
+
+
+registration = Registration(
+    dialect=_dialect,
+    system_prefix="_dlt",
+    option_example="max_nesting=2",
+    history_columns=_history_columns,
+    convention_name=_convention_name,
+    upgrade_document=_upgrade_document,
+)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from trellis.dialects.dlt.disposition import versioned
+from trellis.dialects.dlt.system import HISTORY
 from trellis.evolution.dialect import Request
+from trellis.schema.history import versioned
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import NOTHING, Column, Schema, Table
 from trellis.schema.naming import Naming
@@ -30,7 +31,7 @@ def root_table(schema: Schema, request: Request, naming: Naming) -> Table:
         marks = (known.hints.get("x-normalizer") or {}) if known else {}
         hints["x-normalizer"] = {**marks, "max_nesting": request.max_nesting}
     made = Table(name, columns, description=declared.description, hints=hints or NOTHING)
-    return versioned(made, known=known) if request.strategy == "scd2" else made
+    return versioned(made, HISTORY, known=known) if request.strategy == "scd2" else made
 
 
 def nested_tables(request: Request, naming: Naming) -> Iterator[Table]:

@@ -1,7 +1,7 @@
 """Nested types of Arrow in a schema: what a column says of one, and what a Parquet file keeps of it.
 
 Spec dlt.md, sections 6, 15 and 18 (D-103 to D-105). A column of lists, maps or structs that is stored as such
-has the data type `json` and a hint that holds its Arrow type, written as dlt writes it.
+has the data type `json` and a hint that holds its Arrow type as text.
 """
 
 from __future__ import annotations

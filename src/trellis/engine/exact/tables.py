@@ -28,7 +28,7 @@ class Tables:
         return found
 
     def child(self, walk: TableWalk, slot: Slot, wrapped: bool) -> TableWalk:
-        """The table of a list. The objects that the list is in cost its rows nothing, as in dlt."""
+        """The table of a list. The objects that the list is in cost its rows nothing."""
         fragments = (*walk.fragments, *slot.fragments)
         return self._table(fragments, walk, walk.budget - wrapped - 1)
 

@@ -23,6 +23,7 @@ import pytest
 import trellis
 from dialects.dlt.conformance.warehouse import Opens, Warehouse
 from trellis.dialects.dlt.ddl import statements
+from trellis.dialects.dlt.references import references
 from trellis.dialects.dlt.system import new_schema
 from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.errors import SchemaError, TrellisError
@@ -31,7 +32,6 @@ from trellis.evolution.values import HexBytes, Wei
 from trellis.schema.document import from_yaml, to_dict, to_yaml
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import get_naming
-from trellis.schema.references import references
 from trellis.schema.rules import matches, merge_hints, update_preferred_types
 from trellis.schema.validate import DETECTIONS
 from trellis.schema.version import content_hash

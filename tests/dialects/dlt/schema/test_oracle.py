@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
+from trellis.dialects.dlt.references import references
 from trellis.dialects.dlt.system import STATE_TABLE, new_schema
+from trellis.dialects.dlt.upgrade import upgrade_document
 from trellis.errors import SchemaError
 from trellis.schema.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
 from trellis.schema.form import table_dict
 from trellis.schema.migrate import migrate
 from trellis.schema.model import Schema
 from trellis.schema.naming import CONVENTIONS, get_naming
-from trellis.schema.references import references
 from trellis.schema.version import bump, content_hash, document_hash, is_modified
 
 dlt = pytest.importorskip("dlt")
@@ -165,7 +166,7 @@ def test_engines_are_migrated_alike(engine: int) -> None:
 
     old = _of_engine(engine)
     theirs = without_descriptions(migrate_schema(copy.deepcopy(old), engine, 11))
-    ours = without_descriptions(migrate(old))
+    ours = without_descriptions(migrate(old, upgrade=upgrade_document))
     assert ours == theirs
     assert document_hash(ours) == document_hash(theirs)
 

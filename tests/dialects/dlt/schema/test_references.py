@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from trellis.dialects.dlt.references import Reference, references
 from trellis.dialects.dlt.system import new_schema
 from trellis.schema.model import Column, Table
-from trellis.schema.references import Reference, references
 
 ROW = Column("_dlt_id", "text").with_hints(row_key=True)
 ROOT = Column("_dlt_root_id", "text").with_hints(root_key=True)

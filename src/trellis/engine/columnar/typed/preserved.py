@@ -88,7 +88,7 @@ def _read(texts: pa.Array, column: Column) -> Fitted | None:
 
 def misfit(plan: Plan, root: TableWalk, field: Field, column: Column, file: str) -> Verdict:
     """What becomes of values that do not fit. Raises ContractError where nothing may."""
-    contract = contract_for(plan.schema, root.name)
+    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.keep.prefix)
     signed, room = "", "another type"
     if column.data_type == "bigint" and (wider := _UNSIGNED.get(value_type(field.arrow))) is not None:
         signed, room = ", which has a sign", wider

@@ -20,7 +20,8 @@ def widening(plan: Plan, root: TableWalk, field: Field, array: pa.Array) -> Kind
     """The kind of the values, if the column becomes wider for them; None where they have no place."""
     column = field.complete
     assert column is not None
-    if contract_for(plan.schema, root.name).data_type != "evolve" or field.type is None:
+    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.keep.prefix)
+    if contract.data_type != "evolve" or field.type is None:
         return None
     own = field.type.data_type
     if not _widens(plan, root, field, Kind(own, None, frozenset(DATA_TYPES) - {column.data_type})):

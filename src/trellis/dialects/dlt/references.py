@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trellis.dialects.dlt.system import LOAD_ID, LOADS, VERSION
 from trellis.schema.model import Schema, Table
 from trellis.schema.naming import Naming, get_naming
-from trellis.schema.system import LOAD_ID, LOADS, VERSION
 
 
 @dataclass(frozen=True)
