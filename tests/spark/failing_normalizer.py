@@ -37,12 +37,16 @@ def fail(what: str) -> None:
     if what == "slow":
         time.sleep(60)
     elif what == "spark":
-        os.kill(parent_of(os.getppid()), signal.SIGKILL)
+        os.kill(java_above(os.getpid()), signal.SIGKILL)
         time.sleep(60)
     elif what != "nothing":
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def parent_of(process: int) -> int:
-    """The JVM is the parent of the daemon that workers are forked from."""
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+def java_above(process: int) -> int:
+    """The JVM that a worker was forked for; nothing else may be killed, least of all process group 0."""
+    while process > 1:
+        if Path(f"/proc/{process}/comm").read_text() == "java\n":
+            return process
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    raise ProcessLookupError("no JVM above this process")
