@@ -118,7 +118,19 @@ class Keyring:
             return self.dialect.keep.root_keys(seed, rows)
         places = origins - self.first
         ids = self.dialect.keep.root_keys(seed, int(places.max()) + 1)
-        return ids if bool((np.diff(places, prepend=-1) == 1).all()) else [ids[at] for at in places.tolist()]
+        if bool((np.diff(places, prepend=-1) == 1).all()):
+            return ids
+        chosen = [ids[at] for at in places.tolist()]
+        if bool((np.diff(origins) == 0).any()):
+            self._tell_apart(chosen, place, _ordinals(origins))
+        return chosen
+
+    def _tell_apart(self, ids: list[str], place: str, ordinals: Sequence[int]) -> None:
+        """Give all rows of a record but the first an id of their own."""
+        others = [at for at, ordinal in enumerate(ordinals) if ordinal]
+        parents, numbers = [ids[at] for at in others], [ordinals[at] for at in others]
+        for at, own in zip(others, self.dialect.keep.child_keys(parents, place, numbers), strict=True):
+            ids[at] = own
 
     def tops(self, outer: str, parents: Sequence[int]) -> list[Any]:
         """The ids of the root rows above rows with these parents."""
