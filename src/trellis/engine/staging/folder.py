@@ -18,6 +18,7 @@ from trellis.errors import DestinationError, TrellisError
 
 CLAIM = "_owner"
 """The file in the home of a load that says which process it is of."""
+_REMOVED = ".removed"
 NOTE = b"Rows of a load of Trellis that is under way. Once it is over this folder may be deleted.\n"
 
 
@@ -81,18 +82,20 @@ class StagingFolder:
         except TrellisError:
             return
         if not kept:
-            _delete_claim_last(self.home)
+            _delete(self.home)
 
 
-def _delete_claim_last(home: str) -> None:
-    """So that what is left by a load that dies meanwhile is known as a dead one's."""
+def is_removed(name: str) -> bool:
+    """Whether a folder of this name is nobody's any more; no load has a name with a dot (`folder_name`)."""
+    return name.endswith(_REMOVED)
+
+
+def _delete(home: str) -> None:
+    """Take a folder away in one step: what is left by a load that dies meanwhile is known as nobody's."""
+    removed = f"{home}-{secrets.token_hex(4)}{_REMOVED}"
     with suppress(OSError):
-        for entry in os.scandir(home):
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            elif entry.name != CLAIM:
-                os.unlink(entry.path)
-    shutil.rmtree(home, ignore_errors=True)
+        os.rename(home, removed)
+        shutil.rmtree(removed, ignore_errors=True)
 
 
 def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:

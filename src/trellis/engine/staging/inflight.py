@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from trellis.engine.staging.folder import CLAIM, StagingFolder
+from trellis.engine.staging.folder import CLAIM, StagingFolder, is_removed
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import DestinationError
 
@@ -70,17 +71,13 @@ class InFlight:
 
 
 def _sweep(folder: Path, storage: Storage) -> None:
-    """Remove the staging folders of dead loads."""
-    homes = list(folder.iterdir()) if folder.is_dir() else []
-    for home in homes:
+    """Remove the staging folders of dead loads; one without a claim may be that of a load which begins."""
+    for home in list(folder.iterdir()) if folder.is_dir() else ():
         left = _read(home / CLAIM)
-        if left is not None and not _alive(left):
+        if is_removed(home.name):
+            shutil.rmtree(home, ignore_errors=True)
+        elif left is not None and not _alive(left):
             StagingFolder(str(home), str(left.get("rows", home)), storage).remove()
-        elif home.name != PENDING:
-            with suppress(
-                OSError
-            ):  # only an empty folder goes, left by a load that died as it made or removed it
-                home.rmdir()
 
 
 def _write(path: Path, note: dict[str, object]) -> None:
