@@ -82,7 +82,7 @@ def test_an_object_loads_as_the_same_local_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trellis.engine.input.records, "split_for", lambda files: 7_000)
+    monkeypatch.setattr(trellis.engine.input.records, "split_for", lambda *_: 7_000)
     data = content(tmp_path)
     (tmp_path / "raw").mkdir()
     for number in range(2):
