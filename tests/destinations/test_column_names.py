@@ -25,13 +25,11 @@ from sqlglot import exp
 import trellis
 from destinations.commits import Row, Warehouse
 from destinations.postgres_server import Server
-from dialects.rudderstack.conformance.loading import identify, track
 from trellis.destinations.base import ChainLoad, History, Reset
 from trellis.destinations.postgres.session import Session
 from trellis.destinations.sql.names import quoted
 from trellis.evolution.dialect import RowKeys
 from trellis.evolution.loading import KeyedLoad, Links, OnMatch
-from trellis.pipelines.discards import replay_discards
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Schema, Table
 
@@ -529,33 +527,6 @@ def cells_of(pipe: Pipeline, table: str, *others: str) -> list[tuple[Any, ...]]:
         (cell,) = {row[name] and json.dumps(parsed(row[name]), sort_keys=True) for name in as_json}
         shown.append((*(row[name] for name in others), cell and json.loads(cell)))
     return sorted(shown, key=repr)
-
-
-def test_events_with_properties_of_any_name(destination_url: str, names: list[str], words: Words) -> None:
-    """Tracks are replaced, users are filled, and a discard goes back into its row."""
-    one, two, three = (cell_of(words, number) for number in (1, 2, 3))
-    paths = [f"{path}.{name}" for name in names for path in ("track.properties", "identify.traits")]
-    settings = {"provider": "POSTGRES", "jsonPaths": paths}
-    with held_open(destination_url):
-        shop = Pipeline("shop", destination_url, dialect="rudderstack", settings=settings)
-        tracks = [track(number, price=number, **dict.fromkeys(names, one)) for number in (1, 2)]
-        shop.load([*tracks, identify("u", 1, plan="a", **dict.fromkeys(names, one))])
-        tracks = [track(2, price="NA", **dict.fromkeys(names, two)), track(3, **dict.fromkeys(names, three))]
-        shop.load([*tracks, identify("u", 2, plan="b")])
-        rows = [(1, 1, one), (2, None, two), (3, None, three)]
-        assert cells_of(shop, "sale", "id", "price") == rows
-        assert cells_of(shop, "users", "id", "plan") == [("u", "b", one)]
-        if not destination_url.startswith("parquet:"):  # where columns are not retyped by hand
-            by_hand(shop, "ALTER TABLE sale ALTER COLUMN price TYPE varchar")
-            assert replay_discards(shop).restored == {("sale", "price"): 1}
-            rows = [(1, "1", one), (2, "NA", two), (3, None, three)]
-            assert cells_of(shop, "sale", "id", "price") == rows
-
-
-def by_hand(pipe: Pipeline, statement: str) -> None:
-    kind, _, path = pipe.to.partition(":")
-    with duckdb.connect(path) if kind == "duckdb" else psycopg.connect(pipe.to) as db:
-        db.execute(statement)
 
 
 def test_records_with_keys_of_any_name(destination_url: str, names: list[str], words: Words) -> None:

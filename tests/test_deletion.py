@@ -1,0 +1,134 @@
+"""Each dialect is a folder that can be deleted: what remains imports, loads and keeps its tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from trellis.dialects import DEFAULT_DIALECT
+
+ROOT = Path(__file__).parents[1]
+DIALECTS = sorted(path.parent.name for path in (ROOT / "src/trellis/dialects").glob("*/registration.py"))
+SALE = {"type": "track", "messageId": "1", "event": "Sale", "receivedAt": "2024-02-29T10:00:00Z"}
+"""A record that every dialect takes."""
+IMPORT_ALL = """
+from importlib import import_module
+from pkgutil import walk_packages
+import trellis
+
+names = [module.name for module in walk_packages(trellis.__path__, "trellis.")]
+for name in names:
+    if not name.endswith(".__main__"):
+        import_module(name)
+print(*names, sep="\\n")
+"""
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """A copy of the project without one dialect."""
+
+    deleted: str
+    folder: Path
+
+    @property
+    def dialects(self) -> list[str]:
+        return [name for name in DIALECTS if name != self.deleted]
+
+    def run(self, *arguments: str, code: int = 0) -> str:
+        """What a Python of the copy prints; what it says on stderr where it is to fail."""
+        completed = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder / "src")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert completed.returncode == code, completed.stdout + completed.stderr
+        return completed.stderr if code else completed.stdout
+
+    def trellis(self, *arguments: str, code: int = 0) -> str:
+        return self.run("-m", "trellis.cli", *arguments, code=code)
+
+    def pytest(self, *arguments: str) -> str:
+        return self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
+
+
+@pytest.fixture(scope="module", params=DIALECTS)
+def remaining(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Remaining]:
+    folder, name = tmp_path_factory.mktemp(f"without-{request.param}"), str(request.param)
+    for part in ("src", "tests", "docs", "examples"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    shutil.rmtree(folder / "src/trellis/dialects" / name)
+    shutil.rmtree(folder / "tests/dialects" / name)
+    shutil.rmtree(folder / "tests/warehouses")  # golden files of what two dialects make of the catalogue
+    (folder / "sale.jsonl").write_text(json.dumps(SALE) + "\n")
+    yield Remaining(name, folder)
+    shutil.rmtree(folder)
+
+
+def test_there_are_dialects_to_delete() -> None:
+    assert DIALECTS
+
+
+def test_every_other_module_imports(remaining: Remaining) -> None:
+    modules = remaining.run("-c", IMPORT_ALL).split()
+    assert {f"trellis.dialects.{name}.dialect" for name in remaining.dialects} < {*modules}
+    assert not [module for module in modules if f".{remaining.deleted}" in module]
+
+
+def test_help_is_that_of_the_others(remaining: Remaining) -> None:
+    code = "from trellis.dialects import names; print(*names())"
+    assert remaining.run("-c", code).split() == remaining.dialects
+    for command in ((), ("load",), ("generate",)):
+        text = remaining.trellis(*command, "--help")
+        assert "Usage: trellis" in text
+        if remaining.deleted != DEFAULT_DIALECT:
+            assert remaining.deleted not in text
+
+
+def test_the_others_load(remaining: Remaining) -> None:
+    for name in remaining.dialects:
+        to = f"duckdb:{name}.duckdb"
+        report = json.loads(remaining.trellis("load", "sale.jsonl", "--to", to, "--dialect", name, "--json"))
+        assert (report["dialect"], report["rows"]["loaded"]) == (name, 1)
+        shown = json.loads(remaining.trellis("schema", "show", "--at", to, "--json"))
+        assert shown["tables"]
+
+
+def test_the_deleted_one_is_named_in_one_sentence(remaining: Remaining) -> None:
+    if remaining.deleted == DEFAULT_DIALECT:
+        assert remaining.trellis("load", "sale.jsonl", code=2) == (
+            f"error: the default dialect {DEFAULT_DIALECT} is not installed; choose another with "
+            f"--dialect NAME (dialect=NAME in Python): {' or '.join(remaining.dialects)}\n"
+        )
+    else:
+        error = remaining.trellis("load", "sale.jsonl", "--dialect", remaining.deleted, code=2)
+        assert error.startswith(f"error: there is no dialect {remaining.deleted!r}: ")
+        assert error.count("\n") == 1
+
+
+def test_the_other_tests_are_there_and_the_core_s_pass(remaining: Remaining) -> None:
+    collected = remaining.pytest("--collect-only", "tests")
+    assert {f"tests/dialects/{name}/" for name in remaining.dialects} <= {
+        "/".join(line.split("/")[:3]) + "/" for line in collected.splitlines() if line.startswith("tests/")
+    }
+    core = (
+        "test_imports.py",
+        "schema/test_version.py",
+        "schema/test_consistency.py",
+        "evolution/test_contract.py",
+    )
+    assert " passed" in remaining.pytest(*(f"tests/{path}" for path in core))
