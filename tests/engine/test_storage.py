@@ -326,18 +326,18 @@ def test_secrets_are_in_no_text(s3: S3Server) -> None:
 @pytest.mark.parametrize(
     ("location", "meant"),
     [
-        ("in/x", "/work/in/x"),
-        ("../x", "/work/../x"),
+        ("in/x", "/base/in/x"),
+        ("../x", "/base/../x"),
         ("/in/x", "/in/x"),
         ("file:///in/a%20b", "/in/a b"),
         ("file:/in/x", "/in/x"),
         ("file://localhost/in/x", "/in/x"),
-        ("file://in/x", "/work/in/x"),
+        ("file://in/x", "/base/in/x"),
         ("s3a://bucket/in/x", "s3a://bucket/in/x"),
     ],
 )
 def test_a_location_is_absolute(location: str, meant: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getcwd", lambda: "/work")
+    monkeypatch.setattr(os, "getcwd", lambda: "/base")
     assert absolute(location) == meant
 
 
