@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trellis.cli.console import by_parent, counted, cut, grid, indented, some
+from trellis.evolution.record import DUPLICATE_KEY
 from trellis.schema.compare import AddColumn, AddTable, Change, DropColumn, DropTable
 
 if TYPE_CHECKING:
@@ -205,5 +206,5 @@ def _balance(report: Report, out: Console) -> None:
 
 _MEANS = {
     "collision": "collision: another key of the record has the same column name",
-    "duplicate key": "duplicate key: a later value of the same key replaced it",
+    "duplicate key": DUPLICATE_KEY,
 }

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from trellis.engine.conform.choose import AnyConformer, conformer_of
-from trellis.engine.conform.learned import Conformed
+from trellis.engine.conform.outcome import Conformed
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows

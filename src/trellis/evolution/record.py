@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+DUPLICATE_KEY: Final = "duplicate key: a later value of the same key replaced it"
 
 
 class Lost(NamedTuple):

@@ -19,21 +19,20 @@ from trellis.engine.columnar.authored.regular import is_regular
 from trellis.engine.columnar.authored.typed import TypedRecords
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.columnar.typed.kinds import marked_rows
-from trellis.engine.conform.learned import Conformed
+from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.exact.text import count_keys, to_json
 from trellis.engine.input.blocks import Block, Split
-from trellis.engine.input.lines import BadLine, duplicates, has_long_number, may_repeat, record
+from trellis.engine.input.lines import has_long_number, replaced_values
 from trellis.engine.input.parquet import RowBatch
-from trellis.engine.plan import Counts, Discard, Plan, Reject
+from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import Keyring, TableBatch, array_of
 from trellis.engine.staging.column_defaults import plain_array
 from trellis.errors import ContractError
-from trellis.evolution.program import Made, RowProgram
-from trellis.evolution.record import Rejected, Stopped
+from trellis.evolution.program import RowProgram
+from trellis.evolution.record import DUPLICATE_KEY, Rejected, Stopped
 
 FEW: Final = 64
 """So many records are not divided any more."""
-_DOUBLED = "duplicate key: a later value of the same key replaced it"
 
 
 class AuthoredConformer:
@@ -112,10 +111,10 @@ class AuthoredConformer:
                 for start, end, clean in parts:
                     self._rows(split, first + start, batch.slice(start, end - start), clean, into)
                 return
-        made = _Making(self, split.path)
+        rows = _RecordRows(self, split.path, into)
         for at, item in enumerate(marked_rows(batch, self.program.kinds), first):
-            made.record(at, item, None)
-        made.close(seed, into)
+            rows.add_record(at, item, None)
+        rows.close(seed)
 
     def _take(self, read: Read, seed: bytes, into: Conformed) -> None:
         into.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
@@ -133,28 +132,21 @@ class AuthoredConformer:
         only: Sequence[int] | None = None,
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
-        made = _Making(self, name)
+        outcome = Conformed()
+        rows = _RecordRows(self, name, outcome)
         for at, item in enumerate(items, first):
-            made.record(at, item, None)
-        into = Conformed()
-        made.close(self._seed(Split(file, number, name), first), into)
-        return into
+            rows.add_record(at, item, None)
+        rows.close(self._seed(Split(file, number, name), first))
+        return outcome
 
     def _one_by_one(
         self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, into: Conformed
     ) -> None:
-        made = _Making(self, split.path)
-        wary = any(map(has_long_number, lines))
-        for at, line in enumerate(lines, first):
-            if not line or line.isspace():
-                continue
-            try:
-                item = record(line, wary)
-            except BadLine as bad:
-                made.reject(at, line, str(bad))
-                continue
-            made.record(at, item, line)
-        made.close(seed, into)
+        rows = _RecordRows(self, split.path, into)
+        big = any(map(has_long_number, lines))
+        for at, line, item in parse_records(enumerate(lines, first), big, into):
+            rows.add_record(at, item, line)
+        rows.close(seed)
 
     def keyed(self, batch: TableBatch, seed: bytes) -> TableBatch:
         keys = self.plan.dialect.system_columns.row_keys(self.plan.schema, self.table.name)
@@ -169,61 +161,44 @@ class AuthoredConformer:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
 
 
-class _Making:
-    """The rows of a block as they come."""
+class _RecordRows:
+    """The rows of records that go through the program one at a time."""
 
-    def __init__(self, conformer: AuthoredConformer, file: str) -> None:
+    def __init__(self, conformer: AuthoredConformer, file: str, outcome: Conformed) -> None:
         self.conformer = conformer
         self.program = conformer.program
         self.file = file
-        self.counts = Counts()
+        self.outcome = outcome
         self.rows: list[Mapping[str, Any]] = []
-        self.discards: list[Discard] = []
-        self.rejects: list[Reject] = []
 
-    def reject(self, at: int, line: bytes, reason: str, kind: str = "") -> None:
-        self.counts.read += 1
-        self.counts.rejected += 1
-        self.rejects.append(Reject(at, line, reason, kind))
-
-    def record(self, at: int, item: Any, line: bytes | None) -> None:
-        """`line` is what the record was read from."""
+    def add_record(self, at: int, item: Any, line: bytes | None) -> None:
+        """`line` is what the record was read from. Raises ContractError where it stops the load."""
         try:
             if not isinstance(item, Mapping):
                 raise Rejected("a record must be an object of names and values")
-            made = self.program(item)
+            result = self.program(item)
         except Rejected as bad:
             text = to_json(item).encode("utf-8", "backslashreplace") if line is None else line
-            self.reject(at, text, str(bad), bad.kind)
+            self.outcome.reject(at, text, str(bad), bad.kind)
             return
         except Stopped as bad:
             raise ContractError(f"{self.file or 'records'}, record {at + 1}: {bad}") from None
-        self.counts.read += 1
-        self.counts.dropped += made.dropped
-        self.counts.loaded += not made.dropped
-        self.rows += made.rows
-        self._note(at, made)
-        if line is not None and may_repeat((line,), count_keys(item)):
-            for key, value in duplicates(line):
-                if value is not None:
-                    self._discard(at, "", key, value, _DOUBLED)
-
-    def _note(self, at: int, made: Made) -> None:
-        for lost in made.lost:
+        self.outcome.counts.add(Counts(1, not result.dropped, 0, result.dropped))
+        self.rows += result.rows
+        for lost in result.lost:
             self._discard(at, lost.column, lost.path, lost.value, lost.reason)
-        if made.oddities:
-            self.conformer.oddities.update(made.oddities)
+        self.conformer.oddities.update(result.oddities)
+        if line is not None:
+            for key, value in replaced_values(line, count_keys(item)):
+                self._discard(at, "", key, value, DUPLICATE_KEY)
 
     def _discard(self, at: int, column: str, path: str, value: Any, reason: str) -> None:
         text = value if isinstance(value, str) else to_json(value)
-        self.discards.append(Discard(self.program.table, column, path, text, at, reason))
+        self.outcome.discards.append(Discard(self.program.table, column, path, text, at, reason))
 
-    def close(self, seed: bytes, into: Conformed) -> None:
-        """Add what was made to a block's outcome."""
+    def close(self, seed: bytes) -> None:
+        """Add the rows to the outcome."""
         self.conformer.oddities.update(self.program.taken())
-        into.counts.add(self.counts)
-        into.discards += self.discards
-        into.rejects += self.rejects
         if not self.rows:
             return
         table = self.conformer.table
@@ -232,7 +207,7 @@ class _Making:
             array = plain_array(table, column, [row.get(column.name) for row in self.rows])
             if array.null_count < len(array):
                 batch.columns[column.name] = array
-        into.batches.append(self.conformer.keyed(batch, seed))
+        self.outcome.batches.append(self.conformer.keyed(batch, seed))
 
 
 def _parts(size: int, bad: FastPathMiss) -> list[tuple[int, int, bool]]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from trellis.engine.conform.authored import AuthoredConformer
-from trellis.engine.conform.learned import Conformed, Conformer
+from trellis.engine.conform.learned import Conformer
+from trellis.engine.conform.outcome import Conformed
 from trellis.engine.conform.reshaped import ReshapeConformer
 from trellis.engine.conform.routed import SpreadConformer
 from trellis.engine.exact.routed_rows import Spreader

@@ -17,12 +17,13 @@ from trellis.engine.columnar.layout import Layout, layout_of
 from trellis.engine.columnar.rows import spread
 from trellis.engine.columnar.strict import FEW, FastPathMiss, Indexes, StrictReader
 from trellis.engine.columnar.typed.batch import TypedBatch
+from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.exact.walker import Walker
 from trellis.engine.input.blocks import Block, Split
-from trellis.engine.input.lines import BadLine, duplicates, has_long_number, may_repeat, record
+from trellis.engine.input.lines import BadLine, has_long_number, record, replaced_values
 from trellis.engine.input.parquet import RowBatch, rows_of
-from trellis.engine.plan import Counts, Discard, Plan, Reject
+from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.batches import Keyring, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
 from trellis.evolution.observe import Observations, Position
@@ -36,26 +37,10 @@ EXAMPLE_BYTES: Final = 1 << 18
 
 
 @dataclass
-class Conformed:
-    """One block's outcome. With `observed`, the schema has no place for some of it.
-
-    Then the lines numbered in `waiting` do not count yet; if it is None, nothing of the block does.
-    """
-
-    counts: Counts = field(default_factory=Counts)
-    batches: list[TableBatch] = field(default_factory=list)
-    discards: list[Discard] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
-    refusals: Counter[str] = field(default_factory=Counter)
-    observed: Observations | None = None
-    waiting: tuple[int, ...] | None = None
-
-
-@dataclass
 class _BlockWork:
     """The lines of a block, their numbers in the split, and what became of them so far.
 
-    `first` is the number of the first line of the whole block.
+    `first` is the number of the first line of the whole block, `waiting` the numbers of lines with news.
     """
 
     split: Split
@@ -63,9 +48,7 @@ class _BlockWork:
     numbers: Indexes
     first: int
     seed: bytes
-    counts: Counts = field(default_factory=Counts)
-    batches: list[TableBatch] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
+    outcome: Conformed = field(default_factory=Conformed)
     waiting: list[int] = field(default_factory=list)
 
 
@@ -145,9 +128,9 @@ class Conformer:
             half = len(indexes) // 2
             parts = (records.slice(0, half), indexes[:half]), (records.slice(half), indexes[half:])
             return np.concatenate([self._by_columns(work, *part) for part in parts])
-        work.batches += batches
+        work.outcome.batches += batches
         loaded = len(indexes) - len(misses)
-        work.counts.add(Counts(loaded, loaded))
+        work.outcome.counts.add(Counts(loaded, loaded))
         return indexes[misses]
 
     def _items(self, lines: pa.BinaryArray, indexes: Indexes) -> list[Any]:
@@ -237,20 +220,11 @@ class Conformer:
         """Walk the records of the lines with these indexes."""
         if not len(chosen):
             return
-        findings, counts, lines = self.walker.findings, work.counts, work.lines
+        findings, counts, lines = self.walker.findings, work.outcome.counts, work.lines
         texts = lines.to_pylist() if len(chosen) == len(lines) else lines.take(pa.array(chosen)).to_pylist()
-        wary = has_long_number(b"".join(texts))
-        for at, text in zip(work.numbers[chosen].tolist(), texts, strict=True):
-            line = text[:-1]
-            if not line or line.isspace():
-                continue
-            try:
-                item = record(line, wary)
-            except BadLine as bad:
-                counts.read += 1
-                counts.rejected += 1
-                work.rejects.append(Reject(at, line, str(bad)))
-                continue
+        numbered = zip(work.numbers[chosen].tolist(), (text[:-1] for text in texts), strict=True)
+        big = has_long_number(b"".join(texts))
+        for at, line, item in parse_records(numbered, big, work.outcome):
             keys, news = self.walker.keys, findings.news
             discards, losses = len(findings.discards), len(findings.losses)
             loaded = self._record(item, (self._file(work.split.file), work.split.number, at), counts)
@@ -261,15 +235,16 @@ class Conformer:
                 if len(self.examples) < EXAMPLES and len(line) < EXAMPLE_BYTES:
                     self.examples.append(line)
             elif loaded:
-                self._doubled(line, self.walker.keys - keys, at)
+                for key, value in replaced_values(line, self.walker.keys - keys):
+                    self.walker.duplicate(self.plan.table, key, value, at)
 
     def _conformed(self, work: _BlockWork) -> Conformed:
         """What the block became, rows in the order of the input."""
-        made = self._made(work.counts, work.rejects, work.seed, work.first)
-        made.batches = in_order_of_input([*work.batches, *made.batches])
+        outcome = self._closed(work.outcome, work.seed, work.first)
+        outcome.batches = in_order_of_input(outcome.batches)
         if self.walker.findings.observed:
-            made.observed, made.waiting = self.walker.findings.observed, tuple(sorted(work.waiting))
-        return made
+            outcome.observed, outcome.waiting = self.walker.findings.observed, tuple(sorted(work.waiting))
+        return outcome
 
     def _take_back(self, at: int, loaded: bool, counts: Counts) -> None:
         self.walker.take_back(at)
@@ -285,19 +260,11 @@ class Conformer:
         counts.dropped += not loaded
         return loaded
 
-    def _doubled(self, line: bytes, keys: int, at: int) -> None:
-        """JSON lets a key stand twice in one object; the last value counts, the others are discarded."""
-        if not may_repeat((line,), keys):
-            return
-        for key, value in duplicates(line):
-            if value is not None:
-                self.walker.duplicate(self.plan.table, key, value, at)
-
     def _finish(self, counts: Counts, seed: bytes, first: int) -> Conformed:
         observed = self.walker.findings.observed
         if observed:
             return Conformed(observed=observed)
-        return self._made(counts, [], seed, first)
+        return self._closed(Conformed(counts), seed, first)
 
     def untyped(self) -> set[tuple[str, str]]:
         """As `Tables.untyped`."""
@@ -316,12 +283,15 @@ class Conformer:
         """Rows of earlier blocks that were held back until there are more of them."""
         return []
 
-    def _made(self, counts: Counts, rejects: list[Reject], seed: bytes, first: int) -> Conformed:
+    def _closed(self, outcome: Conformed, seed: bytes, first: int) -> Conformed:
+        """The outcome of a block with what the walker holds of it."""
         findings = self.walker.findings
         self.walker.oddities.update(findings.losses)
-        discards = sorted(findings.discards, key=lambda discard: discard.line)
-        rejects = sorted(rejects, key=lambda reject: reject.line)
-        return Conformed(counts, self._batches(seed, first), discards, rejects, findings.refusals)
+        outcome.batches += self._batches(seed, first)
+        outcome.discards += sorted(findings.discards, key=lambda discard: discard.line)
+        outcome.rejects.sort(key=lambda reject: reject.line)
+        outcome.refusals.update(findings.refusals)
+        return outcome
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
         keyring = self._keyring(seed, first)

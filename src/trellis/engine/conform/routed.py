@@ -8,17 +8,25 @@ from typing import Any
 
 import orjson
 
-from trellis.engine.columnar.event_batcher import Line, Sorts
-from trellis.engine.conform.learned import Conformed, Conformer
+from trellis.engine.columnar.event_batcher import Sorts
+from trellis.engine.conform.learned import Conformer
+from trellis.engine.conform.outcome import Conformed, Line, parse_records
 from trellis.engine.exact.routed_rows import Became, Spreader
 from trellis.engine.exact.text import to_json
 from trellis.engine.input.blocks import Block, Split
-from trellis.engine.input.lines import SAFE, BadLine, duplicates, has_long_number, may_repeat, record
-from trellis.engine.plan import Counts, Discard, Plan, Reject
+from trellis.engine.input.lines import (
+    SAFE,
+    BadLine,
+    has_long_number,
+    may_repeat,
+    record,
+    replaced_values,
+)
+from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import TableBatch
 from trellis.errors import ContractError
 from trellis.evolution.observe import Position
-from trellis.evolution.record import Rejected
+from trellis.evolution.record import DUPLICATE_KEY, Rejected
 
 CHECKED = 2_000
 """Records whose keys are counted together."""
@@ -49,37 +57,29 @@ class SpreadConformer(Conformer):
         spreader, chosen = self.spreader, None if only is None else {*only}
         spreader.start()
         spreader.findings.file = split.path
-        counts, rejects, waiting = Counts(), [], []
-        wary = has_long_number(block.data, SAFE)
+        outcome, waiting = Conformed(), list[int]()
+        big = has_long_number(block.data, SAFE)
         seed = self._seed(self._file(split.file), split.number, block.offset)
         lines = [(at, line) for at, line in block.numbered if chosen is None or at in chosen]
-        batches: list[TableBatch] = []
         if self.sorts is not None:
-            batches, lines = self._by_recipe(lines, wary, counts, seed)
+            lines = self._by_recipe(lines, big, outcome, seed)
         done: list[tuple[int, bytes, Any]] = []
-        for at, line in lines:
+        for at, line, item in parse_records(lines, big, outcome):
             if len(done) >= CHECKED:
-                self._doubled_keys(done)
+                self._keep_replaced_values(done)
                 done.clear()
-            if not line or line.isspace():
-                continue
+            place = (self._file(split.file), split.number, at)
             try:
-                careful = wary and has_long_number(line, SAFE)
-                item = record(line, careful)
-                became = self._spread(item, (self._file(split.file), split.number, at), counts, careful)
-            except (BadLine, Rejected) as bad:
-                counts.read += 1
-                counts.rejected += 1
-                rejects.append(Reject(at, line, str(bad), getattr(bad, "kind", "")))
+                became = self._spread(item, place, outcome.counts, big and has_long_number(line, SAFE))
+            except Rejected as bad:
+                outcome.reject(at, line, str(bad), bad.kind)
                 continue
             if became == "waits":
                 waiting.append(at)
             else:
                 done.append((at, line, item))
-        self._doubled_keys(done)
-        made = self._told(counts, rejects, waiting, seed)
-        made.batches += batches
-        return made
+        self._keep_replaced_values(done)
+        return self._with_waiting(outcome, waiting, seed)
 
     def _learn_from(self, sample: Sequence[bytes]) -> None:
         """Spread records only to see what they look like."""
@@ -92,26 +92,24 @@ class SpreadConformer(Conformer):
         spreader.start()
         self.sorts = Sorts(spreader)
 
-    def _by_recipe(
-        self, lines: Sequence[Line], wary: bool, counts: Counts, seed: bytes
-    ) -> tuple[list[TableBatch], list[Line]]:
-        """The batches of ordinary records, and the other lines."""
+    def _by_recipe(self, lines: Sequence[Line], big: bool, outcome: Conformed, seed: bytes) -> list[Line]:
+        """Take ordinary records by the recipes of their sorts; the other lines."""
         assert self.sorts is not None
-        fit: list[Line] = []
+        candidates: list[Line] = []
         others: list[Line] = []
-        for each in lines:
-            line = each[1]
+        for numbered in lines:
+            line = numbered[1]
             whole = line.startswith(b"{") and line.endswith(b"}")
-            (fit if whole and not (wary and has_long_number(line, SAFE)) else others).append(each)
-        batches, left, done = self.sorts.rows(fit, self._keyring(seed))
-        counts.read += done
-        counts.loaded += done
-        return batches, sorted((*others, *left))
+            (candidates if whole and not (big and has_long_number(line, SAFE)) else others).append(numbered)
+        batches, left, done = self.sorts.rows(candidates, self._keyring(seed))
+        outcome.batches += batches
+        outcome.counts.add(Counts(done, done))
+        return sorted((*others, *left))
 
     def rest(self) -> list[TableBatch]:
-        made = super()._batches(b"", 0)
+        batches = super()._batches(b"", 0)
         self.spreader.forget()
-        return made
+        return batches
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
         held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
@@ -129,24 +127,22 @@ class SpreadConformer(Conformer):
         spreader, chosen = self.spreader, None if only is None else {*only}
         spreader.start()
         spreader.findings.file = name
-        counts, rejects, waiting = Counts(), [], []
+        outcome, waiting = Conformed(), list[int]()
         for at, item in enumerate(items, first):
             if chosen is not None and at not in chosen:
                 continue
             try:
-                if self._spread(item, (self._file(file), number, at), counts, wary=True) == "waits":
+                if self._spread(item, (self._file(file), number, at), outcome.counts, wary=True) == "waits":
                     waiting.append(at)
             except Rejected as bad:
-                counts.read += 1
-                counts.rejected += 1
-                rejects.append(Reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad)))
-        return self._told(counts, rejects, waiting, self._seed(self._file(file), number, first))
+                outcome.reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
+        return self._with_waiting(outcome, waiting, self._seed(self._file(file), number, first))
 
-    def _told(self, counts: Counts, rejects: list[Reject], waiting: Sequence[int], seed: bytes) -> Conformed:
-        made = self._made(counts, rejects, seed, 0)
+    def _with_waiting(self, outcome: Conformed, waiting: Sequence[int], seed: bytes) -> Conformed:
+        self._closed(outcome, seed, 0)
         if waiting:
-            made.observed, made.waiting = self.spreader.findings.observed, tuple(waiting)
-        return made
+            outcome.observed, outcome.waiting = self.spreader.findings.observed, tuple(waiting)
+        return outcome
 
     def _spread(self, item: Any, position: Position, counts: Counts, wary: bool) -> Became:
         became = self.spreader.spread(item, position, wary)
@@ -156,18 +152,15 @@ class SpreadConformer(Conformer):
             counts.dropped += became == "dropped"
         return became
 
-    def _doubled_keys(self, done: Sequence[tuple[int, bytes, Any]]) -> None:
-        """Keep what a later value of the same key of the same object replaced."""
+    def _keep_replaced_values(self, done: Sequence[tuple[int, bytes, Any]]) -> None:
+        """Discard what a later value of the same key of the same object replaced."""
         lines = [line for _, line, _ in done]
         if not may_repeat(lines, _keys_of([item for _, _, item in done], lines)):
             return
-        reason = "duplicate key: a later value of the same key replaced it"
         for at, line, item in done:
-            if may_repeat((line,), _keys_of(item, (line,))):
-                for key, value in duplicates(line):
-                    if value is not None:
-                        text = value if isinstance(value, str) else to_json(value)
-                        self.spreader.findings.discards.append(Discard("", "", key, text, at, reason))
+            for key, value in replaced_values(line, _keys_of(item, (line,))):
+                text = value if isinstance(value, str) else to_json(value)
+                self.spreader.findings.discards.append(Discard("", "", key, text, at, DUPLICATE_KEY))
 
 
 def _keys_of(value: Any, lines: Sequence[bytes]) -> int:

@@ -21,6 +21,7 @@ from trellis.engine.exact.text import count_keys
 from trellis.engine.plan import Plan, Row
 from trellis.errors import ContractError
 from trellis.evolution.observe import Position
+from trellis.evolution.record import DUPLICATE_KEY
 from trellis.schema.model import NOTHING
 
 LOW: Final = -(1 << 63)
@@ -58,8 +59,7 @@ class Walker:
     def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
         """Discard a value that another value under the same key of the same object replaced."""
         self.findings.line = line
-        reason = "duplicate key: a later value of the same key replaced it"
-        self.findings.discard(self.tables.root(raw), "", key, value, reason)
+        self.findings.discard(self.tables.root(raw), "", key, value, DUPLICATE_KEY)
 
     def take_back(self, origin: int) -> None:
         """Remove the rows of the last record."""

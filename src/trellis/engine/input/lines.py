@@ -72,6 +72,16 @@ def may_repeat(text: Sequence[bytes], keys: int) -> bool:
     return spaced and any(map(_SPACED_COLON.search, text))
 
 
+def replaced_values(line: bytes, keys: int) -> list[tuple[str, Any]]:
+    """(key, value) of every value but null that a later one of the same key of the same object replaced.
+
+    `keys` is how many keys the record has. JSON allows it; the last value counts.
+    """
+    if not may_repeat((line,), keys):
+        return []
+    return [(key, value) for key, value in duplicates(line) if value is not None]
+
+
 def duplicates(line: bytes) -> list[tuple[str, Any]]:
     """Every (key, value) that a later pair with the same key in the same object overwrote."""
     lost: list[tuple[str, Any]] = []
