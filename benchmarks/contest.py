@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from measure import Run, run, run_command
@@ -50,7 +53,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Result:
-    """One contender on one file: seconds and bytes, each the least of the runs; `note` is its own."""
+    """One contender on one file: seconds and bytes, each the median of the runs; `note` is its own."""
 
     contender: str
     data: Data
@@ -93,13 +96,12 @@ def contend(
     data: Data, names: Sequence[str], repeat: int, tell: Callable[[str], object], *options: str
 ) -> dict[str, Result]:
     """Each contender `repeat` times, in turn, so that a slow minute of the machine hits all of them."""
-    best: dict[str, Result] = {}
+    runs: dict[str, list[Result]] = {name: [] for name in names}
     for _ in range(repeat):
         for name in names:
             tell(f"{name}, {data.profile}, {data.rows:,} rows")
-            made = command(data) if name == COMMAND else _script(name, data, options)
-            best[name] = least(best[name], made) if name in best else made
-    return best
+            runs[name].append(command(data) if name == COMMAND else _script(name, data, options))
+    return {name: middle(results) for name, results in runs.items()}
 
 
 def command(data: Data) -> Result:
@@ -134,12 +136,26 @@ def _result(name: str, data: Data, made: Run) -> Result:
     )  # fmt: skip
 
 
-def least(one: Result, other: Result) -> Result:
-    """The better of two runs, figure by figure."""
-    if one.error or other.error:
-        return other if one.error else one
+def middle(results: Sequence[Result]) -> Result:
+    """The median of some runs, figure by figure; a run that failed, if one did."""
+    failed = next((result for result in results if result.error), None)
+    if failed is not None:
+        return failed
     figures = ("wall", "start", "first", "second", "cpu_first", "cpu_second")
-    least = {name: min(getattr(one, name), getattr(other, name)) for name in figures}
-    peak = {role: min(size, other.peak.get(role, size)) for role, size in one.peak.items()}
-    steps = one.steps if one.second <= other.second else other.steps
-    return replace(one, **least, peak=peak, steps=steps)
+    medians = {name: median(getattr(result, name) for result in results) for name in figures}
+    peak = {role: int(median(result.peak.get(role, 0) for result in results)) for role in results[0].peak}
+    nearest = min(results, key=lambda result: abs(result.second - medians["second"]))
+    return replace(nearest, **medians, peak=peak)
+
+
+def multiplied(folder: Path, real: Path, rows: int) -> Data:
+    """A file of so many rows, made of the real records of a JSON array again and again."""
+    path = folder / f"real-{real.stem}-{rows}.jsonl"
+    if not path.exists():
+        lines = [json.dumps(record, separators=(",", ":")) for record in json.loads(real.read_text())]
+        unfinished = path.with_suffix(".part")
+        with unfinished.open("w") as stream:
+            for line in islice(cycle(lines), rows):
+                stream.write(line + "\n")
+        unfinished.rename(path)
+    return Data(path, "real", rows, 0)

@@ -41,10 +41,10 @@ _WIDE = {"int": "BIGINT", "text": "STRING", "double": "DOUBLE", "bool": "BOOLEAN
 
 def spark_schema(profile: str, source: str) -> str:
     """The schema of a profile's records, as the columns of a Spark table."""
-    if profile in _SCHEMAS:
-        return _SCHEMAS[profile]
+    if profile.partition("_")[0] in _SCHEMAS:
+        return _SCHEMAS[profile.partition("_")[0]]
     with open(source, "rb") as lines:
-        if profile.startswith("events"):
+        if profile.startswith("events") or profile in ("github", "real"):
             known: dict[str, Any] = {}
             for line in islice(lines, _SAMPLE):  # the first events have every key
                 known = _with(known, json.loads(line))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from contest import COPY, FLOOR, INTO_DUCKDB, INTO_POSTGRES, PARQUET, Data, Result, contend, generated, least
+from contest import COPY, FLOOR, INTO_DUCKDB, INTO_POSTGRES, PARQUET, Data, Result, contend, generated, middle
 from rich.console import Console
 from tables import megabytes, seconds, table, times
 
@@ -61,19 +61,19 @@ class Streams:
         """As many events under nine names and under 500."""
         if PARQUET in self.skipped:
             return
-        best: dict[str, Result] = {}
+        runs: dict[str, list[Result]] = {"events": [], "events-500": []}
         for _ in range(self.options.repeat):
-            for profile in ("events", "events-500"):
+            for profile, results in runs.items():
                 data = two_days(self.folder, profile, rows)
-                made = contend(data, [PARQUET], 1, self.tell, *self._options)[PARQUET]
-                best[profile] = least(best[profile], made) if profile in best else made
-        self.results += best.values()
+                results.append(contend(data, [PARQUET], 1, self.tell, *self._options)[PARQUET])
+        medians = {profile: middle(results) for profile, results in runs.items()}
+        self.results += medians.values()
         shown = table(
             f"Names of events: {rows:,} rows, {PARQUET} {self.options.dialect}",
             "", "MB", "first s", "second s", "CPU s", "first x", "second x", "driver MB", "peak MB", "",
         )  # fmt: skip
-        few = best["events"]
-        for name, r in zip(("nine names", "500 names"), best.values(), strict=True):
+        few = medians["events"]
+        for name, r in zip(("nine names", "500 names"), medians.values(), strict=True):
             if r.error:
                 shown.add_row(name, *[""] * 8, f"[red]{r.error[:60]}[/]")
                 continue

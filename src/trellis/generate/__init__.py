@@ -3,6 +3,7 @@
 | profile      | what a record is                                                                       |
 |--------------|----------------------------------------------------------------------------------------|
 | `shop`       | an event of a shop: optional and late keys, ~1 % type conflicts, nested lists, Unicode |
+| `shop_3`     | `shop` with ~3 % type conflicts; `shop_10`, `shop_30` with as many                     |
 | `github`     | an event like GitHub's: deep, a payload per type, many optional keys                   |
 | `wide`       | one flat record of `columns` columns, each absent now and then                         |
 | `flat`       | twelve columns that never drift: for benchmarks                                        |
@@ -30,10 +31,13 @@ from trellis.errors import UsageError, nearest
 from trellis.generate.flat import flat, wide
 from trellis.generate.github import github
 from trellis.generate.nasty import nasty
-from trellis.generate.shop import shop
+from trellis.generate.shop import shop, shop_with_conflicts
 
 PROFILES: Mapping[str, Profile] = {
     "shop": shop,
+    "shop_3": shop_with_conflicts(0.03),
+    "shop_10": shop_with_conflicts(0.1),
+    "shop_30": shop_with_conflicts(0.3),
     "github": github,
     "wide": wide,
     "flat": flat,

@@ -11,7 +11,16 @@ from trellis.generate.words import CITIES, COUNTRIES, DAYS, DEVICES, MINUTES, NA
 Record = dict[str, Any]
 
 
-def shop(rows: int, random: Random, _columns: int) -> Iterator[bytes]:
+def shop_with_conflicts(rate: float) -> Callable[[int, Random, int], Iterator[bytes]]:
+    """The profile `shop` with a value of another kind than usual in that part of its records."""
+
+    def profile(rows: int, random: Random, columns: int) -> Iterator[bytes]:
+        return shop(rows, random, columns, rate)
+
+    return profile
+
+
+def shop(rows: int, random: Random, _columns: int, conflicts: float = 0.01) -> Iterator[bytes]:
     """Half views, then searches, carts and orders, in the order of time.
 
     `coupon` first comes after half of the rows, `loyalty` and an order's `refunds` after four fifths,
@@ -52,7 +61,7 @@ def shop(rows: int, random: Random, _columns: int) -> Iterator[bytes]:
             record["coupon"] = f"TEA{int(b * 50)}"
         if i >= late and b < 0.25:
             record["loyalty"] = {"tier": "gold" if a < 0.3 else "silver", "points": int(a * 9_000)}
-        if draw() < 0.01:
+        if draw() < conflicts:
             conflict(record, int(b * 5))
         if i == last:
             record["campaign_id"] = 7
