@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
-from trellis.destinations.sql.links import Pair, ids_of_load, resolve
+from trellis.destinations.sql.identities import Pair, ids_of_load, resolve
 from trellis.evolution.loading import KeyedLoad, Links
 
 COLUMNS = ("kind_1", "value_1", "kind_2", "value_2")

@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from destinations.commits import Warehouse
-from trellis.destinations.parquet import destination, folder
+from trellis.destinations import folder
+from trellis.destinations.parquet import destination
 from trellis.destinations.parquet.destination import Parquet
 from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Manifest, Manifests
 from trellis.engine.arrow.nested_types import hint_of

@@ -20,7 +20,7 @@ from destinations.postgres_server import Server
 from trellis.destinations import open_destination
 from trellis.destinations.base import Destination, KeyedLoad, Links, Moved
 from trellis.destinations.postgres.names import digest, lock_number, staging_schema
-from trellis.destinations.postgres.url import redacted
+from trellis.destinations.url import redacted
 from trellis.engine.parallel import in_threads
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.pipeline import pipeline

@@ -18,9 +18,10 @@ from trellis.destinations.base import CatalogTable
 from trellis.destinations.duckdb.destination import DuckDB
 from trellis.destinations.parquet import types as parquet
 from trellis.destinations.parquet.destination import Parquet
+from trellis.destinations.postgres import literals as postgres_literals
 from trellis.destinations.postgres import types as postgres
 from trellis.destinations.postgres.destination import Postgres
-from trellis.destinations.sql.literals import duckdb_value, postgres_value
+from trellis.destinations.scan import literals as duckdb_literals
 from trellis.destinations.sql.migration import Migration
 from trellis.schema.model import Column, Table
 from trellis.warehouses.catalog import WAREHOUSES
@@ -63,8 +64,8 @@ def of_destination(name: str) -> Iterator[str]:
     yield "# statements"
     retyped = {"t": ("a", "Old")}
     filled = {"t": {"text": pa.scalar("it's"), "date": pa.scalar(date(2024, 2, 29))}}
-    words, written = (POSTGRES, postgres_value) if name == "postgres" else (DUCKDB, duckdb_value)
-    plan = Migration(words, CATALOG, plain, retyped=retyped, filled=filled, written=written)
+    words, literals = (POSTGRES, postgres_literals) if name == "postgres" else (DUCKDB, duckdb_literals)
+    plan = Migration(words, CATALOG, plain, literals.render_literal, retyped=retyped, filled=filled)
     changed = [Column("a", "text"), Column("old", "double"), Column("must", "bigint", nullable=False)]
     yield from plan.statements(
         [

@@ -8,6 +8,10 @@ from trellis.errors import ContractError, SchemaError, UsageError, nearest
 from trellis.schema.model import Column, Table
 
 
+def first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 def null_in(table: str, column: str) -> ContractError:
     return ContractError(
         f"table {table}, column {column}: it is required (NOT NULL), but some rows of this load have no "

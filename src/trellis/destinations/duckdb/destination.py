@@ -22,13 +22,13 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
-from trellis.destinations.duckdb.errors import one_line
 from trellis.destinations.duckdb.load import Load, database_of, table_name
-from trellis.destinations.duckdb.scan import newest_of
-from trellis.destinations.parquet.folder import make_folder
-from trellis.destinations.refusals import no_table, refuse_twins
-from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run, refuse_views
+from trellis.destinations.folder import make_folder
+from trellis.destinations.refusals import first_line, no_table, refuse_twins
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import has_moved, newest_row_query, refuse_other_run, refuse_views
 from trellis.destinations.waiting import Say, Wait, silent
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
@@ -101,6 +101,7 @@ class DuckDB:
             DUCKDB,
             catalog,
             partial(DUCKDB.type_of, names=native),
+            render_literal,
             partial(DUCKDB.quote, dataset),
             retyped=retyped,
             filled=filled,
@@ -257,7 +258,7 @@ class DuckDB:
             db.execute("SET enable_progress_bar = false")
             yield db
         except duckdb.Error as bad:
-            raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}") from bad
+            raise DestinationError(f"{self.path}: DuckDB refused: {first_line(bad)}") from bad
         finally:
             db.close()
 
@@ -273,7 +274,7 @@ class DuckDB:
                 message = str(bad)
                 if not any(sign in message for sign in _HELD):
                     raise DestinationError(
-                        f"{self.path}: DuckDB cannot open it ({one_line(bad)}); "
+                        f"{self.path}: DuckDB cannot open it ({first_line(bad)}); "
                         "check the path, its rights and the free space"
                     ) from bad
                 holder = _holder(message)
@@ -301,7 +302,7 @@ def _newest_row(
 ) -> Mapping[str, Any] | None:
     if not _has_table(db, dataset, table, column):
         return None
-    found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
+    found = db.sql(newest_row_query(_table(db, dataset, table), column, order), params=[value])
     rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
     return rows[0] if rows else None
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.refusals import null_in, type_clash
+from trellis.destinations.refusals import first_line, null_in, type_clash
+from trellis.destinations.scan.relation import files_relation
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import Table
@@ -15,10 +15,6 @@ from trellis.warehouses.catalog.databases import DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
-
-
-def one_line(bad: Exception) -> str:
-    return str(bad).strip().partition("\n")[0]
 
 
 def refusal(
@@ -29,11 +25,11 @@ def refusal(
     paths: Sequence[str],
 ) -> TrellisError:
     """The error for rows that do not fit the table as it really is."""
-    missing = re.search(r"NOT NULL constraint failed: (.*)", one_line(bad))
+    missing = re.search(r"NOT NULL constraint failed: (.*)", first_line(bad))
     if missing:
         return null_in(table.name, _last_name(missing[1]))
     return _misfit(db, table, real, paths) or SchemaError(
-        f"table {table.name}: the rows do not fit the table in the destination ({one_line(bad)}); "
+        f"table {table.name}: the rows do not fit the table in the destination ({first_line(bad)}); "
         "nothing was loaded"
     )
 
@@ -51,7 +47,7 @@ def _misfit(
             wanted, name = DUCKDB.type_of(column), quoted(column.name)
             there = types.get(column.name.lower(), wanted)
             if there != wanted and paths:
-                source = relation(paths, [column], {column.name})
+                source = files_relation(paths, [column], {column.name})
                 misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {there}) IS NULL"
                 query = f"SELECT {name} FROM {source} WHERE {misfit} LIMIT 1"
                 try:

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
 from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links
-from trellis.destinations.duckdb.errors import one_line, refusal
-from trellis.destinations.duckdb.links import find_changes
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.refusals import refuse_required, refuse_twins, type_clash
+from trellis.destinations.duckdb.errors import refusal
+from trellis.destinations.refusals import first_line, refuse_required, refuse_twins, type_clash
+from trellis.destinations.scan.identities import prepare_identity_changes
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.scan.positions import positioned_rows
+from trellis.destinations.scan.relation import column_names, files_relation
 from trellis.destinations.sql.keyed import Keyed
 from trellis.destinations.sql.load import SqlLoad
-from trellis.destinations.sql.migration import Migration, emptied
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import emptied
 from trellis.destinations.sql.roots import Words
 from trellis.errors import DestinationError
 from trellis.schema.model import NOTHING, Column, Table
@@ -64,7 +64,9 @@ class Load(SqlLoad):
     def _migrate(self) -> None:
         tables = list(self._tables())
         refuse_twins(tables, self.catalog)
-        plan = Migration(DUCKDB, self.catalog, self._type, self._name, filled=self.commit.filled)
+        plan = Migration(
+            DUCKDB, self.catalog, self._type, render_literal, self._name, filled=self.commit.filled
+        )
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"
@@ -124,12 +126,12 @@ class Load(SqlLoad):
 
     def _keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
-        staged = Placed.staged(self._files(table.name), table, self._place)
+        staged = positioned_rows(self._files(table.name), table, self._place)
         columns = [column.name for column in staged.columns]
         there = [column.name for column in table.complete_columns]
         relation = staged.relation(self._real_types(table, columns))
         name = self._name(table.name)
-        keyed = Keyed(load, name, relation, columns, there, staged.place, self._prefix)
+        keyed = Keyed(load, name, relation, columns, there, staged.position, self._prefix)
         for statement in keyed.statements(lambda query: self._count(query, table)):
             self._run(statement, table)
 
@@ -141,8 +143,10 @@ class Load(SqlLoad):
 
     def _link(self, links: Links) -> None:
         rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
-        staged = Placed.staged(self._files(rules.name), rules, self._place)
-        linking = find_changes(self.db, self.commit, staged, self._name(mappings.name), self._prefix)
+        staged = positioned_rows(self._files(rules.name), rules, self._place)
+        linking = prepare_identity_changes(
+            self.db, self.commit, staged, self._name(mappings.name), self._prefix
+        )
         for statement in linking.statements():
             self._run(statement, mappings)
 
@@ -176,11 +180,11 @@ class Load(SqlLoad):
         known = self.commit.schema.tables.get(table)
         columns = known or next(t for t in self.commit.extra_tables if t.name == table)
         paths = [file.path for file in self._files(table)]
-        return relation(paths, columns.complete_columns, self._staged_columns(table))
+        return files_relation(paths, columns.complete_columns, self._staged_columns(table))
 
     def _staged_columns(self, table: str) -> set[str]:
         if table not in self._there:
-            self._there[table] = {name for f in self._files(table) for name in pq.read_schema(f.path).names}
+            self._there[table] = column_names(file.path for file in self._files(table))
         return self._there[table]
 
     def _name(self, table: str) -> str:
@@ -203,5 +207,5 @@ class Load(SqlLoad):
             raise refusal(self.db, bad, table, real.columns if real else {}, paths) from bad
         except duckdb.Error as bad:
             raise DestinationError(
-                f"{self.path}: DuckDB refused table {table.name}: {one_line(bad)}; nothing was loaded"
+                f"{self.path}: DuckDB refused table {table.name}: {first_line(bad)}; nothing was loaded"
             ) from bad

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.duckdb.errors import one_line
-from trellis.destinations.duckdb.scan import newest_of, relation
 from trellis.destinations.parquet.files import Mask, write_changed, write_filtered
-from trellis.destinations.parquet.manifest import LiveFile
+from trellis.destinations.parquet.manifest import LiveFile, LiveTable
+from trellis.destinations.refusals import first_line
+from trellis.destinations.scan.positions import PositionedFiles
+from trellis.destinations.scan.relation import files_relation
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import newest_row_query
 from trellis.engine.staging.stage import GROUP_ROWS, StagedFile, folder_name
 from trellis.errors import DestinationError
-from trellis.schema.model import NOTHING, Column
+from trellis.schema.model import NOTHING, Column, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -129,18 +131,28 @@ class Sieve:
         return os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
 
 
+def positioned_live_rows(
+    root: str, live: LiveTable, columns: Iterable[str], table: Table, position: str
+) -> PositionedFiles:
+    """A table with these columns; the files know the types of those that the schema does not know."""
+    declared = {column.name: column for column in table.complete_columns}
+    selected = [declared.get(name) or Column(name) for name in columns]
+    paths = [os.path.join(root, file.path) for file in live.files]
+    return PositionedFiles(paths, [file.rows for file in live.files], selected, live.columns, position)
+
+
 def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list[tuple[Any, ...]]:
     """Rows of files per values of columns, and the least text in another one. Raises FileNotFoundError."""
     import duckdb
 
     by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
     needed = dict.fromkeys((*columns, example))
-    source = relation(paths, map(Column, needed), needed)
+    source = files_relation(paths, map(Column, needed), needed)
     try:
         with duckdb.connect(":memory:") as db:
             return db.execute(f"SELECT {by}, count(*), {least} FROM {source} GROUP BY {by}").fetchall()
     except duckdb.IOException as bad:
-        raise FileNotFoundError(one_line(bad)) from bad
+        raise FileNotFoundError(first_line(bad)) from bad
 
 
 def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[str]) -> set[str]:
@@ -150,7 +162,7 @@ def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[st
     """
     import duckdb
 
-    source = relation(paths, map(Column, (key, column)), (key, column))
+    source = files_relation(paths, map(Column, (key, column)), (key, column))
     text = f"CAST({quoted(key)} AS VARCHAR)"
     once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
     query = f"SELECT {text} FROM {source} WHERE {text} IN (SELECT unnest(?)) {once}"
@@ -158,7 +170,7 @@ def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[st
         with duckdb.connect(":memory:") as db:
             return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
     except duckdb.IOException as bad:
-        raise FileNotFoundError(one_line(bad)) from bad
+        raise FileNotFoundError(first_line(bad)) from bad
 
 
 def newest_row(
@@ -167,14 +179,14 @@ def newest_row(
     """The last row by the columns of `order` of those with a text in a column. Raises FileNotFoundError."""
     import duckdb
 
-    query = newest_of(relation(paths, map(Column, columns), columns), column, order)
+    query = newest_row_query(files_relation(paths, map(Column, columns), columns), column, order)
     try:
         with duckdb.connect(":memory:") as db:
             db.execute("SET TimeZone = 'UTC'")
             found: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
             return found[0] if found else None
     except duckdb.IOException as bad:
-        raise FileNotFoundError(one_line(bad)) from bad
+        raise FileNotFoundError(first_line(bad)) from bad
 
 
 @contextmanager
@@ -191,4 +203,4 @@ def sieve(root: str, scratch: str, place: str) -> Iterator[Sieve]:
             db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
             yield Sieve(db, root, scratch, place)
     except duckdb.Error as bad:
-        raise DestinationError(f"{root}: DuckDB could not merge ({one_line(bad)})") from bad
+        raise DestinationError(f"{root}: DuckDB could not merge ({first_line(bad)})") from bad

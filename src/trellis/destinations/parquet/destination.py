@@ -22,9 +22,9 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
+from trellis.destinations.folder import explain_os_errors, make_folder, move_file, sync_to_disk
 from trellis.destinations.parquet.copy_on_write import count_by, empty_cells, newest_row
 from trellis.destinations.parquet.files import batches_of, read_rows
-from trellis.destinations.parquet.folder import keep_for_good, make_folder, move_file, plainly
 from trellis.destinations.parquet.intent import Intents, alone
 from trellis.destinations.parquet.load import (
     OURS,
@@ -38,7 +38,9 @@ from trellis.destinations.parquet.load import (
 from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
 from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import no_table, refuse_twins
-from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.sql.migration import Migration
+from trellis.destinations.sql.preconditions import has_moved, refuse_other_run
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
@@ -91,7 +93,7 @@ class Parquet:
         if not _has_load(place.manifests.newest(), load_id, journal):
             return False
         if place.intents.exists(load_id):
-            with plainly(self.path), alone(place.lock, self.lock_wait):
+            with explain_os_errors(self.path), alone(place.lock, self.lock_wait):
                 place.intents.settle(load_id, place.manifests.newest())
         return True
 
@@ -114,12 +116,14 @@ class Parquet:
         for table in schema.tables.values():
             if table.name in manifest.tables:
                 columns_after(table, manifest.tables[table.name], retyped.get(table.name, ()))
-        plan = Migration(DUCKDB, catalog_of(manifest), type_name, retyped=retyped, filled=filled)
+        plan = Migration(
+            DUCKDB, catalog_of(manifest), type_name, render_literal, retyped=retyped, filled=filled
+        )
         return plan.statements(schema.tables.values())
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         place = self._place(commit.dataset)
-        with plainly(self.path):
+        with explain_os_errors(self.path):
             self._refuse_mixture(commit)
             for attempt in range(ATTEMPTS):
                 with ExitStack() as held:
@@ -262,13 +266,13 @@ class Parquet:
             for source, target in draft.moves:
                 moved.append((source, os.path.join(self.path, target)))
                 move_file(*moved[-1])
-                keep_for_good(moved[-1][1])
+                sync_to_disk(moved[-1][1])
             for source, target in draft.links:
                 os.makedirs(os.path.dirname(os.path.join(self.path, target)), exist_ok=True)
                 os.link(os.path.join(self.path, source), os.path.join(self.path, target))
             for folder in {os.path.dirname(path) for path in after.paths - base.paths}:
-                keep_for_good(os.path.join(self.path, folder))
-                keep_for_good(os.path.dirname(os.path.join(self.path, folder)))
+                sync_to_disk(os.path.join(self.path, folder))
+                sync_to_disk(os.path.dirname(os.path.join(self.path, folder)))
             added = place.manifests.add(after, scratch)
         finally:
             if added or place.manifests.newest() == after:

@@ -65,10 +65,6 @@ def footer(path: str) -> Footer:
         return Footer(path, metadata.num_rows, types, nulls)
 
 
-def columns_of(path: str) -> list[str]:
-    return list(pq.read_schema(path).names)
-
-
 def write_filtered(source: str, kept: Mask, target: str, written: Mapping[str, pa.Scalar] = NOTHING) -> None:
     """Copy the rows of a file that the mask keeps, all of them with the values in `written`."""
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trellis.destinations.parquet.folder import keep_for_good, remove_file, write_for_good
+from trellis.destinations.folder import remove_file, sync_to_disk, write_durably
 from trellis.destinations.parquet.manifest import Manifest
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
@@ -34,9 +34,9 @@ class Intents:
     def write(self, load_id: str, paths: Iterable[str], scratch: str) -> None:
         os.makedirs(self.folder, exist_ok=True)
         written = os.path.join(scratch, "intent.json")
-        write_for_good(written, json.dumps(sorted(paths)).encode())
+        write_durably(written, json.dumps(sorted(paths)).encode())
         os.replace(written, self._note(load_id))
-        keep_for_good(self.folder)
+        sync_to_disk(self.folder)
 
     def settle(self, load_id: str, newest: Manifest) -> None:
         """Put right what this load left behind, if anything."""

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, Commit
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.duckdb.scan import literal
-from trellis.destinations.parquet.copy_on_write import Merged, sieve
-from trellis.destinations.parquet.files import columns_of, footer, schema_of, write_empty, write_records
-from trellis.destinations.parquet.links import LinkMerge
+from trellis.destinations.parquet.copy_on_write import Merged, positioned_live_rows, sieve
+from trellis.destinations.parquet.files import footer, schema_of, write_empty, write_records
+from trellis.destinations.parquet.identities import LinkMerge
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable, Manifest
 from trellis.destinations.parquet.merge import KeyedMerge, Merge
 from trellis.destinations.parquet.rewrite import rewrite
 from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import refuse_required, refuse_twin_columns, refuse_twins, type_clash
-from trellis.destinations.sql.migration import emptied
+from trellis.destinations.scan.relation import column_names
+from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix, quoted
+from trellis.destinations.sql.preconditions import emptied
 from trellis.engine.staging.stage import folder_name
 from trellis.schema.model import Column, Table
 from trellis.warehouses.catalog.lakes import PARQUET
@@ -125,14 +125,13 @@ class Load:
         name, scratch = self.commit.journal.versions, os.path.join(self.scratch, "reset")
         table = self.commit.schema.tables.get(name) or Table(name)
         prefix = alias_prefix(live.columns)
-        rows = Placed.live(self.root, live, live.columns, table, f"{prefix}place")
-        of_schema = f"{quoted('schema_name')} = {literal(self.commit.schema.name)}"
-        with sieve(self.root, scratch, rows.place) as found:
+        rows = positioned_live_rows(self.root, live, live.columns, table, f"{prefix}place")
+        of_schema = f"{quoted('schema_name')} = {string_literal(self.commit.schema.name)}"
+        with sieve(self.root, scratch, rows.position) as found:
             source = f"{rows.relation()} AS {prefix}rows WHERE {prefix}rows.{of_schema}"
-            stays = found.without(name, live.files, f"SELECT {prefix}rows.{rows.place} FROM {source}")
-        made = [
-            LiveFile(os.path.abspath(path), footer(path).rows, len(columns_of(path))) for path in stays.made
-        ]
+            stays = found.without(name, live.files, f"SELECT {prefix}rows.{rows.position} FROM {source}")
+        footers = [footer(path) for path in stays.made]
+        made = [LiveFile(os.path.abspath(file.path), file.rows, len(file.types)) for file in footers]
         return replace(live, files=(*stays.kept, *made))
 
     def _rewritten(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
@@ -156,7 +155,7 @@ class Load:
     ) -> LiveFile:
         """The file itself where nothing of it changes, else one outside of the tables."""
         path = os.path.join(self.root, file.path)
-        there = {*columns_of(path)}
+        there = column_names([path])
         changed = [column for column in retyped if column.name in there]
         if not changed and not filled:
             return file

@@ -13,13 +13,13 @@ from datetime import datetime
 import pyarrow as pa
 
 from trellis.destinations.base import ChainLoad, Commit, KeyedLoad
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.parquet.copy_on_write import Merged, Sieve, sieve
-from trellis.destinations.parquet.files import columns_of, schema_of
+from trellis.destinations.parquet.copy_on_write import Merged, Sieve, positioned_live_rows, sieve
+from trellis.destinations.parquet.files import schema_of
 from trellis.destinations.parquet.manifest import LiveTable
 from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import double_keys
+from trellis.destinations.scan.positions import positioned_rows
+from trellis.destinations.scan.relation import column_names, files_relation
 from trellis.destinations.sql.keyed import Keyed
 from trellis.destinations.sql.merge import Chain
 from trellis.destinations.sql.roots import Words
@@ -27,6 +27,7 @@ from trellis.destinations.sql.versions import in_column
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
+from trellis.warehouses.catalog.databases import DUCKDB
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Merge:
     prefix: str
 
     def run(self) -> dict[str, Merged]:
-        words = Words(self.prefix)
+        words = Words(self.prefix, DUCKDB.type_of)
         keys = self.commit.keys.__getitem__
         self.chain = chain = Chain(self.commit.schema, self.load, keys, self._current, self._staged, words)
         chain.roots.check()
@@ -84,13 +85,12 @@ class Merge:
 
     def _current(self, table: str) -> str:
         paths = [os.path.join(self.root, file.path) for file in self._live(table).files]
-        return relation(paths, self.chain.needs(table), self._live(table).columns)
+        return files_relation(paths, self.chain.needs(table), self._live(table).columns)
 
     def _staged(self, table: str) -> str:
         needed = self.chain.needs(table)
         paths = [file.path for file in self._files(table)]
-        there = {name for path in paths for name in columns_of(path)}
-        return relation(paths, needed, there)
+        return files_relation(paths, needed, column_names(paths))
 
 
 @dataclass
@@ -112,8 +112,8 @@ class KeyedMerge:
         table, load, live = self.commit.schema.tables[self.load.table], self.load, self.live.files
         files = self.commit.files.get(load.table, ())
         place = f"{self.prefix}place"
-        staged = Placed.staged(files, table, place)
-        current = Placed.live(self.root, self.live, self.columns, table, place)
+        staged = positioned_rows(files, table, place)
+        current = positioned_live_rows(self.root, self.live, self.columns, table, place)
         names = [column.name for column in staged.columns]
         relations = (current.relation(), staged.relation())
         keyed = Keyed(load, *relations, names, self.columns, place, self.prefix)

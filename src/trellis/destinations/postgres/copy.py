@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.postgres.errors import Unreachable, explained, one_line
+from trellis.destinations.postgres.errors import Unreachable, explained
 from trellis.destinations.postgres.names import name_of
 from trellis.destinations.postgres.session import Aim, Lost, Refused, Session, connect, failed
 from trellis.destinations.postgres.text import blocks
+from trellis.destinations.refusals import first_line
 from trellis.destinations.sql.names import quoted
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import DestinationError, TrellisError
@@ -207,6 +208,6 @@ def _reading(path: str) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as bad:
         raise DestinationError(
-            f"{path}: this staged file cannot be read ({one_line(bad)}); if the load runs on several "
+            f"{path}: this staged file cannot be read ({first_line(bad)}); if the load runs on several "
             "machines, name a folder that all of them share with --staging; nothing was loaded"
         ) from bad

@@ -24,11 +24,12 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
-from trellis.destinations.parquet.folder import make_folder, plainly
+from trellis.destinations.folder import explain_os_errors, make_folder
 from trellis.destinations.postgres.catalog import has_schema, has_table, read_catalog
 from trellis.destinations.postgres.errors import Unreachable, explained
-from trellis.destinations.postgres.journal import has_load, newest
+from trellis.destinations.postgres.literals import render_literal
 from trellis.destinations.postgres.load import deliver
+from trellis.destinations.postgres.metadata_tables import has_load, newest
 from trellis.destinations.postgres.names import refuse_names
 from trellis.destinations.postgres.rows import (
     batches_of,
@@ -41,11 +42,12 @@ from trellis.destinations.postgres.rows import (
 from trellis.destinations.postgres.session import Lost, Refused, Session, connect
 from trellis.destinations.postgres.staging import clear_up
 from trellis.destinations.postgres.types import spelled_out
-from trellis.destinations.postgres.url import parameters, redacted
+from trellis.destinations.postgres.url import connection_parameters
 from trellis.destinations.refusals import no_table
-from trellis.destinations.sql.literals import postgres_value
-from trellis.destinations.sql.migration import Migration, refuse_views
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import refuse_views
+from trellis.destinations.url import redacted
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, UsageError
 from trellis.evolution.dialect import Journal
@@ -68,7 +70,7 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         try:
-            self.parameters = parameters(url)
+            self.parameters = connection_parameters(url)
         except ImportError as bad:
             raise UsageError(
                 "PostgreSQL needs the package psycopg: pip install 'trellis-spark[postgres]'"
@@ -120,10 +122,10 @@ class Postgres:
             POSTGRES,
             catalog,
             partial(POSTGRES.type_of, names=native),
+            render_literal,
             partial(POSTGRES.quote, dataset),
             retyped,
             filled,
-            postgres_value,
         )
         return [*made, *plan.statements(tables)]
 
@@ -229,7 +231,7 @@ def _staging_root() -> str:
     if named := os.environ.get(STAGING):
         return named
     root = os.path.join(tempfile.gettempdir(), f"trellis-{os.getuid()}")
-    with plainly(root), suppress(FileExistsError):
+    with explain_os_errors(root), suppress(FileExistsError):
         os.mkdir(root, mode=0o700)
     found = os.lstat(root)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.refusals import null_in
+from trellis.destinations.refusals import first_line, null_in
 from trellis.destinations.sql.names import quoted
 from trellis.errors import DestinationError, SchemaError, TrellisError
 
@@ -46,10 +46,6 @@ class Unreachable(DestinationError):
     """No connection came about."""
 
 
-def one_line(bad: Exception) -> str:
-    return str(bad).strip().partition("\n")[0] or type(bad).__name__
-
-
 def cannot_connect(bad: Exception, shown: str) -> Unreachable:
     said = str(bad)
     for name, make in (("database", "CREATE DATABASE"), ("role", "CREATE ROLE")):
@@ -62,7 +58,7 @@ def cannot_connect(bad: Exception, shown: str) -> Unreachable:
     for sign, sentence in _CANNOT_CONNECT:
         if sign in said:
             return Unreachable(f"{shown}: {sentence}")
-    return Unreachable(f"{shown}: PostgreSQL cannot be reached ({one_line(bad)}); check the URL")
+    return Unreachable(f"{shown}: PostgreSQL cannot be reached ({first_line(bad)}); check the URL")
 
 
 def explained(refused: Refused, session: Session) -> TrellisError:

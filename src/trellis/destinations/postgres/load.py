@@ -12,18 +12,19 @@ from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links, Mo
 from trellis.destinations.postgres.casts import Casts, Probe
 from trellis.destinations.postgres.catalog import has_schema, read_catalog
 from trellis.destinations.postgres.errors import explained
-from trellis.destinations.postgres.journal import has_load, newest
+from trellis.destinations.postgres.literals import render_literal
+from trellis.destinations.postgres.metadata_tables import has_load, newest
 from trellis.destinations.postgres.names import digest, name_of, refuse_names
 from trellis.destinations.postgres.rows import newest_row_of
 from trellis.destinations.postgres.session import Aim, Refused, Session
 from trellis.destinations.postgres.staging import Staging, clear_up, wait_for
 from trellis.destinations.refusals import refuse_required, type_clash
+from trellis.destinations.sql.identities import Linking, changes_of
 from trellis.destinations.sql.keyed import POSTGRES, Keyed
-from trellis.destinations.sql.links import Linking, changes_of
-from trellis.destinations.sql.literals import postgres_value
 from trellis.destinations.sql.load import SqlLoad
-from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import has_moved, refuse_other_run
 from trellis.destinations.sql.roots import Words
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
@@ -148,7 +149,7 @@ class Load(SqlLoad):
     @property
     def _words(self) -> Words:
         place = f"{self._prefix}staged.{quoted(self.staging.place)}"
-        return Words(self._prefix, TEMP, place, lambda column: type_of(self.commit, column))
+        return Words(self._prefix, lambda column: type_of(self.commit, column), TEMP, place)
 
     def _forget(self, table: str) -> None:
         self.catalog = self.catalog.without(table)
@@ -166,10 +167,10 @@ class Load(SqlLoad):
             databases.POSTGRES,
             known,
             lambda c: type_of(commit, c),
+            render_literal,
             self._name,
             commit.retyped,
             commit.filled,
-            postgres_value,
         )
         if table.name in known:
             missing = plan.missing(table)

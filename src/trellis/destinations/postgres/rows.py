@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trellis.destinations.duckdb.scan import newest_of
 from trellis.destinations.postgres.catalog import has_table
 from trellis.destinations.postgres.names import name_of
 from trellis.destinations.postgres.session import Aim, Session
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import newest_row_query
 
 if TYPE_CHECKING:
     import psycopg
@@ -41,7 +41,7 @@ def newest_row_of(
 ) -> dict[str, Any] | None:
     if not has_table(session, dataset, table):
         return None
-    found = _rows(session, dataset, table, newest_of(name_of(dataset, table), column, order), [value])
+    found = _rows(session, dataset, table, newest_row_query(name_of(dataset, table), column, order), [value])
     return found[0] if found else None
 
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.postgres.errors import IS_STARTING, cannot_connect, one_line
+from trellis.destinations.postgres.errors import IS_STARTING, cannot_connect
+from trellis.destinations.refusals import first_line
 
 if TYPE_CHECKING:
     import psycopg
@@ -63,7 +64,7 @@ class Refused(Exception):
     """The server ran a statement and refused it."""
 
     def __init__(self, bad: psycopg.Error, aim: Aim = NOTHING) -> None:
-        super().__init__(one_line(bad))
+        super().__init__(first_line(bad))
         self.bad = bad
         self.code = bad.sqlstate or ""
         self.aim = aim
@@ -128,7 +129,7 @@ class Session:
 
 def failed(db: psycopg.Connection[Any], bad: psycopg.Error, aim: Aim = NOTHING) -> Lost | Refused:
     """What an error on a connection means."""
-    return Lost(one_line(bad)) if db.closed or bad.sqlstate in _LOST else Refused(bad, aim)
+    return Lost(first_line(bad)) if db.closed or bad.sqlstate in _LOST else Refused(bad, aim)
 
 
 def connect(parameters: Mapping[str, Any], shown: str, patience: float = 0.0) -> Session:

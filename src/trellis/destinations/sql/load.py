@@ -13,8 +13,8 @@ from typing import Any
 from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links
 from trellis.destinations.refusals import double_keys
 from trellis.destinations.sql.merge import Chain
-from trellis.destinations.sql.migration import emptied, refuse_views
 from trellis.destinations.sql.names import alias_prefix, quoted
+from trellis.destinations.sql.preconditions import emptied, refuse_views
 from trellis.destinations.sql.roots import Words
 from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import NOTHING, Table

@@ -13,7 +13,6 @@ from trellis.destinations.sql.versions import Versions
 from trellis.errors import SchemaError
 from trellis.evolution.loading import ChainLoad, Strategy
 from trellis.schema.model import Column, Table
-from trellis.warehouses.catalog.databases import DUCKDB
 
 _HINTS: Mapping[Strategy, tuple[str, ...]] = {
     "delete-insert": ("primary_key", "merge_key", "dedup_sort", "hard_delete"),
@@ -33,9 +32,9 @@ class Words:
     """
 
     prefix: str
+    type_of: Callable[[Column], str]
     temp: str = "temp.main."
     place: str = "row_number() OVER ()"
-    type_of: Callable[[Column], str] = DUCKDB.type_of
 
     @property
     def leaving(self) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trellis.destinations.base import Commit, Links
-from trellis.destinations.duckdb.links import find_changes
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.parquet.copy_on_write import Merged, sieve
+from trellis.destinations.parquet.copy_on_write import Merged, positioned_live_rows, sieve
 from trellis.destinations.parquet.files import schema_of
 from trellis.destinations.parquet.manifest import LiveTable
+from trellis.destinations.scan.identities import prepare_identity_changes
+from trellis.destinations.scan.positions import positioned_rows
 
 
 @dataclass
@@ -31,10 +31,12 @@ class LinkMerge:
     def run(self) -> Merged:
         table, rules = (self.commit.schema.tables[n] for n in (self.links.mappings, self.links.rules))
         place = f"{self.prefix}place"
-        mappings = Placed.live(self.root, self.live, self.columns, table, place)
-        staged = Placed.staged(self.commit.files[rules.name], rules, place)
+        mappings = positioned_live_rows(self.root, self.live, self.columns, table, place)
+        staged = positioned_rows(self.commit.files[rules.name], rules, place)
         with sieve(self.root, self.scratch, place) as found:
-            linking = find_changes(found.db, self.commit, staged, mappings.relation(), self.prefix)
+            linking = prepare_identity_changes(
+                found.db, self.commit, staged, mappings.relation(), self.prefix
+            )
             rows = f"{linking.mappings} AS {linking.current_row} WHERE {linking.leaves()}"
             leaving = f"SELECT {linking.current_row}.{place} FROM {rows}"
             stays = found.without(table.name, self.live.files, leaving)

@@ -24,7 +24,7 @@ _CAUSES = {
 
 
 @contextmanager
-def plainly(where: str) -> Iterator[None]:
+def explain_os_errors(where: str) -> Iterator[None]:
     """What the operating system refuses becomes one sentence about `where`."""
     try:
         yield
@@ -34,14 +34,14 @@ def plainly(where: str) -> Iterator[None]:
 
 def make_folder(path: str) -> str:
     """The path itself, once it is a folder in which files can be made. Raises DestinationError."""
-    with plainly(path):
+    with explain_os_errors(path):
         os.makedirs(path, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "not writable", path)
     return path
 
 
-def write_for_good(path: str, content: bytes) -> None:
+def write_durably(path: str, content: bytes) -> None:
     """Write a file that a crash of the machine does not take away."""
     with open(path, "wb") as file:
         file.write(content)
@@ -49,7 +49,7 @@ def write_for_good(path: str, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def keep_for_good(path: str) -> None:
+def sync_to_disk(path: str) -> None:
     """Let a written file, or the names in a folder, survive a crash of the machine."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
