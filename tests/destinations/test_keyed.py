@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
-from trellis.destinations.parquet.copy_on_write import sieve
+from trellis.destinations.parquet.copy_on_write import open_rewriter
 from trellis.destinations.sql.keyed import Keyed, Speaks
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
@@ -385,7 +385,7 @@ def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, 
 
 
 def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
-    with sieve(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as found:
+    with open_rewriter(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as found:
         found.db.execute("SET memory_limit = '60MB'")
         found.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
         assert found.count("SELECT count(*) FROM much") == 8_000_000

@@ -31,16 +31,16 @@ __all__ = [
     "CatalogTable",
     "ChainLoad",
     "Commit",
+    "CommitConflict",
     "Destination",
     "Filled",
     "History",
     "KeyedLoad",
     "Links",
-    "Moved",
-    "OtherRun",
     "Parallel",
-    "Recalled",
     "Reset",
+    "RunState",
+    "StateConflict",
     "one_by_one",
 ]
 
@@ -97,7 +97,7 @@ class Reset:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RunState:
     """The state that a run was made from: of which pipeline, and its hash; None where there was none."""
 
     pipeline: str
@@ -110,8 +110,8 @@ class Commit:
 
     `files` are staged Parquet files by table; `records` are rows for bookkeeping tables; `keys` tells
     which bookkeeping columns link the tables of a chain. `base_hash` is the version the load was
-    planned on: a destination that holds another by now raises `Moved`, and so does one whose tables do
-    not look any more as `catalog` says (None: the load does not care). `retyped` names columns, by table,
+    planned on: a destination that holds another by now raises `CommitConflict`, and so does one
+    whose tables are not as `catalog` says any more (None: not compared). `retyped` names columns, by table,
     that are there with another type than the schema now gives them, `filled` what rows that are there get in
     columns that the load adds, NULL in those it does not name. `native` are the dialect's own names
     of types in this destination, where they differ from the destination's.
@@ -134,7 +134,7 @@ class Commit:
     filled: Filled = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
-    recalled: Recalled | None = None
+    recalled: RunState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
@@ -153,13 +153,13 @@ class CatalogTable:
     required: Collection[str] | None = None
 
 
-class OtherRun(TrellisError):
+class StateConflict(TrellisError):
     """Another run of the pipeline moved its state since this one was extracted."""
 
     exit_code = 3
 
 
-class Moved(Exception):
+class CommitConflict(Exception):
     """Another load changed the schema since this one was planned."""
 
 
@@ -198,7 +198,7 @@ class Destination(Protocol):
         ...
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
-        """Migrate, load and record, all or nothing. Raises Moved, DestinationError.
+        """Migrate, load and record, all or nothing. Raises CommitConflict, DestinationError.
 
         What can be done before the one transaction, such as copying rows near the tables, may go through
         `parallel`.

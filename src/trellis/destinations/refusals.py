@@ -19,15 +19,15 @@ def null_in(table: str, column: str) -> ContractError:
     )
 
 
-def type_clash(table: str, column: str, real: str, wanted: str, value: object = None) -> SchemaError:
+def type_clash(table: str, column: str, real: str, declared: str, value: object = None) -> SchemaError:
     example = "" if value is None else f", and {str(value)[:80]!r} does not fit"
     return SchemaError(
-        f"table {table}, column {column}: it is {real} in the destination, but {wanted} in the schema"
+        f"table {table}, column {column}: it is {real} in the destination, but {declared} in the schema"
         f"{example}; give the column its old type, or load into another table; nothing was loaded"
     )
 
 
-def double_keys(table: str, count: int) -> ContractError:
+def duplicate_keys(table: str, count: int) -> ContractError:
     what = "key stands" if count == 1 else "keys stand"
     return ContractError(
         f"table {table}: {count} primary {what} twice in the load, which upsert does not allow; "

@@ -8,11 +8,11 @@ from typing import Protocol, runtime_checkable
 
 Say = Callable[[str], object]
 MOMENT = 1.0
-GOING_ON = "going on"
+RESUMED = "going on"
 
 
 @runtime_checkable
-class Waits(Protocol):
+class NotifiesWaiting(Protocol):
     """A destination that says for whom it waits, and that it goes on."""
 
     say: Say
@@ -44,4 +44,4 @@ class Wait:
 
     def over(self) -> None:
         if self.told:
-            self.say(GOING_ON)
+            self.say(RESUMED)

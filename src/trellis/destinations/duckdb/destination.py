@@ -17,18 +17,23 @@ from trellis.destinations.base import (
     Abilities,
     CatalogTable,
     Commit,
+    CommitConflict,
     Filled,
-    Moved,
     Parallel,
     one_by_one,
 )
-from trellis.destinations.duckdb.load import Load, database_of, table_name
+from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, no_table, refuse_twins
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.preconditions import has_moved, newest_row_query, refuse_other_run, refuse_views
+from trellis.destinations.sql.preconditions import (
+    catalog_has_changed,
+    check_run_state,
+    newest_row_query,
+    refuse_views,
+)
 from trellis.destinations.waiting import Say, Wait, silent
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
@@ -135,8 +140,8 @@ class DuckDB:
             raise no_table(self.path, table, known)
         with self._open() as db:
             limited = "" if limit is None else f" LIMIT {int(limit)}"
-            found = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
-            rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+            result = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
+            rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
             return rows
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
@@ -166,7 +171,7 @@ class DuckDB:
         with self._open() as db:
             of, once = _table(db, dataset, table), _empty_once(key, column)
             query = f"SELECT {_text(key)} FROM {of} {once}"
-            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+            return {str(value) for (value,) in db.execute(query, [list(values)]).fetchall()}
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         if not os.path.exists(self.path):
@@ -176,8 +181,8 @@ class DuckDB:
             for table, known in self._tables(db, dataset).items():
                 if known.is_view:
                     continue
-                found = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
-                counts[table] = int(found[0]) if found else 0
+                row = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
+                counts[table] = int(row[0]) if row else 0
             return counts
 
     def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
@@ -192,12 +197,12 @@ class DuckDB:
             return
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
         if newest != commit.base_hash:
-            raise Moved
+            raise CommitConflict
         tables = self._tables(db, commit.dataset)
-        if has_moved(commit, tables):
-            raise Moved
-        refuse_other_run(commit, partial(_newest_row, db, commit.dataset))
-        Load(db, self.path, commit, tables).work()
+        if catalog_has_changed(commit, tables):
+            raise CommitConflict
+        check_run_state(commit, partial(_newest_row, db, commit.dataset))
+        DuckDBLoad(db, self.path, commit, tables).execute()
 
     def _newest(
         self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: Journal
@@ -205,12 +210,12 @@ class DuckDB:
         """This column of the newest stored version of a schema."""
         if not _has_table(db, dataset, journal.versions):
             return None
-        found = db.execute(
+        row = db.execute(
             f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} "
             'WHERE "schema_name" = ? ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
             [schema],
         ).fetchone()
-        return None if found is None else str(found[0])
+        return None if row is None else str(row[0])
 
     def _has_load(self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: Journal) -> bool:
         if not _has_table(db, dataset, journal.loads):
@@ -218,11 +223,11 @@ class DuckDB:
         query = (
             f"SELECT 1 FROM {_table(db, dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
         )
-        found = db.execute(query, [load_id]).fetchone()
-        return found is not None
+        row = db.execute(query, [load_id]).fetchone()
+        return row is not None
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
-        found: dict[str, dict[str, str]] = {}
+        columns_by_table: dict[str, dict[str, str]] = {}
         required: dict[str, set[str]] = {}
         rows = db.execute(
             "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
@@ -230,7 +235,7 @@ class DuckDB:
             [dataset],
         ).fetchall()
         for table, column, type_, nullable in rows:
-            found.setdefault(table, {})[column] = type_
+            columns_by_table.setdefault(table, {})[column] = type_
             required.setdefault(table, set()).update(() if nullable else (column,))
         views = db.execute(
             "SELECT view_name FROM duckdb_views() "
@@ -245,7 +250,7 @@ class DuckDB:
                 (name,) in views,
                 required[name],
             )
-            for name, columns in found.items()
+            for name, columns in columns_by_table.items()
         }
 
     @contextmanager
@@ -293,8 +298,8 @@ def _text(name: str) -> str:
 
 
 def _empty_once(key: str, column: str) -> str:
-    wanted = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
-    return f"{wanted} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
+    condition = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+    return f"{condition} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
 
 
 def _newest_row(
@@ -302,8 +307,8 @@ def _newest_row(
 ) -> Mapping[str, Any] | None:
     if not _has_table(db, dataset, table, column):
         return None
-    found = db.sql(newest_row_query(_table(db, dataset, table), column, order), params=[value])
-    rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+    result = db.sql(newest_row_query(_table(db, dataset, table), column, order), params=[value])
+    rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
     return rows[0] if rows else None
 
 

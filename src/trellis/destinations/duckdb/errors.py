@@ -44,18 +44,18 @@ def _misfit(
     other = db.cursor()
     try:
         for column in table.complete_columns:
-            wanted, name = DUCKDB.type_of(column), quoted(column.name)
-            there = types.get(column.name.lower(), wanted)
-            if there != wanted and paths:
+            target_type, name = DUCKDB.type_of(column), quoted(column.name)
+            real_type = types.get(column.name.lower(), target_type)
+            if real_type != target_type and paths:
                 source = files_relation(paths, [column], {column.name})
-                misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {there}) IS NULL"
+                misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {real_type}) IS NULL"
                 query = f"SELECT {name} FROM {source} WHERE {misfit} LIMIT 1"
                 try:
-                    found = other.execute(query).fetchone()
+                    row = other.execute(query).fetchone()
                 except duckdb.Error:
                     continue
-                if found:
-                    return type_clash(table.name, column.name, there, wanted, found[0])
+                if row:
+                    return type_clash(table.name, column.name, real_type, target_type, row[0])
     finally:
         other.close()
     return None
@@ -68,5 +68,5 @@ def _last_name(qualified: str) -> str:
     ('id', 'q "r')
     """
     last = re.search(r'("(?:[^"]|"")*"|[^."]+)$', qualified.strip())
-    found = last[1] if last else qualified
-    return found[1:-1].replace('""', '"') if found.startswith('"') else found
+    name = last[1] if last else qualified
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

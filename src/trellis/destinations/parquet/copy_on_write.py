@@ -30,15 +30,15 @@ MEMORY = "2GB"
 
 
 @dataclass(frozen=True)
-class Merged:
+class RewrittenTable:
     """A table after the merge: the files that stay as they are, and new ones outside of the tables."""
 
     kept: tuple[LiveFile, ...]
-    made: tuple[str, ...]
+    added: tuple[str, ...]
 
 
 @dataclass
-class Sieve:
+class CopyOnWriteRewriter:
     """`root` is the folder that live files are in, `scratch` one for new files.
 
     `place` is what queries of places call their one column.
@@ -49,30 +49,30 @@ class Sieve:
     scratch: str
     place: str
 
-    def without(self, table: str, files: Sequence[LiveFile], leaving: str) -> Merged:
+    def remove_rows(self, table: str, files: Sequence[LiveFile], leaving: str) -> RewrittenTable:
         """The files of a table without the rows that a query of places, from 1, names."""
-        kept, made = [], []
+        kept, added = [], []
         for file, hit in zip(files, self._masks(leaving, [f.rows for f in files]), strict=True):
             if not hit.any():
                 kept.append(file)
             elif not hit.all():
-                made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
-        return Merged(tuple(kept), tuple(made))
+                added.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
+        return RewrittenTable(tuple(kept), tuple(added))
 
-    def changed(
+    def update_rows(
         self, table: str, files: Sequence[LiveFile], places: str, written: Mapping[str, pa.Scalar]
-    ) -> Merged:
+    ) -> RewrittenTable:
         """The files of a table with values in the rows that a query of places, from 1, names."""
-        kept, made = [], []
+        kept, added = [], []
         for file, hit in zip(files, self._masks(places, [f.rows for f in files]), strict=True):
             if hit.any():
-                made.append(self._target(table))
-                write_changed(os.path.join(self.root, file.path), hit, made[-1], written)
+                added.append(self._target(table))
+                write_changed(os.path.join(self.root, file.path), hit, added[-1], written)
             else:
                 kept.append(file)
-        return Merged(tuple(kept), tuple(made))
+        return RewrittenTable(tuple(kept), tuple(added))
 
-    def of(
+    def select_rows(
         self,
         table: str,
         files: Sequence[StagedFile],
@@ -80,15 +80,15 @@ class Sieve:
         written: Mapping[str, pa.Scalar] = NOTHING,
     ) -> tuple[str, ...]:
         """Files with the staged rows that a query of places, from 1, names, with values in some columns."""
-        made = []
+        paths = []
         for source, hit in zip(files, self._masks(coming, [f.rows for f in files]), strict=True):
             if hit.all() and not written:
-                made.append(source.path)
+                paths.append(source.path)
             elif hit.any():
-                made.append(self._filtered(table, source.path, hit, written))
-        return tuple(made)
+                paths.append(self._filtered(table, source.path, hit, written))
+        return tuple(paths)
 
-    def written(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
+    def write_query_rows(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
         """A file of the rows of queries, if there are any."""
         target, rows = self._target(table), 0
         with pq.ParquetWriter(target, schema) as writer:
@@ -100,9 +100,9 @@ class Sieve:
             os.unlink(target)
         return (target,) if rows else ()
 
-    def count(self, query: str) -> int:
-        found = self.db.execute(query).fetchone()
-        return int(found[0]) if found else 0
+    def query_count(self, query: str) -> int:
+        row = self.db.execute(query).fetchone()
+        return int(row[0]) if row else 0
 
     def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
         """For each of some files one after the other: which of its rows a query of places names."""
@@ -168,7 +168,7 @@ def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[st
     query = f"SELECT {text} FROM {source} WHERE {text} IN (SELECT unnest(?)) {once}"
     try:
         with duckdb.connect(":memory:") as db:
-            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+            return {str(text) for (text,) in db.execute(query, [list(values)]).fetchall()}
     except duckdb.IOException as bad:
         raise FileNotFoundError(first_line(bad)) from bad
 
@@ -183,14 +183,14 @@ def newest_row(
     try:
         with duckdb.connect(":memory:") as db:
             db.execute("SET TimeZone = 'UTC'")
-            found: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
-            return found[0] if found else None
+            rows: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
+            return rows[0] if rows else None
     except duckdb.IOException as bad:
         raise FileNotFoundError(first_line(bad)) from bad
 
 
 @contextmanager
-def sieve(root: str, scratch: str, place: str) -> Iterator[Sieve]:
+def open_rewriter(root: str, scratch: str, place: str) -> Iterator[CopyOnWriteRewriter]:
     """With a DuckDB of its own, which spills into the scratch folder. Raises DestinationError."""
     import duckdb
 
@@ -201,6 +201,6 @@ def sieve(root: str, scratch: str, place: str) -> Iterator[Sieve]:
             db.execute("SET enable_progress_bar = false")
             db.execute(f"SET memory_limit = '{MEMORY}'")
             db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
-            yield Sieve(db, root, scratch, place)
+            yield CopyOnWriteRewriter(db, root, scratch, place)
     except duckdb.Error as bad:
         raise DestinationError(f"{root}: DuckDB could not merge ({first_line(bad)})") from bad

@@ -38,19 +38,19 @@ class Intents:
         os.replace(written, self._note(load_id))
         sync_to_disk(self.folder)
 
-    def settle(self, load_id: str, newest: Manifest) -> None:
+    def clean_up(self, load_id: str, newest: Manifest) -> None:
         """Put right what this load left behind, if anything."""
-        self._settle(self._note(load_id), newest)
+        self._clean_up(self._note(load_id), newest)
 
-    def settle_all(self, load_id: str, newest: Manifest) -> None:
+    def clean_up_dead_loads(self, load_id: str, newest: Manifest) -> None:
         """Put right what this load and those that are no longer at work left behind."""
-        mine = self._note(load_id)
+        current = self._note(load_id)
         for note in Path(self.folder).glob(f"*{_SUFFIX}"):
             at_work = os.path.isdir(os.path.join(self.staging, note.name.removesuffix(_SUFFIX)))
-            if note == mine or not at_work:
-                self._settle(note, newest)
+            if note == current or not at_work:
+                self._clean_up(note, newest)
 
-    def _settle(self, note: Path, newest: Manifest) -> None:
+    def _clean_up(self, note: Path, newest: Manifest) -> None:
         try:
             paths = json.loads(note.read_text())
         except FileNotFoundError:
@@ -69,7 +69,7 @@ class Intents:
 
 
 @contextmanager
-def alone(path: str, wait: float) -> Iterator[None]:
+def exclusive_lock(path: str, wait: float) -> Iterator[None]:
     """Hold a lock file: the loads of one machine touch the files one after the other."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

@@ -16,13 +16,13 @@ def has_load(session: Session, dataset: str, load_id: str, journal: Journal) -> 
     return session.value(f"SELECT 1 FROM {loads} WHERE {column} = $1 LIMIT 1", [load_id]) is not None
 
 
-def newest(session: Session, dataset: str, column: str, schema: str, journal: Journal) -> str | None:
+def newest_version(session: Session, dataset: str, column: str, schema: str, journal: Journal) -> str | None:
     """This column of the newest stored version of a schema."""
     if not has_table(session, dataset, journal.versions):
         return None
-    found = session.value(
+    value = session.value(
         f"SELECT {quoted(column)} FROM {name_of(dataset, journal.versions)} "
         'WHERE "schema_name" = $1 ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
         [schema],
     )
-    return None if found is None else str(found)
+    return None if value is None else str(value)

@@ -95,8 +95,8 @@ def _hexadecimal(array: pa.Array) -> pa.Array:
     data = np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
     digits = _HEX[data[offsets[0] : offsets[-1]]]
     moved = pa.py_buffer((offsets - offsets[0]) * 2)
-    made = pa.LargeStringArray.from_buffers(len(array), moved, pa.py_buffer(digits.tobytes()))
-    return pc.if_else(array.is_valid(), made, None)
+    texts = pa.LargeStringArray.from_buffers(len(array), moved, pa.py_buffer(digits.tobytes()))
+    return pc.if_else(array.is_valid(), texts, None)
 
 
 def _is_ordinary(values: pa.Array, per_day: int) -> bool:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from trellis.destinations.base import Commit
 from trellis.destinations.scan.positions import PositionedFiles
-from trellis.destinations.sql.identities import Linking, changes_of
+from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 
 def prepare_identity_changes(
     db: duckdb.DuckDBPyConnection, commit: Commit, rules: PositionedFiles, mappings: str, prefix: str
-) -> Linking:
+) -> IdentityStatements:
     """The queries of this load, whose temporary tables are filled."""
     assert commit.links is not None
     rules = replace(rules, columns=commit.schema.tables[commit.links.rules].complete_columns)
-    linking = Linking(commit.links, rules.relation(), mappings, commit.now, rules.position, prefix)
-    changes = changes_of(db.execute(linking.open_rules()).fetchall(), commit.load_id)
-    given = ((*pair, identity) for pair, identity in changes.given.items())
-    _create_text_table(db, linking.given, linking.given_columns, given)
-    _create_text_table(db, linking.merged, linking.merged_columns, changes.merged.items())
-    return linking
+    statements = IdentityStatements(
+        commit.links, rules.relation(), mappings, commit.now, rules.position, prefix
+    )
+    changes = resolve_rows(db.execute(statements.open_rules()).fetchall(), commit.load_id)
+    new_identities = ((*pair, identity) for pair, identity in changes.new_identities.items())
+    _create_text_table(db, statements.new_identities, statements.new_identity_columns, new_identities)
+    _create_text_table(db, statements.merged, statements.merged_columns, changes.merged.items())
+    return statements
 
 
 def _create_text_table(

@@ -1,7 +1,7 @@
 """Identity resolution: rules join pairs of kind and value, and the pairs that are joined share one id.
 
 `resolve` is pure: it is told the rules in order and what the pairs had before, and answers with the least
-that has to be written. `Linking` has the queries around it (see `Links`).
+that has to be written. `IdentityStatements` has the queries around it (see `Links`).
 """
 
 from __future__ import annotations
@@ -24,67 +24,69 @@ _NAMESPACE = UUID("5f3c0a9e-6f0b-4f0e-9d55-0d6a53f7c1b2")
 
 
 @dataclass
-class Changes:
+class IdentityChanges:
     """`given`: the ids of pairs that had none; `merged`: what stands for an id that is no more."""
 
-    given: dict[Pair, str] = field(default_factory=dict)
+    new_identities: dict[Pair, str] = field(default_factory=dict)
     merged: dict[str, str] = field(default_factory=dict)
 
 
-def resolve(known: Mapping[Pair, str], rules: Iterable[Rule], new_id: Callable[[int], str]) -> Changes:
+def resolve(
+    known: Mapping[Pair, str], rules: Iterable[Rule], new_id: Callable[[int], str]
+) -> IdentityChanges:
     """What the rules change, taken one after the other; `new_id` makes an id of the number of a rule.
 
     `known` has the ids of the pairs in the rules, as far as they have any.
 
     >>> a1, u1, a2, u2 = ("anonymous_id", "1"), ("user_id", "1"), ("anonymous_id", "2"), ("user_id", "2")
-    >>> resolve({}, [(1, a1, u1), (2, a2, u2), (3, u1, u2)], lambda number: f"id {number}").given
+    >>> resolve({}, [(1, a1, u1), (2, a2, u2), (3, u1, u2)], lambda number: f"id {number}").new_identities
     {('anonymous_id', '1'): 'id 1', ('user_id', '1'): 'id 1',
      ('anonymous_id', '2'): 'id 1', ('user_id', '2'): 'id 1'}
     >>> resolve({a1: "x", u2: "y"}, [(1, a1, u2)], str)
-    Changes(given={}, merged={'y': 'x'})
+    IdentityChanges(new_identities={}, merged={'y': 'x'})
     """
-    given: dict[Pair, str] = {}
+    new_identities: dict[Pair, str] = {}
     above: dict[str, str] = {}
 
     def top(identity: str) -> str:
-        found = identity
-        while found in above:
-            found = above[found]
-        while identity != found:
-            above[identity], identity = found, above[identity]
-        return found
+        root = identity
+        while root in above:
+            root = above[root]
+        while identity != root:
+            above[identity], identity = root, above[identity]
+        return root
 
     def id_of(pair: Pair | None) -> str | None:
-        found = None if pair is None else given.get(pair) or known.get(pair)
-        return None if found is None else top(found)
+        identity = None if pair is None else new_identities.get(pair) or known.get(pair)
+        return None if identity is None else top(identity)
 
     for number, one, other in rules:
         first, second = id_of(one), id_of(other)
         kept = first or second or new_id(number)
         if first is None:
-            given[one] = kept
+            new_identities[one] = kept
         if second is None and other is not None:
-            given[other] = kept
+            new_identities[other] = kept
         elif second is not None and second != kept:
             above[second] = kept
     had = {*known.values()}
-    return Changes(
-        {pair: top(identity) for pair, identity in given.items()},
+    return IdentityChanges(
+        {pair: top(identity) for pair, identity in new_identities.items()},
         {identity: top(identity) for identity in above if identity in had},
     )
 
 
-def ids_of_load(load_id: str) -> Callable[[int], str]:
+def id_generator(load_id: str) -> Callable[[int], str]:
     """New ids that a load gives again when it is run again.
 
-    >>> ids_of_load("1700000000.5")(1)
+    >>> id_generator("1700000000.5")(1)
     'd38efc49-16f4-5993-8e62-dae65d6c9469'
     """
     return lambda number: str(uuid5(_NAMESPACE, f"{load_id}\n{number}"))
 
 
-def changes_of(rows: Iterable[Sequence[Any]], load_id: str) -> Changes:
-    """What a load changes, from the rows of `Linking.open_rules`."""
+def resolve_rows(rows: Iterable[Sequence[Any]], load_id: str) -> IdentityChanges:
+    """What a load changes, from the rows of `IdentityStatements.open_rules`."""
     known: dict[Pair, str] = {}
     rules: list[Rule] = []
     for number, kind, value, identity, other_kind, other_value, other_identity in rows:
@@ -94,14 +96,14 @@ def changes_of(rows: Iterable[Sequence[Any]], load_id: str) -> Changes:
             known[one] = identity
         if other is not None and other_identity is not None:
             known[other] = other_identity
-    return resolve(known, rules, ids_of_load(load_id))
+    return resolve(known, rules, id_generator(load_id))
 
 
 @dataclass(frozen=True)
-class Linking:
+class IdentityStatements:
     """One load as SQL that runs unchanged on DuckDB and PostgreSQL; all it reads stands in a FROM clause.
 
-    `staged` has the rules, in the order of `place`; `mappings` is the table. The answer of `changes_of` to
+    `staged` has the rules, in the order of `place`; `mappings` is the table. The answer of `resolve_rows` to
     `open_rules` is to be kept in the tables `given` and `merged`, whose columns are all text. Then
     `statements` change the table in place; a destination of whole files takes out the rows for which
     `leaves` holds, and lets in what `changed` and `added` give.
@@ -124,12 +126,12 @@ class Linking:
         return f"{self.prefix}current"
 
     @property
-    def given(self) -> str:
+    def new_identities(self) -> str:
         """The temporary table of the ids of pairs that had none."""
         return f"{self.temp}{self.prefix}links_given"
 
     @property
-    def given_columns(self) -> tuple[str, ...]:
+    def new_identity_columns(self) -> tuple[str, ...]:
         return tuple(f"{self.prefix}{name}" for name in ("kind", "value", "identity"))
 
     @property
@@ -173,20 +175,20 @@ class Linking:
             f"ORDER BY {rule}.{q}number"
         )
 
-    def statements(self) -> Iterator[str]:
+    def write_statements(self) -> Iterator[str]:
         """What is to be executed, in order."""
         q, updated = self.prefix, quoted(self.links.updated)
         set_ = f"{quoted(self.links.identity)} = {q}merged.{q}kept, {updated} = {self._now}"
         source = f"{self.merged} AS {q}merged WHERE {self._is_merged}"
         yield f"UPDATE {self.mappings} AS {self.current_row} SET {set_} FROM {source}"
         columns = (self.links.kind, self.links.value, self.links.identity, self.links.updated)
-        yield f"INSERT INTO {self.mappings} ({', '.join(map(quoted, columns))}) {self.added(columns)}"
+        yield f"INSERT INTO {self.mappings} ({', '.join(map(quoted, columns))}) {self.new_rows(columns)}"
 
-    def leaves(self) -> str:
+    def is_replaced(self) -> str:
         """A condition on a row of the mappings, called `current_row`: its id is no more."""
         return f"EXISTS (SELECT 1 FROM {self.merged} AS {self.prefix}merged WHERE {self._is_merged})"
 
-    def changed(self, columns: Iterable[str]) -> str:
+    def updated_rows(self, columns: Iterable[str]) -> str:
         """A query of these columns of the rows that leave, as they are with the id that is kept."""
         q, row = self.prefix, self.current_row
         new = {self.links.identity: f"{q}merged.{q}kept", self.links.updated: self._now}
@@ -194,14 +196,16 @@ class Linking:
         joined = f"{self.mappings} AS {row} JOIN {self.merged} AS {q}merged ON {self._is_merged}"
         return f"SELECT {', '.join(picked)} FROM {joined}"
 
-    def added(self, columns: Iterable[str]) -> str:
+    def new_rows(self, columns: Iterable[str]) -> str:
         """A query of these columns of the pairs that had no id."""
         q, links = self.prefix, self.links
         names = (links.kind, links.value, links.identity)
-        new = {name: f"{q}given.{column}" for name, column in zip(names, self.given_columns, strict=True)}
+        new = {
+            name: f"{q}given.{column}" for name, column in zip(names, self.new_identity_columns, strict=True)
+        }
         new[links.updated] = self._now
         picked = (f"{new.get(name, 'NULL')} AS {quoted(name)}" for name in columns)
-        return f"SELECT {', '.join(picked)} FROM {self.given} AS {q}given"
+        return f"SELECT {', '.join(picked)} FROM {self.new_identities} AS {q}given"
 
     @property
     def _now(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.destinations.base import CatalogTable, Commit, OtherRun
+from trellis.destinations.base import CatalogTable, Commit, StateConflict
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
@@ -27,17 +27,17 @@ def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -
             )
 
 
-def emptied(commit: Commit) -> tuple[str, ...]:
+def tables_to_empty(commit: Commit) -> tuple[str, ...]:
     """The tables all of whose rows go before the load brings any."""
     replaced = (chain.root for chain in commit.chains if chain.mode == "replace")
     chained = (table.name for root in replaced for table in commit.schema.chain(root))
     return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
 
 
-def refuse_other_run(
+def check_run_state(
     commit: Commit, newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
 ) -> None:
-    """Raises OtherRun where the state is not any more the one that the run began with.
+    """Raises StateConflict where the state is not any more the one that the run began with.
 
     `newest` gives the last row of a table with a text in a column, by an order. Must be called where no other
     load can come between.
@@ -47,13 +47,13 @@ def refuse_other_run(
     pipeline, journal = commit.recalled.pipeline, commit.journal
     row = newest(journal.states, "pipeline_name", pipeline, journal.newest)
     if (str(row["version_hash"]) if row else None) != commit.recalled.version_hash:
-        raise OtherRun(
+        raise StateConflict(
             f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
             "nothing was loaded, run again"
         )
 
 
-def has_moved(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:
+def catalog_has_changed(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:
     """Whether a table of the load does not look any more as it did when the load was planned."""
     if commit.catalog is None:
         return False

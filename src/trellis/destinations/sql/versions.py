@@ -15,7 +15,7 @@ _LAST_YEAR = 2261
 
 
 @dataclass(frozen=True)
-class Versions:
+class VersionColumns:
     """`type_of` gives the type of a column in the SQL of the destination."""
 
     root: Table
@@ -33,10 +33,10 @@ class Versions:
         for column, moment in self.moments.items():
             known = self.root.columns.get(column)
             if known is None or known.data_type != "timestamp":
-                found = "missing" if known is None else f"of type {known.data_type}"
+                problem = "missing" if known is None else f"of type {known.data_type}"
                 raise SchemaError(
                     f"table {name}, column {column}: scd2 keeps a time in it, so it is to be a timestamp, "
-                    f"but it is {found}; name another column for it"
+                    f"but it is {problem}; name another column for it"
                 )
             if moment is not None and moment.year > _LAST_YEAR and (known.precision or 0) > 6:
                 raise SchemaError(
