@@ -11,11 +11,18 @@ import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    JsonText,
+    LongText,
+    SpaceText,
+    blank,
+    json_text,
+)
+from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.times import parse, to_text
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, blank, json_text
-from trellis.dialects.rudderstack.warehouses import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 from trellis.evolution.dialect import Routed
 from trellis.evolution.record import Lost, Rejected
 

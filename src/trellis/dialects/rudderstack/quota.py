@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from trellis.dialects.rudderstack.named import Named
+from trellis.dialects.rudderstack.naming.standard import DEFAULT, EXTRACT, FULL_EVENT, OWN
+from trellis.dialects.rudderstack.naming.standard_names import Named
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import DEFAULT, EXTRACT, FULL_EVENT, OWN
 from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from trellis.dialects.rudderstack.explode import exploder
-from trellis.dialects.rudderstack.system import options_of
+from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.schema_document import options_of
 from trellis.evolution.dialect import Reshaper, Router
 from trellis.evolution.program import RowProgram
 from trellis.schema.model import Schema

@@ -8,11 +8,18 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, Final
 
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    JsonText,
+    LongText,
+    SpaceText,
+    json_text,
+    units,
+)
+from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE, options_of
-from trellis.dialects.rudderstack.times import to_text
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text, units
-from trellis.dialects.rudderstack.warehouses import Provider
+from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE, options_of
+from trellis.dialects.rudderstack.warehouse.providers import Provider
 from trellis.evolution.dialect import Cut, Refusal
 from trellis.evolution.kinds import Kind
 from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.cells import neutral
+from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.times import to_text
-from trellis.dialects.rudderstack.values import neutral
 from trellis.evolution.dialect import Routed
 from trellis.evolution.record import Lost
 

@@ -19,10 +19,10 @@ from dialects.rudderstack.conformance.exploding import (
     texts,
     types,
 )
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText, neutral
+from trellis.dialects.rudderstack.events.router import exploder
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, neutral
-from trellis.dialects.rudderstack.warehouses import provider_of
+from trellis.dialects.rudderstack.warehouse.providers import provider_of
 from trellis.evolution.record import Rejected
 
 SEED_TIMES = {

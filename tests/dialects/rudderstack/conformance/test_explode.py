@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from dialects.rudderstack.conformance.exploding import DEFAULT, NOW, event, lost, own, reasons, routed, rows
-from trellis.dialects.rudderstack import flatten
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events import flatten
+from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, SpaceText, json_text, scalar_text
+from trellis.dialects.rudderstack.events.router import exploder
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, SpaceText, json_text, scalar_text
 from trellis.evolution.dialect import Routed
 from trellis.evolution.record import Lost
 

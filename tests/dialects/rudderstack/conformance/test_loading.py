@@ -14,8 +14,8 @@ import pytest
 
 from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, event, identify, moment, track
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.policy import loads
-from trellis.dialects.rudderstack.warehouses import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.write_policy import loads
 from trellis.engine.input.records import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.job import SparkRunner

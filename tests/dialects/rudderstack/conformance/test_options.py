@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.rudderstack.conformance.exploding import NOW, event, rows
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.router import exploder
 from trellis.dialects.rudderstack.options import Options
 from trellis.errors import UsageError
 

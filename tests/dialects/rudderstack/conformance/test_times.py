@@ -18,9 +18,9 @@ from dialects.rudderstack.conformance.exploding import (
     texts,
     types,
 )
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.events.timestamps import in_utc, parse, parse_strict, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.times import in_utc, parse, parse_strict, to_text
 
 DAY = "2020-04-26T07:00:"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from trellis.dialects.rudderstack.named import Named
+from trellis.dialects.rudderstack.naming.standard import DISCARDS, MERGE_RULES, USERS
+from trellis.dialects.rudderstack.naming.standard_names import Named
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import DISCARDS, MERGE_RULES, USERS
-from trellis.dialects.rudderstack.system import IDENTIFIES
+from trellis.dialects.rudderstack.schema_document import IDENTIFIES
 from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch
 
 _ETL = ("cloud", "singer-protocol")

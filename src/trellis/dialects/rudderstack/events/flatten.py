@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.names import Names
-from trellis.dialects.rudderstack.standard import SECTIONS
-from trellis.dialects.rudderstack.times import Parse
-from trellis.dialects.rudderstack.values import (
+from trellis.dialects.rudderstack.events.cells import (
     ArrayText,
     Cell,
     JsonText,
@@ -23,6 +20,9 @@ from trellis.dialects.rudderstack.values import (
     json_text,
     plain,
 )
+from trellis.dialects.rudderstack.events.timestamps import Parse
+from trellis.dialects.rudderstack.naming.names import Names
+from trellis.dialects.rudderstack.naming.standard import SECTIONS
 from trellis.evolution.record import Lost
 
 MEMORY: Final = 100_000

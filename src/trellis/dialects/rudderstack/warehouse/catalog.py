@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE
+from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE
 from trellis.evolution.dialect import Catalog
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
 from trellis.schema.system import is_system

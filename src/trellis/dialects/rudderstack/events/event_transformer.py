@@ -6,11 +6,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID, uuid5
 
-from trellis.dialects.rudderstack.envelope import Envelope
-from trellis.dialects.rudderstack.flatten import Node, Path, Row, Shape, Tree, json_paths, spread
-from trellis.dialects.rudderstack.names import Names
-from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import (
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    Cell,
+    JsonText,
+    LongText,
+    blank,
+    json_text,
+    plain,
+    scalar,
+    scalar_text,
+    spelled,
+)
+from trellis.dialects.rudderstack.events.envelope import Envelope
+from trellis.dialects.rudderstack.events.flatten import Node, Path, Row, Shape, Tree, json_paths, spread
+from trellis.dialects.rudderstack.naming.names import Names
+from trellis.dialects.rudderstack.naming.standard import (
     DEFAULT,
     DISCARD,
     DISCARDS,
@@ -24,18 +35,7 @@ from trellis.dialects.rudderstack.standard import (
     TABLES,
     known,
 )
-from trellis.dialects.rudderstack.values import (
-    ArrayText,
-    Cell,
-    JsonText,
-    LongText,
-    blank,
-    json_text,
-    plain,
-    scalar,
-    scalar_text,
-    spelled,
-)
+from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.record import Lost, Rejected
 
 LONGEST_PAIR: Final = 512

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trellis.dialects.rudderstack.names import Names
+from trellis.dialects.rudderstack.naming.names import Names
+from trellis.dialects.rudderstack.naming.standard import DISCARD, DISCARDS, MERGE_RULE, MERGE_RULES, USERS
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import DISCARD, DISCARDS, MERGE_RULE, MERGE_RULES, USERS
-from trellis.dialects.rudderstack.system import IDENTIFIES, MAPPINGS
+from trellis.dialects.rudderstack.schema_document import IDENTIFIES, MAPPINGS
 from trellis.evolution.loading import Links
 from trellis.schema.model import Column, Table
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.call import Call
-from trellis.dialects.rudderstack.calls import Identify, Titled, Track
-from trellis.dialects.rudderstack.flatten import Node, Tree
-from trellis.dialects.rudderstack.times import parse
-from trellis.dialects.rudderstack.values import blank, json_text
+from trellis.dialects.rudderstack.events.cells import blank, json_text
+from trellis.dialects.rudderstack.events.event_transformer import Call
+from trellis.dialects.rudderstack.events.event_types import Identify, Titled, Track
+from trellis.dialects.rudderstack.events.flatten import Node, Tree
+from trellis.dialects.rudderstack.events.timestamps import parse
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 
 _TEXTS: Final[tuple[Path, ...]] = tuple(

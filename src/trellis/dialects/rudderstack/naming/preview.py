@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from trellis.dialects.rudderstack.names import Names
+from trellis.dialects.rudderstack.naming.names import Names
+from trellis.dialects.rudderstack.naming.standard import DEFAULT, OWN, STAMPS
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import DEFAULT, OWN, STAMPS
-from trellis.dialects.rudderstack.warehouses import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid5
 
-from trellis.dialects.rudderstack.times import Parse, in_utc, parse
-from trellis.dialects.rudderstack.values import Cell, SpaceText, blank, scalar
+from trellis.dialects.rudderstack.events.cells import Cell, SpaceText, blank, scalar
+from trellis.dialects.rudderstack.events.timestamps import Parse, in_utc, parse
 from trellis.evolution.record import Lost
 
 _AUTO: Final = UUID("5f0c6a3e-2f0b-4c55-9d1e-6f3b7a1c8e42")
@@ -29,7 +29,7 @@ class Envelope:
 
     `early` counts the events that were sent before they happened, by the client's own clock.
 
-    >>> from trellis.dialects.rudderstack.times import UTC
+    >>> from trellis.dialects.rudderstack.events.timestamps import UTC
     >>> envelope = Envelope(datetime(2024, 2, 29, tzinfo=UTC))
     >>> read = envelope.read({"originalTimestamp": "2024-02-28"}, "events.jsonl:1", "tracks", [])
     >>> read.id, read.timestamp.day, read.sent.day

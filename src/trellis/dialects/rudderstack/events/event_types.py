@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.call import Call, Event, Rows
-from trellis.dialects.rudderstack.envelope import Envelope
-from trellis.dialects.rudderstack.flatten import Row
-from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import (
+from trellis.dialects.rudderstack.events.cells import Cell, JsonText, blank, json_text, scalar, scalar_text
+from trellis.dialects.rudderstack.events.envelope import Envelope
+from trellis.dialects.rudderstack.events.event_transformer import Call, Event, Rows
+from trellis.dialects.rudderstack.events.flatten import Row
+from trellis.dialects.rudderstack.naming.standard import (
     EXTRACT,
     NOT_IN_USERS,
     NOT_IN_USERS_OF_LAKES,
@@ -17,7 +17,7 @@ from trellis.dialects.rudderstack.standard import (
     SINGLE,
     USERS,
 )
-from trellis.dialects.rudderstack.values import Cell, JsonText, blank, json_text, scalar, scalar_text
+from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.record import Lost, Rejected
 
 MEMORY: Final = 10_000

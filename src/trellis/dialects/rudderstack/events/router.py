@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.call import Call
-from trellis.dialects.rudderstack.calls import CALLS
-from trellis.dialects.rudderstack.envelope import Envelope
+from trellis.dialects.rudderstack.events.cells import plain, scalar_text
+from trellis.dialects.rudderstack.events.envelope import Envelope
+from trellis.dialects.rudderstack.events.event_transformer import Call
+from trellis.dialects.rudderstack.events.event_types import CALLS
+from trellis.dialects.rudderstack.events.recipes import recipe_of
+from trellis.dialects.rudderstack.events.timestamps import parse, parse_strict
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options, Wish
-from trellis.dialects.rudderstack.recipes import recipe_of
-from trellis.dialects.rudderstack.times import parse, parse_strict
-from trellis.dialects.rudderstack.values import plain, scalar_text
 from trellis.evolution.dialect import Routed, Shared
 from trellis.evolution.recipe import Recipe
 from trellis.evolution.record import Lost, Rejected
@@ -32,7 +32,7 @@ class Exploder:
 
     `envelope.early` counts the events that were sent before they happened.
 
-    >>> from trellis.dialects.rudderstack.times import UTC
+    >>> from trellis.dialects.rudderstack.events.timestamps import UTC
     >>> explode = exploder(Options(), datetime(2024, 2, 29, tzinfo=UTC))
     >>> routed = explode({"type": "track", "event": "Big Sale", "properties": {"percentOff": 5}}, "1")
     >>> [(table, list(row)[-3:]) for table, row in routed.rows]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from trellis.dialects.rudderstack.named import Named
-from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import (
+from trellis.dialects.rudderstack.naming.standard import (
     FULL_EVENT,
     NOT_IN_USERS,
     NOT_IN_USERS_OF_LAKES,
     USERS,
 )
-from trellis.dialects.rudderstack.system import IDENTIFIES, NATIVE
+from trellis.dialects.rudderstack.naming.standard_names import Named
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.schema_document import IDENTIFIES, NATIVE
 from trellis.errors import SchemaError
 from trellis.schema.model import Schema, Table
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.diff import neutral_of
-from trellis.dialects.rudderstack.named import Named
-from trellis.dialects.rudderstack.times import parse
+from trellis.dialects.rudderstack.events.cells import JsonText, SpaceText
+from trellis.dialects.rudderstack.events.timestamps import parse
+from trellis.dialects.rudderstack.naming.standard_names import Named
 from trellis.dialects.rudderstack.type import INCOMPATIBLE, OUT_OF_RANGE, RudderType
-from trellis.dialects.rudderstack.values import JsonText, SpaceText
+from trellis.dialects.rudderstack.warehouse.migration import neutral_of
 from trellis.evolution.dialect import Restored
 from trellis.evolution.values import MISFIT
 from trellis.schema.model import Schema

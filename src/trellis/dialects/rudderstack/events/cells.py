@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from trellis.dialects.rudderstack.times import Parse, in_utc, to_text
-from trellis.dialects.rudderstack.warehouses import Neutral, Provider
+from trellis.dialects.rudderstack.events.timestamps import Parse, in_utc, to_text
+from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 
 Cell = int | float | bool | datetime | str
 LAST_PLAIN: Final = 1e21
@@ -51,7 +51,7 @@ class LongText(str):
 def neutral(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
     """The neutral type of a cell; `array` is a string that a JSON column takes as JSON.
 
-    >>> from trellis.dialects.rudderstack.warehouses import provider_of
+    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
     >>> redshift = provider_of("RS")
     >>> neutral(5, redshift), neutral("5", redshift), neutral("5" * 513, redshift)
     ('int', 'string', 'text')
@@ -149,7 +149,7 @@ def spelled(item: Mapping[str, Any]) -> str | None:
 def scalar(value: Any, parse: Parse) -> Cell | None:
     """The cell of a value that is neither blank nor an array or object; of those it is None.
 
-    >>> from trellis.dialects.rudderstack.times import parse
+    >>> from trellis.dialects.rudderstack.events.timestamps import parse
     >>> scalar(5.0, parse), scalar("5", parse), scalar("", parse), scalar({"a": 1}, parse)
     (5, '5', None, None)
     """

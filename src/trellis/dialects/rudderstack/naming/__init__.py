@@ -1,0 +1,1 @@
+"""What tables and columns are called (spec rudderstack.md, section 2)."""

@@ -1,0 +1,1 @@
+"""What RudderStack does with each warehouse: types, statements, policies of loading."""
