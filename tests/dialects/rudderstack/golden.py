@@ -14,7 +14,8 @@ from typing import Final
 from golden_files import GoldenFiles
 from trellis.dialects.rudderstack.keep import RudderKeep
 from trellis.dialects.rudderstack.schema_document import LONG
-from trellis.dialects.rudderstack.warehouse import ddl, migration
+from trellis.dialects.rudderstack.warehouse import ddl
+from trellis.dialects.rudderstack.warehouse.migration import migration_statements
 from trellis.dialects.rudderstack.warehouse.providers import NEUTRAL, PROVIDERS, Provider
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.version import bump
@@ -63,8 +64,8 @@ def of_provider(name: str) -> Iterator[str]:
             {column.name: column for column in ONE_PER_TYPE if column.name not in ("time", "binary", "wei")},
         ),
     )
-    yield from migration.statements(provider, "shop", before, after)
-    yield from migration.statements(provider, "shop", Schema("shop"), after)
+    yield from migration_statements(provider, "shop", before, after)
+    yield from migration_statements(provider, "shop", Schema("shop"), after)
 
 
 def digest(words: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from trellis.dialects.rudderstack.events.cells import JsonText, SpaceText
 from trellis.dialects.rudderstack.events.timestamps import parse
-from trellis.dialects.rudderstack.naming.standard_names import Named
+from trellis.dialects.rudderstack.naming.standard_names import StandardNames
 from trellis.dialects.rudderstack.type import INCOMPATIBLE, OUT_OF_RANGE, RudderType
 from trellis.dialects.rudderstack.warehouse.migration import neutral_of
 from trellis.evolution.dialect import Restored
@@ -32,9 +32,9 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
 """From the type that a reason names and the printed value to the value as it came."""
 
 
-def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> Restored | None:
+def restore_discard(schema: Schema, named: StandardNames, kept: Mapping[str, Any]) -> Restored | None:
     """What a row of `rudder_discards` brings back; None where the column still does not take it."""
-    row_id, table, name, printed, reason = (kept[each] for each in named.discard_columns)
+    row_id, table, name, printed, reason = (kept[column] for column in named.discard_columns)
     columns = schema.tables[table].columns if table in schema.tables else {}
     column, id_ = columns.get(name), columns.get(named.column("id"))
     if column is None or id_ is None or not column.complete:

@@ -9,19 +9,19 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Literal
 
-from trellis.dialects.rudderstack.discard_replay import restored
+from trellis.dialects.rudderstack.discard_replay import restore_discard as restored
 from trellis.dialects.rudderstack.events.cells import JsonText, json_text
 from trellis.dialects.rudderstack.naming.standard import DISCARDS, MERGE_RULES
-from trellis.dialects.rudderstack.naming.standard_names import Named
+from trellis.dialects.rudderstack.naming.standard_names import StandardNames as Named
 from trellis.dialects.rudderstack.options import FIELDS, Options
-from trellis.dialects.rudderstack.quota import room
-from trellis.dialects.rudderstack.schema_completion import settled
+from trellis.dialects.rudderstack.quota import has_room as room
+from trellis.dialects.rudderstack.schema_completion import complete_schema as settled
 from trellis.dialects.rudderstack.schema_document import JOURNAL, OPTIONS, PREFIX, options_of
 from trellis.dialects.rudderstack.type import printed
-from trellis.dialects.rudderstack.warehouse.catalog import adopted
-from trellis.dialects.rudderstack.warehouse.migration import statements
+from trellis.dialects.rudderstack.warehouse.catalog import schema_from_catalog as adopted
+from trellis.dialects.rudderstack.warehouse.migration import migration_statements as statements
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
-from trellis.dialects.rudderstack.warehouse.write_policy import loads
+from trellis.dialects.rudderstack.warehouse.write_policy import table_loads as loads
 from trellis.errors import UsageError
 from trellis.evolution.dialect import (
     Catalog,

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from trellis.dialects.rudderstack.naming.standard import DEFAULT, EXTRACT, FULL_EVENT, OWN
-from trellis.dialects.rudderstack.naming.standard_names import Named
+from trellis.dialects.rudderstack.naming.standard import (
+    DEFAULT_COLUMNS,
+    EXTRACT_COLUMNS,
+    FULL_EVENT,
+    TYPE_COLUMNS,
+)
+from trellis.dialects.rudderstack.naming.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 
 
-def room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
+def has_room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
     """Whether there may be one more table, or one more column of it.
 
     Standard tables, standard columns, columns of the context and the overflow column do not count; tables
     without events have all their columns.
     """
-    named = Named.of(options)
+    named = StandardNames.of(options)
     if column is None:
         if options.max_events is None or table in named.standard_tables:
             return True
@@ -35,6 +40,11 @@ def _is_property(column: str, options: Options) -> bool:
 
 @lru_cache(maxsize=64)
 def _others(options: Options) -> frozenset[str]:
-    named = Named.of(options)
-    standard = {*DEFAULT, *EXTRACT, FULL_EVENT, *(each for own in OWN.values() for each in own)}
+    named = StandardNames.of(options)
+    standard = {
+        *DEFAULT_COLUMNS,
+        *EXTRACT_COLUMNS,
+        FULL_EVENT,
+        *(column for columns in TYPE_COLUMNS.values() for column in columns),
+    }
     return frozenset((*named.columns(*standard), *named.load_times, named.column(options.overflow)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.schema_document import options_of
 from trellis.evolution.dialect import Reshaper, Router
 from trellis.evolution.program import RowProgram
@@ -17,7 +17,7 @@ class RudderRoute:
     names_tables = True
 
     def router(self, schema: Schema, now: datetime, closed: Collection[str] = ()) -> Router | None:
-        return exploder(options_of(schema), now, closed)
+        return EventRouter(options_of(schema), now, closed)
 
     def reshaper(self, schema: Schema, naming: Naming) -> Reshaper | None:
         return None

@@ -11,19 +11,19 @@ from trellis.dialects.rudderstack.naming.standard import (
     NOT_IN_USERS_OF_LAKES,
     USERS,
 )
-from trellis.dialects.rudderstack.naming.standard_names import Named
+from trellis.dialects.rudderstack.naming.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, NATIVE
 from trellis.errors import SchemaError
 from trellis.schema.model import Schema, Table
 
 
-def settled(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
+def complete_schema(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
     """The schema with the tables that are always there, and users and identifies brought together.
 
     Raises SchemaError where a table has more columns than the warehouse takes.
     """
-    named = Named.of(options)
+    named = StandardNames.of(options)
     tables = [named.discards_table()]
     if options.identity_resolution and options.warehouse.identities:
         tables += [named.rules_table(), named.mappings_table()]
@@ -31,17 +31,17 @@ def settled(before: Schema, after: Schema, touched: Collection[str], options: Op
         after = _with(after, table)
     users, identifies = named.table(USERS), named.table(IDENTIFIES)
     if users in touched and identifies in touched:
-        own = _not_of_users(named, options)
-        there = before.tables[users] if users in before.tables else Table(users)
-        after = _with(after, _without(there, own), into=identifies)
-        after = _with(after, _without(after.tables[identifies], own), into=users)
+        excluded = _not_of_users(named, options)
+        known = before.tables[users] if users in before.tables else Table(users)
+        after = _with(after, _without(known, excluded), into=identifies)
+        after = _with(after, _without(after.tables[identifies], excluded), into=users)
     limit = options.warehouse.max_columns
     if options.warehouse.beyond_columns == "fail" and limit is not None:
         _refuse_beyond(limit, after, touched)
     return after
 
 
-def _not_of_users(named: Named, options: Options) -> set[str]:
+def _not_of_users(named: StandardNames, options: Options) -> set[str]:
     left_out = ["user_id", FULL_EVENT]
     if not options.users_anonymous_id:
         left_out += NOT_IN_USERS
@@ -50,12 +50,12 @@ def _not_of_users(named: Named, options: Options) -> set[str]:
     return {*named.columns(*left_out)}
 
 
-def _with(schema: Schema, said: Table, into: str = "") -> Schema:
+def _with(schema: Schema, columns_of: Table, into: str = "") -> Schema:
     """The schema with the columns of a table, in it or in another, as far as they are missing."""
-    known = schema.tables.get(into or said.name)
+    known = schema.tables.get(into or columns_of.name)
     if known is None:
-        return schema.with_tables(said)
-    missing = [column for name, column in said.columns.items() if name not in known.columns]
+        return schema.with_tables(columns_of)
+    missing = [column for name, column in columns_of.columns.items() if name not in known.columns]
     return schema.with_tables(known.with_columns(*missing)) if missing else schema
 
 

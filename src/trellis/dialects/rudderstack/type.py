@@ -14,7 +14,9 @@ from trellis.dialects.rudderstack.events.cells import (
     LongText,
     SpaceText,
     json_text,
-    units,
+)
+from trellis.dialects.rudderstack.events.cells import (
+    utf16_length as units,
 )
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options

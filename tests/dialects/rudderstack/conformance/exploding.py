@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from trellis.dialects.rudderstack.events.cells import neutral
-from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.events.cells import neutral_type
+from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.dialect import Routed
@@ -16,7 +16,7 @@ from trellis.evolution.record import Lost
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
 RECEIVED = "2024-02-29T10:00:05.000Z"
 
-DEFAULT = ("id", "sent_at", "timestamp", "received_at", "original_timestamp")
+DEFAULT_COLUMNS = ("id", "sent_at", "timestamp", "received_at", "original_timestamp")
 """The columns that every row of an event has, if the event has nothing but an id."""
 
 
@@ -26,7 +26,7 @@ def event(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def routed(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> Routed:
-    return exploder(Options.of({"provider": provider, **options}), NOW)(said, "events.jsonl:1")
+    return EventRouter(Options.of({"provider": provider, **options}), NOW)(said, "events.jsonl:1")
 
 
 def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, dict[str, Any]]:
@@ -40,7 +40,7 @@ def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[
 def own(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
     """The last row, without the columns that every event has."""
     row = list(rows(said, provider, **options).values())[-1]
-    return {name: value for name, value in row.items() if name.lower() not in DEFAULT}
+    return {name: value for name, value in row.items() if name.lower() not in DEFAULT_COLUMNS}
 
 
 def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[Lost]:
@@ -54,7 +54,7 @@ def reasons(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> di
 
 def types(row: Mapping[str, Any], provider: str = "RS") -> dict[str, str]:
     warehouse = Options(provider=provider).warehouse
-    return {name: neutral(value, warehouse) for name, value in row.items()}
+    return {name: neutral_type(value, warehouse) for name, value in row.items()}
 
 
 def texts(row: Mapping[str, Any]) -> dict[str, Any]:

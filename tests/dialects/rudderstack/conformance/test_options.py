@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.rudderstack.conformance.exploding import NOW, event, rows
-from trellis.dialects.rudderstack.events.router import exploder
+from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
 from trellis.errors import UsageError
 
@@ -197,7 +197,7 @@ def test_c54_paths_are_brought_together() -> None:
 
 
 def test_one_event_s_options_are_not_the_next_one_s() -> None:
-    explode = exploder(Options(), NOW)
+    explode = EventRouter(Options(), NOW)
     said = event("track", event="e")
     for number in range(100):
         once = explode({**said, **asked(jsonPaths=[f"p{number}"], skipTracksTable=True)}, "1")

@@ -41,18 +41,18 @@ def preview_names(
     if not events and not properties:
         raise UsageError("which names? give events, such as 'Add to Cart', or keys with --property")
     options = Options.of({**find_config(config).options, **settings_of(setting)})
-    found = preview(options, events or (), properties or (), everywhere)
+    previews = preview(options, events or (), properties or (), everywhere)
     if json:
-        print_json({"names": [asdict(each) for each in found]})
+        print_json({"names": [asdict(entry) for entry in previews]})
         return
     table = grid("Warehouse", "Kind", "Given", "Name", "Column event", "Shared with", whole=("Name",))
-    for each in found:
+    for entry in previews:
         table.add_row(
-            each.provider,
-            each.kind,
-            repr(each.raw),
-            f"{each.name} (reserved, left out)" if each.reserved else each.name or "(left out)",
-            "" if each.event is None else repr(each.event),
-            ", ".join(map(repr, each.shared_with)),
+            entry.provider,
+            entry.kind,
+            repr(entry.raw),
+            f"{entry.name} (reserved, left out)" if entry.reserved else entry.name or "(left out)",
+            "" if entry.event is None else repr(entry.event),
+            ", ".join(map(repr, entry.shared_with)),
         )
     console().print(indented(table))

@@ -48,18 +48,18 @@ class LongText(str):
     __slots__ = ()
 
 
-def neutral(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
+def neutral_type(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
     """The neutral type of a cell; `array` is a string that a JSON column takes as JSON.
 
     >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
     >>> redshift = provider_of("RS")
-    >>> neutral(5, redshift), neutral("5", redshift), neutral("5" * 513, redshift)
+    >>> neutral_type(5, redshift), neutral_type("5", redshift), neutral_type("5" * 513, redshift)
     ('int', 'string', 'text')
     """
-    found = _NEUTRAL[cell.__class__]
-    if provider.text_beyond is None or found not in ("string", "array"):
-        return found
-    return "text" if units(str(cell)) > provider.text_beyond else found
+    type_ = _NEUTRAL[cell.__class__]
+    if provider.text_beyond is None or type_ not in ("string", "array"):
+        return type_
+    return "text" if utf16_length(str(cell)) > provider.text_beyond else type_
 
 
 _NEUTRAL: Final[Mapping[type, Neutral | Literal["array"]]] = {
@@ -75,21 +75,21 @@ _NEUTRAL: Final[Mapping[type, Neutral | Literal["array"]]] = {
 }
 
 
-def units(text: str) -> int:
-    """The length in UTF-16 units.
+def utf16_length(text: str) -> int:
+    """The length in UTF-16 code units.
 
-    >>> units("né"), units("\N{GRINNING FACE}")
+    >>> utf16_length("né"), utf16_length("\N{GRINNING FACE}")
     (2, 2)
     """
     return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
 
 
-def blank(value: Any) -> bool:
+def is_blank(value: Any) -> bool:
     """Whether a value gives no cell.
 
-    >>> [blank(value) for value in (None, "", [], [""], [[]])]
+    >>> [is_blank(value) for value in (None, "", [], [""], [[]])]
     [True, True, True, True, True]
-    >>> [blank(value) for value in ({}, [None], 0, False, "  ")]
+    >>> [is_blank(value) for value in ({}, [None], 0, False, "  ")]
     [False, False, False, False, False]
     """
     if value is None:
@@ -103,16 +103,16 @@ def blank(value: Any) -> bool:
     return value.__class__ is str and not value
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """A Python value as one that JSON has, or as a datetime.
 
-    >>> plain(Decimal("5.00")), plain(("a", 1)), plain(date(2024, 2, 29))
+    >>> to_plain(Decimal("5.00")), to_plain(("a", 1)), to_plain(date(2024, 2, 29))
     (5, ['a', 1], datetime.datetime(2024, 2, 29, 0, 0, tzinfo=datetime.timezone.utc))
     """
     if value is None:
         return None
     if isinstance(value, Enum):
-        return plain(value.value)
+        return to_plain(value.value)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -127,10 +127,10 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def spelled(item: Mapping[str, Any]) -> str | None:
+def join_spelled(item: Mapping[str, Any]) -> str | None:
     """The text whose characters an object has under 0, 1, 2 ... or 1, 2, 3 ..., or None where it is no such.
 
-    >>> spelled({"0": "j", "1": "o", "2": "e"}), spelled({"0": "joe"})
+    >>> join_spelled({"0": "j", "1": "o", "2": "e"}), join_spelled({"0": "joe"})
     ('joe', None)
     """
     letters: dict[int, str] = {}
@@ -146,16 +146,16 @@ def spelled(item: Mapping[str, Any]) -> str | None:
     return "".join(letters[number] for number in sorted(letters))
 
 
-def scalar(value: Any, parse: Parse) -> Cell | None:
+def scalar_cell(value: Any, parse: Parse) -> Cell | None:
     """The cell of a value that is neither blank nor an array or object; of those it is None.
 
     >>> from trellis.dialects.rudderstack.events.timestamps import parse
-    >>> scalar(5.0, parse), scalar("5", parse), scalar("", parse), scalar({"a": 1}, parse)
+    >>> scalar_cell(5.0, parse), scalar_cell("5", parse), scalar_cell("", parse), scalar_cell({"a": 1}, parse)
     (5, '5', None, None)
     """
     kind = value.__class__
     if kind not in _JSON:
-        value = plain(value)
+        value = to_plain(value)
         kind = value.__class__
     if kind is str:
         if not value:
@@ -174,7 +174,7 @@ def scalar_text(value: Any) -> str:
     """
     if value.__class__ is str:
         return str(value)
-    value = plain(value)
+    value = to_plain(value)
     if value.__class__ is datetime:
         return to_text(value)
     return "" if value is None or value.__class__ in (dict, list) else json_text(value)
@@ -187,11 +187,11 @@ def json_text(value: Any) -> str:
     '{"a":"<é>","b":[5,1.5,null]}'
     """
     try:
-        text = orjson.dumps(value, _json_of, _SORTED)
+        text = orjson.dumps(value, _to_json_value, _SORTED)
     except TypeError:  # an integer beyond 64 bits, more than 254 levels, a key that is no text
-        return _written(value)
+        return _render_json(value)
     if (b".0" in text or b"e+" in text) and _has_whole_float(value):
-        return _written(value)
+        return _render_json(value)
     return text.decode()
 
 
@@ -199,9 +199,9 @@ _SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
 _JSON: Final = frozenset((str, int, float, bool, dict, list, type(None)))
 
 
-def _json_of(value: Any) -> Any:
-    made = plain(value)
-    return to_text(made) if made.__class__ is datetime else made
+def _to_json_value(value: Any) -> Any:
+    plain_value = to_plain(value)
+    return to_text(plain_value) if plain_value.__class__ is datetime else plain_value
 
 
 def _number(value: Decimal) -> int | float:
@@ -210,55 +210,55 @@ def _number(value: Decimal) -> int | float:
 
 def _has_whole_float(value: Any) -> bool:
     todo = [value]
-    for each in todo:
-        kind = each.__class__
+    for item in todo:
+        kind = item.__class__
         if kind is float:
-            if each.is_integer():
+            if item.is_integer():
                 return True
         elif kind is list:
-            todo += each
+            todo += item
         elif kind is dict:
-            todo += each.values()
+            todo += item.values()
         elif kind not in _JSON:
-            todo.append(_json_of(each))
+            todo.append(_to_json_value(item))
     return False
 
 
-class _Mark(str):
+class _Token(str):
     """Text that is JSON already."""
 
     __slots__ = ()
 
 
-def _written(value: Any) -> str:
+def _render_json(value: Any) -> str:
     """`json_text` of any depth and any integers."""
-    out: list[str] = []
+    parts: list[str] = []
     todo = [value]
     while todo:
-        each = todo.pop()
-        kind = each.__class__
-        if kind is _Mark:
-            out.append(each)
+        current = todo.pop()
+        kind = current.__class__
+        if kind is _Token:
+            parts.append(current)
         elif kind is dict:
-            out.append("{")
-            todo.append(_Mark("}"))
-            keyed = sorted(((str(key), item) for key, item in each.items()), reverse=True, key=_key)
+            parts.append("{")
+            todo.append(_Token("}"))
+            keyed = sorted(((str(key), item) for key, item in current.items()), reverse=True, key=_key)
             for number, (key, item) in enumerate(keyed, 1):
-                todo += (item, _Mark(f"{'' if number == len(keyed) else ','}{_quoted(key)}:"))
+                todo += (item, _Token(f"{'' if number == len(keyed) else ','}{_quoted(key)}:"))
         elif kind is list:
-            out.append("[")
-            todo.append(_Mark("]"))
-            for number, item in enumerate(reversed(each), 1):
-                todo += (item,) if number == len(each) else (item, _Mark(","))
+            parts.append("[")
+            todo.append(_Token("]"))
+            for number, item in enumerate(reversed(current), 1):
+                todo += (item,) if number == len(current) else (item, _Token(","))
         elif kind is str:
-            out.append(_quoted(each))
+            parts.append(_quoted(current))
         elif kind is int or kind is float:
-            out.append(_digits(each))
-        elif kind is bool or each is None:
-            out.append(orjson.dumps(each).decode())
+            parts.append(_digits(current))
+        elif kind is bool or current is None:
+            parts.append(orjson.dumps(current).decode())
         else:
-            todo.append(_json_of(each))
-    return "".join(out)
+            todo.append(_to_json_value(current))
+    return "".join(parts)
 
 
 def _key(item: tuple[str, Any]) -> str:

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid5
 
-from trellis.dialects.rudderstack.events.cells import Cell, SpaceText, blank, scalar
+from trellis.dialects.rudderstack.events.cells import Cell, SpaceText, is_blank, scalar_cell
 from trellis.dialects.rudderstack.events.timestamps import Parse, in_utc, parse
 from trellis.evolution.record import Lost
 
 _AUTO: Final = UUID("5f0c6a3e-2f0b-4c55-9d1e-6f3b7a1c8e42")
 
 
-class Read(NamedTuple):
+class EnvelopeValues(NamedTuple):
     """What every event has; times are UTC."""
 
     id: Cell
@@ -31,7 +31,7 @@ class Envelope:
 
     >>> from trellis.dialects.rudderstack.events.timestamps import UTC
     >>> envelope = Envelope(datetime(2024, 2, 29, tzinfo=UTC))
-    >>> read = envelope.read({"originalTimestamp": "2024-02-28"}, "events.jsonl:1", "tracks", [])
+    >>> read = envelope.read_values({"originalTimestamp": "2024-02-28"}, "events.jsonl:1", "tracks", [])
     >>> read.id, read.timestamp.day, read.sent.day
     ('auto-b8c3364c-f945-5e10-a33f-cbb3397cc989', 28, 29)
     """
@@ -42,59 +42,61 @@ class Envelope:
         self.early = 0
         self.parse = parse
 
-    def read(self, event: Mapping[str, Any], position: str, table: str, lost: list[Lost]) -> Read:
+    def read_values(
+        self, event: Mapping[str, Any], position: str, table: str, lost: list[Lost]
+    ) -> EnvelopeValues:
         """An event without an id gets one from `now` and its position. Adds to `lost` what is no time."""
         parse, get = self.parse, event.get
         message = get("messageId")
         if message.__class__ is not str or not message or message[4:5] == "-" or message.isspace():
-            message = self._message(message, position, table, lost)
-        said = get("receivedAt")
-        received = parse(said) if said.__class__ is str else None
+            message = self._message_id(message, position, table, lost)
+        value = get("receivedAt")
+        received = parse(value) if value.__class__ is str else None
         if received is None:
-            received = self._other("receivedAt", said, table, lost) or self.now
-        said = get("sentAt")
-        sent = parse(said) if said.__class__ is str else None
+            received = self._lenient_time("receivedAt", value, table, lost) or self.now
+        value = get("sentAt")
+        sent = parse(value) if value.__class__ is str else None
         if sent is None:
-            sent = self._other("sentAt", said, table, lost)
-        said = get("originalTimestamp")
-        original = parse(said) if said.__class__ is str else None
+            sent = self._lenient_time("sentAt", value, table, lost)
+        value = get("originalTimestamp")
+        original = parse(value) if value.__class__ is str else None
         if original is None:
-            original = self._other("originalTimestamp", said, table, lost)
+            original = self._lenient_time("originalTimestamp", value, table, lost)
         if sent is None:
             sent = received
         elif original is not None and sent < original:
             self.early += 1
         if original is None:
             original = received
-        said = get("timestamp")
-        timestamp = parse(said) if said.__class__ is str else None
+        value = get("timestamp")
+        timestamp = parse(value) if value.__class__ is str else None
         if timestamp is None:
-            timestamp = self._other("timestamp", said, table, lost)
+            timestamp = self._lenient_time("timestamp", value, table, lost)
             if timestamp is None:
-                timestamp = _corrected(received, sent, original)
-        return Read(message, sent, timestamp, received, original)
+                timestamp = _correct_clock(received, sent, original)
+        return EnvelopeValues(message, sent, timestamp, received, original)
 
-    def _message(self, said: Any, position: str, table: str, lost: list[Lost]) -> Cell:
-        found = scalar(said, self.parse)
-        if found is not None and found.__class__ is not SpaceText:
-            return found
-        if found is None and said and not blank(said):
-            lost.append(Lost(table, "", "messageId", said, "not plain: an id is text or a number"))
+    def _message_id(self, value: Any, position: str, table: str, lost: list[Lost]) -> Cell:
+        cell = scalar_cell(value, self.parse)
+        if cell is not None and cell.__class__ is not SpaceText:
+            return cell
+        if cell is None and value and not is_blank(value):
+            lost.append(Lost(table, "", "messageId", value, "not plain: an id is text or a number"))
         return f"auto-{uuid5(_AUTO, f'{self._seed} {position}')}"
 
-    def _other(self, key: str, said: Any, table: str, lost: list[Lost]) -> datetime | None:
+    def _lenient_time(self, key: str, value: Any, table: str, lost: list[Lost]) -> datetime | None:
         """A time that is not given as an accepted text."""
-        found = scalar(said, self.parse)
-        if found.__class__ is datetime:
-            return found
-        if said and not blank(said):
+        cell = scalar_cell(value, self.parse)
+        if cell.__class__ is datetime:
+            return cell
+        if value and not is_blank(value):
             lost.append(
-                Lost(table, "", key, said, f"not a timestamp: {key} is written as 2024-02-29T10:00:00Z")
+                Lost(table, "", key, value, f"not a timestamp: {key} is written as 2024-02-29T10:00:00Z")
             )
         return None
 
 
-def _corrected(received: datetime, sent: datetime, original: datetime) -> datetime:
+def _correct_clock(received: datetime, sent: datetime, original: datetime) -> datetime:
     """When it happened by the server's clock, from how long before sending it happened."""
     try:
         return received - (sent - original)

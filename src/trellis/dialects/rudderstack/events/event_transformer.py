@@ -11,29 +11,37 @@ from trellis.dialects.rudderstack.events.cells import (
     Cell,
     JsonText,
     LongText,
-    blank,
+    is_blank,
+    join_spelled,
     json_text,
-    plain,
-    scalar,
+    scalar_cell,
     scalar_text,
-    spelled,
+    to_plain,
 )
 from trellis.dialects.rudderstack.events.envelope import Envelope
-from trellis.dialects.rudderstack.events.flatten import Node, Path, Row, Shape, Tree, json_paths, spread
+from trellis.dialects.rudderstack.events.flatten import (
+    KeyNode,
+    KeyRules,
+    KeyTree,
+    Path,
+    Row,
+    flatten_sections,
+    json_paths,
+)
 from trellis.dialects.rudderstack.naming.names import Names
 from trellis.dialects.rudderstack.naming.standard import (
-    DEFAULT,
-    DISCARD,
+    DEFAULT_COLUMNS,
+    DISCARD_COLUMNS,
     DISCARDS,
-    EXTRACT,
+    EXTRACT_COLUMNS,
     FULL_EVENT,
-    MERGE_RULE,
+    LOAD_TIME_COLUMNS,
+    MERGE_RULE_COLUMNS,
     MERGE_RULES,
-    OWN,
     SECTIONS,
-    STAMPS,
     TABLES,
-    known,
+    TYPE_COLUMNS,
+    known_fields,
 )
 from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.record import Lost, Rejected
@@ -46,7 +54,7 @@ CLOUD_DEPTH: Final = 4
 Event = Mapping[str, Any]
 Rows = list[tuple[str, Mapping[str, Any]]]
 Pair = tuple[str, Any]
-Part = tuple[dict[str, Any], Node]
+Part = tuple[dict[str, Any], KeyNode]
 
 _PAIRS: Final = UUID("0f7f0a53-6c0e-4a0b-9a3e-8f1f6b1b6c55")
 _CONTEXT: Path = ("context",)
@@ -56,10 +64,10 @@ _ECHOES = ("category", "event", "name")
 """Fields at the top that SDKs send beside a property of the same value."""
 
 
-class Call:
+class EventTransformer:
     """One type of event, under the options of a destination or of a single event."""
 
-    nothing = ""
+    empty_reason = ""
     """Why there may be no row at all."""
 
     def __init__(self, kind: str, options: Options, envelope: Envelope, closed: frozenset[str]) -> None:
@@ -73,11 +81,11 @@ class Call:
             options.skip_reserved_keywords_escaping,
         )
         self.table = names.standard_table(TABLES.get(kind, kind))
-        self.default = tuple(map(names.standard, DEFAULT))
-        self.known = known(kind)
+        self.default = tuple(map(names.standard, DEFAULT_COLUMNS))
+        self.known = known_fields(kind)
         self.overflow = names.standard(options.overflow)
-        stamps = STAMPS if provider.loaded_at else STAMPS[:1]
-        self.most = None if provider.lake else options.max_columns - len(stamps)
+        stamps = LOAD_TIME_COLUMNS if provider.loaded_at else LOAD_TIME_COLUMNS[:1]
+        self.max_columns = None if provider.lake else options.max_columns - len(stamps)
         self.merges = options.identity_resolution and provider.identities
         self.stores = options.store_full_event and kind in TABLES
         self.full_event = names.standard(FULL_EVENT)
@@ -85,8 +93,10 @@ class Call:
         if provider.full_event == provider.json_type == "json":
             self.full_class = JsonText
 
-        own = EXTRACT if kind == "extract" else (*DEFAULT, *OWN.get(kind, ()))
-        reserved = {*map(names.standard, (*own, *stamps))}
+        standard_columns = (
+            EXTRACT_COLUMNS if kind == "extract" else (*DEFAULT_COLUMNS, *TYPE_COLUMNS.get(kind, ()))
+        )
+        reserved = {*map(names.standard, (*standard_columns, *stamps))}
         if self.stores:
             reserved.add(self.full_event)
         if options.bounded:
@@ -94,14 +104,14 @@ class Call:
         json = json_paths(options.json_paths, kind) if provider.json_paths else frozenset()
         json_class = JsonText if provider.json_type == "json" else ArrayText
         depth = CLOUD_DEPTH if options.source_category == "cloud" else None
-        allowed = {names.column(each.replace(".", "_")) for each in options.properties} or None
+        allowed = {names.column(property_.replace(".", "_")) for property_ in options.properties} or None
         from_traits = options.allow_users_context_traits
         sections = [(path, "") for path in SECTIONS[kind] if path != _CONTEXT_TRAITS or from_traits]
-        self.context_tree = Tree(
-            Shape(names, reserved, {("context", "ip")}, json, json_class, depth), [(_CONTEXT, "context_")]
+        self.context_tree = KeyTree(
+            KeyRules(names, reserved, {("context", "ip")}, json, json_class, depth), [(_CONTEXT, "context_")]
         )
-        self.user_tree = Tree(
-            Shape(names, reserved, (), json, json_class, depth, allowed, "context"), sections
+        self.user_tree = KeyTree(
+            KeyRules(names, reserved, (), json, json_class, depth, allowed, "context"), sections
         )
         self.sections = tuple(self.user_tree.roots.values())
         self.added = _added(options) if options.populate_src_dest_info else {}
@@ -112,19 +122,19 @@ class Call:
 
     def shared(self) -> dict[str, set[str]]:
         """Under which names of the events' own a table or a column was met."""
-        found: dict[str, set[str]] = {}
+        keys_by_name: dict[str, set[str]] = {}
         for tree in (self.context_tree, self.user_tree):
             for name, paths in tree.shared().items():
-                found.setdefault(name, set()).update(paths)
-        return found
+                keys_by_name.setdefault(name, set()).update(paths)
+        return keys_by_name
 
-    def base(self, event: Event, context: Event, position: str, table: str, lost: list[Lost]) -> Row:
+    def base_row(self, event: Event, context: Event, position: str, table: str, lost: list[Lost]) -> Row:
         """The standard columns that nearly every table has."""
         id_, anonymous, user, sent, stamp, received, original, channel, ip, request_ip, passed_ip = (
             self.default
         )
         get = event.get
-        message, sent_at, timestamp, received_at, original_timestamp = self.envelope.read(
+        message, sent_at, timestamp, received_at, original_timestamp = self.envelope.read_values(
             event, position, table, lost
         )
         row: Row = {id_: message}
@@ -132,12 +142,12 @@ class Call:
         if value.__class__ is str and value > "!" and value[4:5] != "-":
             row[anonymous] = value
         elif value is not None:
-            self.single(row, anonymous, value, "anonymousId", table, lost)
+            self.set_column(row, anonymous, value, "anonymousId", table, lost)
         value = get("userId")
         if value.__class__ is str and value > "!" and value[4:5] != "-":
             row[user] = value
         elif value is not None:
-            self.single(row, user, value, "userId", table, lost)
+            self.set_column(row, user, value, "userId", table, lost)
         row[sent] = sent_at
         row[stamp] = timestamp
         row[received] = received_at
@@ -146,81 +156,81 @@ class Call:
         if value.__class__ is str and value > "!" and value[4:5] != "-":
             row[channel] = value
         elif value is not None:
-            self.single(row, channel, value, "channel", table, lost)
+            self.set_column(row, channel, value, "channel", table, lost)
         passed, request = context.get("ip"), get("request_ip")
         if passed.__class__ is str and passed > "!" and passed[4:5] != "-":
             row[ip] = passed
             if request == passed:
                 row[request_ip] = passed
             else:
-                self.single(row, request_ip, request, "request_ip", table, lost)
+                self.set_column(row, request_ip, request, "request_ip", table, lost)
             row[passed_ip] = passed
         elif passed is not None or request is not None:
-            self.single(row, ip, request if blank(passed) else passed, "", table, lost)
-            self.single(row, request_ip, request, "request_ip", table, lost)
-            self.single(row, passed_ip, passed, "", table, lost)
+            self.set_column(row, ip, request if is_blank(passed) else passed, "", table, lost)
+            self.set_column(row, request_ip, request, "request_ip", table, lost)
+            self.set_column(row, passed_ip, passed, "", table, lost)
         return row
 
-    def single(self, row: Row, column: str, value: Any, key: str, table: str, lost: list[Lost]) -> None:
-        """Set a standard column. What is blank, an array or an object sets none; `key` is where it stood."""
-        cell = scalar(value, self.parse)
+    def set_column(self, row: Row, column: str, value: Any, key: str, table: str, lost: list[Lost]) -> None:
+        """Set a standard column. A blank value, an array or an object sets none; `key` is its field."""
+        cell = scalar_cell(value, self.parse)
         if cell is not None:
             row[column] = cell
-        elif key and value and not blank(value):
+        elif key and value and not is_blank(value):
             lost.append(Lost(table, column, key, value, _NOT_PLAIN))
 
     def add_context(self, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
         tree = self.context_tree
         traits = context.get("traits")
         if traits.__class__ is dict and ("0" in traits or "1" in traits):
-            text = spelled(traits)
-            if text is not None and _CONTEXT_TRAITS not in tree.shape.json:
+            text = join_spelled(traits)
+            if text is not None and _CONTEXT_TRAITS not in tree.rules.json:
                 context = {**context, "traits": text}
-        if context.get("ip").__class__ is list and self.kind != "extract" and not blank(context["ip"]):
+        if context.get("ip").__class__ is list and self.kind != "extract" and not is_blank(context["ip"]):
             context = dict(context)
             lost.append(Lost(table, self.default[8], "context.ip", context.pop("ip"), _NOT_PLAIN))
         if self.added:
             context = {**context, **self.added}
         if context:
-            spread(((context, tree.roots[_CONTEXT]),), tree, row, table, self.parse, lost, {})
+            flatten_sections(((context, tree.roots[_CONTEXT]),), tree, row, table, self.parse, lost, {})
 
     def add_properties(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
         """Flatten what the user says beyond the context."""
-        parts = self.parts(event, context, table, lost)
+        parts = self.user_objects(event, context, table, lost)
         if parts:
-            over: dict[str, Any] = {}
-            spread(parts, self.user_tree, row, table, self.parse, lost, over)
-            if over:
-                row[self.overflow] = JsonText(json_text(over))
+            overflow: dict[str, Any] = {}
+            flatten_sections(parts, self.user_tree, row, table, self.parse, lost, overflow)
+            if overflow:
+                row[self.overflow] = JsonText(json_text(overflow))
 
-    def parts(self, event: Event, context: Event, table: str, lost: list[Lost]) -> list[Part]:
+    def user_objects(self, event: Event, context: Event, table: str, lost: list[Lost]) -> list[Part]:
         """The objects of the user that are not empty, with the nodes of their keys."""
-        found = []
+        objects = []
         for node in self.sections:
             path = node.path
             item = event.get(path[0]) if len(path) == 1 else context.get(path[1])
             if item is not None and item.__class__ is not dict:
-                item = plain(item)
+                item = to_plain(item)
             if item.__class__ is dict:
-                if item and not self.is_text(path, item, table, lost):
-                    found.append((item, node))
-            elif item is not None and path != _CONTEXT_TRAITS and not blank(item):
+                if item and not self.is_spelled_text(path, item, table, lost):
+                    objects.append((item, node))
+            elif item is not None and path != _CONTEXT_TRAITS and not is_blank(item):
                 reason = f"not an object: {path[0]} must be one to become columns"
                 lost.append(Lost(table, "", path[0], item, reason))
-        return found
+        return objects
 
-    def is_text(self, path: Path, item: dict[str, Any], table: str, lost: list[Lost]) -> bool:
+    def is_spelled_text(self, path: Path, item: dict[str, Any], table: str, lost: list[Lost]) -> bool:
         """Whether a section is text that came as an object of its characters; such is no section."""
         if path != _CONTEXT_TRAITS and (self.kind != "group" or path != ("traits",)):
             return False
-        if ("0" not in item and "1" not in item) or spelled(item) is None:
+        if ("0" not in item and "1" not in item) or join_spelled(item) is None:
             return False
         if path != _CONTEXT_TRAITS:
             reason = f"not an object: {path[0]} is text, a character to a key"
             lost.append(Lost(table, "", path[0], item, reason))
         return True
 
-    def finish(
+    def finish_row(
         self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None = None
     ) -> None:
         """What comes last into the first row of an event, and what is lost at its top.
@@ -228,21 +238,21 @@ class Call:
         `also` is a field there that is not always lost, but here it was taken.
         """
         if not self.known.issuperset(event):
-            self.look_at_top(event, context, row, table, lost, also)
+            self.report_unmapped_fields(event, context, row, table, lost, also)
         if self.stores:
             row[self.full_event] = self.full_class(json_text(event))
-        self.check(row, event)
+        self.check_width(row, event)
 
-    def check(self, row: Row, event: Event) -> None:
-        if self.most is not None and len(row) > self.most and event.get("channel") != "sources":
+    def check_width(self, row: Row, event: Event) -> None:
+        if self.max_columns is not None and len(row) > self.max_columns and event.get("channel") != "sources":
             why = f"{self.options.provider.lower()} transformer: Too many columns outputted from the event"
             raise Rejected(why, why)
 
-    def look_at_top(
+    def report_unmapped_fields(
         self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None
     ) -> None:
         for key, value in event.items():
-            if key in self.known or key == also or blank(value) or value == {}:
+            if key in self.known or key == also or is_blank(value) or value == {}:
                 continue
             if key in _ECHOES and value in row.values():
                 continue
@@ -256,26 +266,28 @@ class Call:
         if not values[0][1]:
             return
         received = rows[0][1].get(self.default[5]) if rows else None
-        columns = [self.names.standard(name) for name in MERGE_RULE]
+        columns = [self.names.standard(name) for name in MERGE_RULE_COLUMNS]
         row: Row = {}
         for at, (kind, value) in enumerate(values):
             if value:
                 pair = columns[2 * at], columns[2 * at + 1]
                 if len(kind) + len(value) > LONGEST_PAIR:
-                    value = self.too_long(rows, pair, kind, value, received or self.envelope.now)
+                    value = self.discard_long_value(rows, pair, kind, value, received or self.envelope.now)
                 row[pair[0]], row[pair[1]] = kind, value
         rows.append((self.names.standard_table(MERGE_RULES), row))
 
-    def too_long(self, rows: Rows, pair: tuple[str, str], kind: str, value: str, received: Cell) -> str:
-        """Keep a value that the rules have no room for (section 8, Constraint): what stands for it."""
-        made = f"rudder-discards-{uuid5(_PAIRS, f'{kind} {value}')}"
+    def discard_long_value(
+        self, rows: Rows, pair: tuple[str, str], kind: str, value: str, received: Cell
+    ) -> str:
+        """Discard a value that is too long for the rules (section 8, Constraint): its placeholder."""
+        placeholder = f"rudder-discards-{uuid5(_PAIRS, f'{kind} {value}')}"
         why = (
             f"The maximum length of the concatenated columns {pair[0]} and {pair[1]} should be less than 512"
         )
-        cells = (made, self.names.standard_table(MERGE_RULES), pair[1], value, why, received)
-        columns = map(self.names.standard, (*DISCARD, "received_at"))
+        cells = (placeholder, self.names.standard_table(MERGE_RULES), pair[1], value, why, received)
+        columns = map(self.names.standard, (*DISCARD_COLUMNS, "received_at"))
         rows.append((self.names.standard_table(DISCARDS), dict(zip(columns, cells, strict=True))))
-        return made
+        return placeholder
 
     def add_identities(self, rows: Rows, event: Event) -> None:
         anonymous, user = event.get("anonymousId"), event.get("userId")
@@ -287,10 +299,10 @@ class Call:
 
 def _added(options: Options) -> dict[str, str]:
     """What the context gains."""
-    said = {
+    ids = {
         "sourceId": options.source_id,
         "sourceType": options.source_type,
         "destinationId": options.destination_id,
         "destinationType": options.destination_type,
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in ids.items() if value}

@@ -1,7 +1,7 @@
 """Objects of an event become columns of its rows (spec rudderstack.md, sections 2.5, 3.4 and 3.5).
 
 What a key is called is learned once, in a tree like that of the keys. Most keys have a column of their own,
-and their values go straight into it; the others are odd, and settled after the rest of the row.
+and their values go straight into it; the others are special, and set after the rest of the row.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from trellis.dialects.rudderstack.events.cells import (
     Cell,
     JsonText,
     SpaceText,
-    blank,
+    is_blank,
     json_text,
-    plain,
+    to_plain,
 )
 from trellis.dialects.rudderstack.events.timestamps import Parse
 from trellis.dialects.rudderstack.naming.names import Names
 from trellis.dialects.rudderstack.naming.standard import SECTIONS
 from trellis.evolution.record import Lost
 
-MEMORY: Final = 100_000
+MAX_KEYS: Final = 100_000
 """Keys that a tree remembers before it starts anew; a deep one counts as many."""
 
 Path = tuple[str, ...]
@@ -33,7 +33,7 @@ Row = dict[str, Cell]
 
 
 @dataclass(frozen=True)
-class Shape:
+class KeyRules:
     """What decides over the keys of one type of event.
 
     Columns in `reserved` take no value of the user's; those of the paths in `held` hold it already. `json`
@@ -49,119 +49,122 @@ class Shape:
     json_class: type[str] = JsonText
     depth: int | None = None
     allowed: Collection[str] | None = None
-    yields: str | None = None
+    yielding_prefix: str | None = None
 
 
-class Odd:
+class SpecialKey:
     """A key whose value does not simply go into a column of its own.
 
     With `why` it is lost, `refused` it goes to the overflow; else other keys may have the same column.
     `whole`: the value is one JSON value, whatever it is.
     """
 
-    __slots__ = ("column", "inside", "path", "rank", "refused", "tables", "whole", "why")
+    __slots__ = ("column", "inside", "is_excluded", "is_json", "loss_reason", "path", "rank", "tables")
 
     def __init__(self, column: str, path: Path, inside: Path, rank: int) -> None:
         self.column = column
         self.path = path
         self.inside = inside
         self.rank = (rank, inside)
-        self.why = ""
-        self.refused = self.whole = False
+        self.loss_reason = ""
+        self.is_excluded = self.is_json = False
         self.tables: set[str] = set()
 
     @property
-    def rival(self) -> bool:
-        return not (self.why or self.refused)
+    def competes(self) -> bool:
+        return not (self.loss_reason or self.is_excluded)
 
 
 _PENDING: Final = SpaceText()
-"""Holds the place of a cell that is settled later, so that columns come in the order of their keys."""
+"""A placeholder of cells that are set last, so that columns come in the order of their keys."""
 
-Found = list[tuple[Odd, Any, Any]]
-"""Odd keys of a record: the key, its value as a cell, and as it came."""
+SpecialValues = list[tuple[SpecialKey, Any, Any]]
+"""The special keys of a record: the key, its value as a cell, and the raw value."""
 
 
-class Node:
-    """The keys of one object. `columns` has None for odd ones, `inner` has None for what is not flattened."""
+class KeyNode:
+    """The keys of one object.
 
-    __slots__ = ("columns", "inner", "inside", "odd", "path", "prefix", "rank", "tree")
+    `columns` has None for special keys, `inner` for objects that are kept whole.
+    """
 
-    def __init__(self, tree: Tree, path: Path, inside: Path, prefix: str, rank: int) -> None:
+    __slots__ = ("columns", "inner", "inside", "path", "prefix", "rank", "special", "tree")
+
+    def __init__(self, tree: KeyTree, path: Path, inside: Path, prefix: str, rank: int) -> None:
         self.tree = tree
         self.path = path
         self.inside = inside
         self.prefix = prefix
         self.rank = rank
         self.columns: dict[str, str | None] = {}
-        self.inner: dict[str, Node | None] = {}
-        self.odd: dict[str, Odd] = {}
+        self.inner: dict[str, KeyNode | None] = {}
+        self.special: dict[str, SpecialKey] = {}
 
     def column(self, key: Any) -> str | None:
         """Learn the column of a key."""
-        tree, shape, text = self.tree, self.tree.shape, str(key)
-        name = shape.names.column(self.prefix + text)
-        odd = Odd(name, (*self.path, text), (*self.inside, text), self.rank)
-        odd.refused = shape.allowed is not None and not _allowed(shape, odd.inside)
-        odd.whole = odd.path in shape.json and odd.path not in shape.held
-        tree.learned += len(odd.path)
+        tree, rules, text = self.tree, self.tree.rules, str(key)
+        name = rules.names.column(self.prefix + text)
+        special = SpecialKey(name, (*self.path, text), (*self.inside, text), self.rank)
+        special.is_excluded = rules.allowed is not None and not _allowed(rules, special.inside)
+        special.is_json = special.path in rules.json and special.path not in rules.held
+        tree.learned += len(special.path)
         tree.news = True
         if not name:
-            odd.why = "no name: the key has no letter and no digit"
-        elif name in shape.reserved and odd.path not in shape.held:
-            odd.why = f"reserved: RudderStack sets {name} itself"
-        yields = shape.yields is not None and name.lower().startswith(shape.yields)
-        own = odd.rival and tree.owns(name, self, key, odd)
-        if own and not odd.whole and not yields:
+            special.loss_reason = "no name: the key has no letter and no digit"
+        elif name in rules.reserved and special.path not in rules.held:
+            special.loss_reason = f"reserved: RudderStack sets {name} itself"
+        yields = rules.yielding_prefix is not None and name.lower().startswith(rules.yielding_prefix)
+        is_sole_key = special.competes and tree.owns(name, self, key, special)
+        if is_sole_key and not special.is_json and not yields:
             self.columns[key] = name
             return name
         self.columns[key] = None
-        self.odd[key] = odd
+        self.special[key] = special
         return None
 
-    def below(self, key: Any) -> Node | None:
+    def below(self, key: Any) -> KeyNode | None:
         """Learn what becomes of objects at a key: the node of their keys, or None if they are kept whole."""
         text = str(key)
         path, inside = (*self.path, text), (*self.inside, text)
         self.tree.learned += len(path)
         self.tree.news = True
         node = None
-        if path not in self.tree.shape.json and len(inside) != self.tree.shape.depth:
-            node = Node(self.tree, path, inside, f"{self.prefix}{text}_", self.rank)
+        if path not in self.tree.rules.json and len(inside) != self.tree.rules.depth:
+            node = KeyNode(self.tree, path, inside, f"{self.prefix}{text}_", self.rank)
         self.inner[key] = node
         return node
 
     def forget(self) -> None:
         self.columns.clear()
         self.inner.clear()
-        self.odd.clear()
+        self.special.clear()
 
 
-class Tree:
+class KeyTree:
     """The keys of some sections of one type of event: where they begin, and which key has which column.
 
     `roots` maps the path of each section to its node; of keys with one column, the later section's wins.
     """
 
-    def __init__(self, shape: Shape, sections: Sequence[tuple[Path, str]]) -> None:
-        self.shape = shape
+    def __init__(self, rules: KeyRules, sections: Sequence[tuple[Path, str]]) -> None:
+        self.rules = rules
         self.roots = {
-            path: Node(self, path, (), prefix, rank) for rank, (path, prefix) in enumerate(sections)
+            path: KeyNode(self, path, (), prefix, rank) for rank, (path, prefix) in enumerate(sections)
         }
-        self.owners: dict[str, tuple[Node, Any, Odd] | None] = {}
+        self.owners: dict[str, tuple[KeyNode, Any, SpecialKey] | None] = {}
         self.learned = 0
         self.news = self.clash = False
 
-    def owns(self, column: str, node: Node, key: Any, odd: Odd) -> bool:
-        """Whether the key is the first of its column. If not, the first one is odd from now on, too."""
+    def owns(self, column: str, node: KeyNode, key: Any, special: SpecialKey) -> bool:
+        """Whether the key is the first of its column. If not, the first one is special from now on, too."""
         if column not in self.owners:
-            self.owners[column] = (node, key, odd)
+            self.owners[column] = (node, key, special)
             return True
         first = self.owners[column]
         if first is not None:
-            there, its_key, its_odd = first
-            there.columns[its_key] = None
-            there.odd[its_key] = its_odd
+            owner, its_key, its_special = first
+            owner.columns[its_key] = None
+            owner.special[its_key] = its_special
             self.owners[column] = None
         self.clash = True
         return False
@@ -171,20 +174,20 @@ class Tree:
 
         A key that had the column for itself until another came was met nobody knows where: anywhere.
         """
-        rivals: dict[str, list[Odd]] = {}
+        rivals: dict[str, list[SpecialKey]] = {}
         todo = list(self.roots.values())
         for node in todo:
-            for odd in node.odd.values():
-                if not (odd.why or odd.refused):
-                    rivals.setdefault(odd.column, []).append(odd)
+            for special in node.special.values():
+                if not (special.loss_reason or special.is_excluded):
+                    rivals.setdefault(special.column, []).append(special)
             todo += (inner for inner in node.inner.values() if inner is not None)
-        found: dict[str, set[str]] = {}
+        keys_by_name: dict[str, set[str]] = {}
         for column, keys in rivals.items():
             for table in set[str]().union(*(key.tables for key in keys)):
                 paths = {".".join(key.path) for key in keys if not key.tables or table in key.tables}
                 if len(paths) > 1:
-                    found[f"column {column} of table {table}"] = paths
-        return found
+                    keys_by_name[f"column {column} of table {table}"] = paths
+        return keys_by_name
 
     def forget(self) -> None:
         for root in self.roots.values():
@@ -193,55 +196,55 @@ class Tree:
         self.learned = 0
 
 
-def spread(
-    sections: Sequence[tuple[Mapping[str, Any], Node]],
-    tree: Tree,
+def flatten_sections(
+    sections: Sequence[tuple[Mapping[str, Any], KeyNode]],
+    tree: KeyTree,
     row: Row,
     table: str,
     parse: Parse,
     lost: list[Lost],
-    over: dict[str, Any],
+    overflow: dict[str, Any],
 ) -> None:
     """Put the leaves of the sections (objects with their nodes in the tree) into the row.
 
     What no column takes is added to `lost`, what is refused to `over`.
     """
     size = len(row)
-    odd: Found = []
+    special: SpecialValues = []
     for item, node in sections:
-        _flatten(item, node, row, parse, odd)
+        _flatten(item, node, row, parse, special)
     if tree.news:
         if tree.clash:  # a key had a column for itself until this record
             while len(row) > size:
                 row.popitem()
-            odd.clear()
+            special.clear()
             for item, node in sections:
-                _flatten(item, node, row, parse, odd)
+                _flatten(item, node, row, parse, special)
         tree.news = tree.clash = False
-        if tree.learned > MEMORY:
+        if tree.learned > MAX_KEYS:
             tree.forget()
-    if odd:
-        _settle(odd, tree.shape, row, table, lost, over)
+    if special:
+        _place_special_values(special, tree.rules, row, table, lost, overflow)
 
 
-def json_paths(said: Sequence[str], kind: str) -> frozenset[Path]:
+def json_paths(paths: Sequence[str], kind: str) -> frozenset[Path]:
     """The paths of an event of this type; those that name no type are of the properties of track events.
 
     >>> sorted(json_paths(("a.b", "track.context.c", "page.properties.d"), "track"))
     [('context', 'c'), ('properties', 'a', 'b'), ('userProperties', 'a', 'b')]
     """
-    found: set[Path] = set()
-    for path in said:
+    matching: set[Path] = set()
+    for path in paths:
         first, *rest = keys = path.split(".")
         if first in SECTIONS and rest:
             if first == kind:
-                found.add(tuple(rest))
+                matching.add(tuple(rest))
         elif kind == "track":
-            found |= {("properties", *keys), ("userProperties", *keys)}
-    return frozenset(found)
+            matching |= {("properties", *keys), ("userProperties", *keys)}
+    return frozenset(matching)
 
 
-def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: Found) -> None:
+def _flatten(item: Mapping[str, Any], root: KeyNode, row: Row, parse: Parse, special: SpecialValues) -> None:
     """Of one object: its own keys, then those of the objects in it, level by level."""
     todo = [(item, root)]
     for item, node in todo:
@@ -264,7 +267,7 @@ def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: F
                 if below is not None:
                     todo.append((value, below))
                     continue
-                if not value and (*node.path, key) not in node.tree.shape.json:
+                if not value and (*node.path, key) not in node.tree.rules.json:
                     continue
                 value = ArrayText(json_text(value))
             elif kind is not int and kind is not bool:
@@ -274,11 +277,11 @@ def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: F
                     if value.is_integer():
                         value = int(value)
                 elif kind is list:
-                    if len(value) < 2 and blank(value):
+                    if len(value) < 2 and is_blank(value):
                         continue
                     value = ArrayText(json_text(value))
                 else:
-                    value = plain(value)
+                    value = to_plain(value)
                     if value.__class__ is not datetime:
                         todo.append(({key: value}, node))
                         continue
@@ -289,52 +292,56 @@ def _flatten(item: Mapping[str, Any], root: Node, row: Row, parse: Parse, odd: F
             if column is not None:
                 row[column] = value
             else:
-                found = node.odd[key]
-                if found.rival:
-                    row.setdefault(found.column, _PENDING)
-                odd.append((found, value, item[key]))
+                special_key = node.special[key]
+                if special_key.competes:
+                    row.setdefault(special_key.column, _PENDING)
+                special.append((special_key, value, item[key]))
 
 
-def _settle(odd: Found, shape: Shape, row: Row, table: str, lost: list[Lost], over: dict[str, Any]) -> None:
-    """Put the values of odd keys where they belong."""
-    rivals: Found = []
-    for key, value, raw in odd:
+def _place_special_values(
+    special: SpecialValues, rules: KeyRules, row: Row, table: str, lost: list[Lost], overflow: dict[str, Any]
+) -> None:
+    """Put the values of special keys where they belong."""
+    rivals: SpecialValues = []
+    for key, value, raw in special:
         key.tables.add(table)
-        if key.refused:
-            _overflow(key, raw, over, table, lost)
-        elif key.why:
-            if key.column not in row or not _same(row[key.column], value):
-                lost.append(Lost(table, key.column, ".".join(key.path), raw, key.why))
+        if key.is_excluded:
+            _overflow(key, raw, overflow, table, lost)
+        elif key.loss_reason:
+            if key.column not in row or not _is_same(row[key.column], value):
+                lost.append(Lost(table, key.column, ".".join(key.path), raw, key.loss_reason))
         else:
             rivals.append((key, value, raw))
     if len(rivals) > 1:
         rivals.sort(key=_rank)
-    winners: dict[str, tuple[Odd, Any]] = {}
+    winners: dict[str, tuple[SpecialKey, Any]] = {}
     for key, value, raw in rivals:
         column = key.column
-        if key.whole:
-            value = shape.json_class(value if value.__class__ is ArrayText else json_text(raw))
+        if key.is_json:
+            value = rules.json_class(value if value.__class__ is ArrayText else json_text(raw))
         if column in winners:
-            loser, said = winners[column]
-            _collide(loser, said, row[column], ".".join(key.path), value, table, lost)
+            loser, loser_value = winners[column]
+            _report_collision(loser, loser_value, row[column], ".".join(key.path), value, table, lost)
         elif row[column] is not _PENDING:
-            _collide(key, raw, value, "the context", row[column], table, lost)
+            _report_collision(key, raw, value, "the context", row[column], table, lost)
             continue
         row[column] = value
         winners[column] = key, raw
 
 
-def _rank(rival: tuple[Odd, Any, Any]) -> tuple[int, Path]:
+def _rank(rival: tuple[SpecialKey, Any, Any]) -> tuple[int, Path]:
     return rival[0].rank
 
 
-def _collide(key: Odd, raw: Any, value: Cell, winner: str, wins: Cell, table: str, lost: list[Lost]) -> None:
-    if not _same(value, wins):
+def _report_collision(
+    key: SpecialKey, raw: Any, value: Cell, winner: str, wins: Cell, table: str, lost: list[Lost]
+) -> None:
+    if not _is_same(value, wins):
         reason = f"collision: {winner} has the same column"
         lost.append(Lost(table, key.column, ".".join(key.path), raw, reason))
 
 
-def _same(one: Cell, other: Cell) -> bool:
+def _is_same(one: Cell, other: Cell) -> bool:
     """Whether nothing is lost if only one of two cells is kept."""
     return one.__class__ is other.__class__ and one == other
 
@@ -343,10 +350,10 @@ class _Place(dict[str, Any]):
     """An object of the overflow, made of what was refused in it."""
 
 
-def _overflow(key: Odd, raw: Any, over: dict[str, Any], table: str, lost: list[Lost]) -> None:
+def _overflow(key: SpecialKey, raw: Any, overflow: dict[str, Any], table: str, lost: list[Lost]) -> None:
     """Keep a value below the keys it had; it takes the place of an earlier section's."""
     reason = f"collision: {'.'.join(key.path)} takes its place"
-    place = over
+    place = overflow
     for depth, name in enumerate(key.inside[:-1], 1):
         inner = place.get(name)
         if not isinstance(inner, _Place):
@@ -360,9 +367,9 @@ def _overflow(key: Odd, raw: Any, over: dict[str, Any], table: str, lost: list[L
     place[name] = raw
 
 
-def _allowed(shape: Shape, inside: Path) -> bool:
+def _allowed(rules: KeyRules, inside: Path) -> bool:
     """Whether the column of a key, or of one around it, is allowed."""
-    assert shape.allowed is not None
+    assert rules.allowed is not None
     return any(
-        shape.names.column("_".join(inside[:end])) in shape.allowed for end in range(1, len(inside) + 1)
+        rules.names.column("_".join(inside[:end])) in rules.allowed for end in range(1, len(inside) + 1)
     )

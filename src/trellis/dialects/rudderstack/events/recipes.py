@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.events.cells import blank, json_text
-from trellis.dialects.rudderstack.events.event_transformer import Call
-from trellis.dialects.rudderstack.events.event_types import Identify, Titled, Track
-from trellis.dialects.rudderstack.events.flatten import Node, Tree
+from trellis.dialects.rudderstack.events.cells import is_blank, json_text
+from trellis.dialects.rudderstack.events.event_transformer import EventTransformer
+from trellis.dialects.rudderstack.events.event_types import (
+    IdentifyTransformer,
+    SingleColumnTransformer,
+    TrackTransformer,
+)
+from trellis.dialects.rudderstack.events.flatten import KeyNode, KeyTree
 from trellis.dialects.rudderstack.events.timestamps import parse
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 
@@ -26,20 +30,29 @@ _IP: Final[Path] = ("context", "ip")
 _RECEIVED, _SENT, _ORIGINAL, _TIMESTAMP = _TIMES
 
 
-def recipe_of(call: Call, event: str | None, early: str) -> Recipe | None:
+def recipe_of(transformer: EventTransformer, event: str | None, early: str) -> Recipe | None:
     """The recipe of events of one type, and of one name for track events; None if they are none of ours."""
-    options = call.options
-    if call.merges or call.stores or call.added or options.bounded or options.strict_timestamps:
+    options = transformer.options
+    if (
+        transformer.merges
+        or transformer.stores
+        or transformer.added
+        or options.bounded
+        or options.strict_timestamps
+    ):
         return None
     if options.allow_users_context_traits:  # a value with two columns
         return None
-    made = _MAKERS.get(type(call))
-    rows = made(call, event) if made is not None else None
-    if rows is None or any(call.most and len(each.columns) + len(each.leaves) > call.most for each in rows):
+    make_rows = _MAKERS.get(type(transformer))
+    rows = make_rows(transformer, event) if make_rows is not None else None
+    if rows is None or any(
+        transformer.max_columns and len(table_rows.columns) + len(table_rows.leaves) > transformer.max_columns
+        for table_rows in rows
+    ):
         return None
-    names = {("event",)} if isinstance(call, Track) else set()
-    if isinstance(call, Titled):
-        names.add((call.key,))
+    names = {("event",)} if isinstance(transformer, TrackTransformer) else set()
+    if isinstance(transformer, SingleColumnTransformer):
+        names.add((transformer.key,))
     return Recipe(
         rows=rows,
         texts=(*_TEXTS, *names, *_TIMES, _IP),
@@ -48,7 +61,7 @@ def recipe_of(call: Call, event: str | None, early: str) -> Recipe | None:
         is_plain=is_plain,
         time_of=parse,
         list_text=list_text,
-        same=dict(_reserved(call)),
+        same=dict(_reserved(transformer)),
         longest=options.warehouse.text_beyond or options.warehouse.max_string,
         early=(Moment((_SENT,)), Moment((_ORIGINAL,))),
         oddity=early,
@@ -61,11 +74,13 @@ def is_plain(text: str) -> bool:
 
 
 def list_text(value: list[Any]) -> str | None:
-    return None if blank(value) else json_text(value)
+    return None if is_blank(value) else json_text(value)
 
 
-def _default(call: Call) -> dict[str, Source]:
-    id_, anonymous, user, sent, stamp, received, original, channel, ip, request_ip, passed_ip = call.default
+def _default(transformer: EventTransformer) -> dict[str, Source]:
+    id_, anonymous, user, sent, stamp, received, original, channel, ip, request_ip, passed_ip = (
+        transformer.default
+    )
     arrived = Moment((_RECEIVED,))
     sent_at, happened = Moment((_SENT, _RECEIVED)), Moment((_ORIGINAL, _RECEIVED))
     return {
@@ -83,64 +98,80 @@ def _default(call: Call) -> dict[str, Source]:
     }
 
 
-def _track(call: Call, event: str | None) -> tuple[Rows, ...] | None:
-    assert isinstance(call, Track)
-    if event is None or call.has_records or call.skips:
+def _track(transformer: EventTransformer, event: str | None) -> tuple[Rows, ...] | None:
+    assert isinstance(transformer, TrackTransformer)
+    if event is None or transformer.has_records or transformer.skips:
         return None
-    column, table, refused, text = call.events.get(event) or call.named(event)
+    column, table, refused, text = transformer.events.get(event) or transformer.event_names(event)
     if not table or refused or text.__class__ is not str or not column:
         return None
-    columns = {**_default(call), call.event: Constant(column), call.event_text: Constant(str(text))}
-    context = dict(_leaves(call.context_tree))
+    columns = {
+        **_default(transformer),
+        transformer.event: Constant(column),
+        transformer.event_text: Constant(str(text)),
+    }
+    context = dict(_leaves(transformer.context_tree))
     return (
-        Rows(call.table, columns, context),
-        Rows(table, columns, {**context, **dict(_leaves(call.user_tree))}),
+        Rows(transformer.table, columns, context),
+        Rows(table, columns, {**context, **dict(_leaves(transformer.user_tree))}),
     )
 
 
-def _titled(call: Call, _: str | None) -> tuple[Rows, ...]:
-    assert isinstance(call, Titled)
-    title = ((call.key,), ("properties", "name")) if call.key == "name" else ((call.key,),)
-    columns = {**_default(call), call.own: First(title)}
-    return (Rows(call.table, columns, dict((*_leaves(call.context_tree), *_leaves(call.user_tree)))),)
+def _single_column(transformer: EventTransformer, _: str | None) -> tuple[Rows, ...]:
+    assert isinstance(transformer, SingleColumnTransformer)
+    title = (
+        ((transformer.key,), ("properties", "name")) if transformer.key == "name" else ((transformer.key,),)
+    )
+    columns = {**_default(transformer), transformer.own: First(title)}
+    return (
+        Rows(
+            transformer.table,
+            columns,
+            dict((*_leaves(transformer.context_tree), *_leaves(transformer.user_tree))),
+        ),
+    )
 
 
-def _identify(call: Call, _: str | None) -> tuple[Rows, ...]:
-    assert isinstance(call, Identify)
-    columns = _default(call)
-    leaves = dict((*_leaves(call.context_tree), *_leaves(call.user_tree)))
-    rows = Rows(call.table, columns, leaves)
-    if call.skips:
+def _identify(transformer: EventTransformer, _: str | None) -> tuple[Rows, ...]:
+    assert isinstance(transformer, IdentifyTransformer)
+    columns = _default(transformer)
+    leaves = dict((*_leaves(transformer.context_tree), *_leaves(transformer.user_tree)))
+    rows = Rows(transformer.table, columns, leaves)
+    if transformer.skips:
         return (rows,)
-    users = {name: source for name, source in columns.items() if name not in call.left_out}
-    users[call.id] = First((("userId",),))
-    return (rows, Rows(call.users, users, leaves, where=("userId",)))
+    users = {name: source for name, source in columns.items() if name not in transformer.left_out}
+    users[transformer.id] = First((("userId",),))
+    return (rows, Rows(transformer.users, users, leaves, where=("userId",)))
 
 
-_MAKERS: Final = {Track: _track, Titled: _titled, Identify: _identify}
+_MAKERS: Final = {
+    TrackTransformer: _track,
+    SingleColumnTransformer: _single_column,
+    IdentifyTransformer: _identify,
+}
 
 
-def _leaves(tree: Tree) -> Iterator[tuple[Path, str]]:
+def _leaves(tree: KeyTree) -> Iterator[tuple[Path, str]]:
     """The keys that have a column, of their own or with others."""
     for node in _nodes(tree):
         for key, column in node.columns.items():
             path = (*node.path, str(key))
             if column is not None and path != _IP:
                 yield path, column
-        for odd in node.odd.values():
-            if not (odd.why or odd.refused or odd.whole) and odd.path != _IP:
-                yield odd.path, odd.column
+        for special in node.special.values():
+            if not (special.loss_reason or special.is_excluded or special.is_json) and special.path != _IP:
+                yield special.path, special.column
 
 
-def _reserved(call: Call) -> Iterator[tuple[Path, str]]:
+def _reserved(transformer: EventTransformer) -> Iterator[tuple[Path, str]]:
     """The keys that land on a standard column: nothing is lost of those that say the same."""
-    for node in _nodes(call.user_tree):
-        for odd in node.odd.values():
-            if odd.why and odd.column == getattr(call, "own", None):
-                yield odd.path, odd.column
+    for node in _nodes(transformer.user_tree):
+        for special in node.special.values():
+            if special.loss_reason and special.column == getattr(transformer, "own", None):
+                yield special.path, special.column
 
 
-def _nodes(tree: Tree) -> Iterator[Node]:
+def _nodes(tree: KeyTree) -> Iterator[KeyNode]:
     todo = list(tree.roots.values())
     for node in todo:
         yield node

@@ -54,8 +54,8 @@ def parse(text: str) -> datetime | None:
             pass
     if text[4:5] != "-" or len(text) > LONGEST:
         return None
-    found = _accepted(text)
-    return None if found is None else _assembled(found)
+    match = _accepted(text)
+    return None if match is None else _assemble(match)
 
 
 def parse_strict(text: str) -> datetime | None:
@@ -86,8 +86,8 @@ def to_text(moment: datetime) -> str:
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
-def _assembled(found: re.Match[str]) -> datetime | None:
-    year, month, day, hour, minute, second, fraction, sign, hours, minutes = found.groups()
+def _assemble(match: re.Match[str]) -> datetime | None:
+    year, month, day, hour, minute, second, fraction, sign, hours, minutes = match.groups()
     try:
         moment = datetime(
             int(year),

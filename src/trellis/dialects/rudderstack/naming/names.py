@@ -54,8 +54,8 @@ def snake(name: str, split: bool = False) -> str:
     ('user_id2_fa', 'user_id_2_fa', '_25dollarpurchase', '__private_key')
     """
     kept = len(name) - len(name.lstrip("_"))
-    made = "_".join((_SPLIT if split else _GLUE).findall(name)).lower()
-    return "_" * kept + made if kept else _digit_first(made)
+    identifier = "_".join((_SPLIT if split else _GLUE).findall(name)).lower()
+    return "_" * kept + identifier if kept else _digit_first(identifier)
 
 
 def blendo(name: str) -> str:
@@ -64,8 +64,8 @@ def blendo(name: str) -> str:
     >>> blendo("Price (USD)"), blendo("9x"), blendo("a$b")
     ('price__usd_', '_9x', 'a$b')
     """
-    made = _NOT_BLENDO.sub("_", name).lower()
-    return made if _LETTER_FIRST.match(made) else f"_{made}"
+    identifier = _NOT_BLENDO.sub("_", name).lower()
+    return identifier if _LETTER_FIRST.match(identifier) else f"_{identifier}"
 
 
 def _digit_first(name: str) -> str:
@@ -89,8 +89,8 @@ class Names:
 
     def column(self, raw: str) -> str:
         """The column of a user's key (with its parents, joined by `_`); "" where the property is dropped."""
-        made = self._transformed(raw)
-        return self._safe(made) if made else ""
+        identifier = self._transformed(raw)
+        return self._safe(identifier) if identifier else ""
 
     def event(self, raw: str) -> str:
         """What column `event` holds."""
@@ -185,10 +185,10 @@ def namespace(
     else:
         raw = source
     if skip_snake_casing:
-        made = "_".join(_RUN.findall(raw))
+        identifier = "_".join(_RUN.findall(raw))
     else:
-        made = "_".join((_SPLIT_PLAIN if split_digits else _GLUE).findall(raw)).lower()
-    made = _digit_first(made) or EMPTY_NAMESPACE
-    if made.upper() in provider.namespace_words:
-        made = f"_{made}"
-    return _cased(provider, made[:MAX_NAMESPACE])
+        identifier = "_".join((_SPLIT_PLAIN if split_digits else _GLUE).findall(raw)).lower()
+    identifier = _digit_first(identifier) or EMPTY_NAMESPACE
+    if identifier.upper() in provider.namespace_words:
+        identifier = f"_{identifier}"
+    return _cased(provider, identifier[:MAX_NAMESPACE])

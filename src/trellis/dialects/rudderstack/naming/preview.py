@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from trellis.dialects.rudderstack.naming.names import Names
-from trellis.dialects.rudderstack.naming.standard import DEFAULT, OWN, STAMPS
+from trellis.dialects.rudderstack.naming.standard import DEFAULT_COLUMNS, LOAD_TIME_COLUMNS, TYPE_COLUMNS
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 
@@ -35,36 +35,36 @@ def preview(
     >>> [found.name for found in preview(Options(), ["Add to Cart", "Users"], ["seatNo", "meal.type"])]
     ['add_to_cart', '_users', 'seat_no', 'meal_type']
     """
-    asked = [("event", each) for each in events] + [("property", each) for each in properties]
+    raw_names = [("event", raw) for raw in events] + [("property", raw) for raw in properties]
     providers = list(PROVIDERS) if everywhere else [options.provider]
     return [
-        found
+        entry
         for provider in providers
-        for found in _shared(list(_named(replace(options, provider=provider), asked)))
+        for entry in _with_shared_names(list(_previews(replace(options, provider=provider), raw_names)))
     ]
 
 
-def _named(options: Options, asked: Iterable[tuple[str, str]]) -> Iterator[Preview]:
+def _previews(options: Options, raw_names: Iterable[tuple[str, str]]) -> Iterator[Preview]:
     names = Names(
         options.warehouse,
         options.underscore_divide_numbers,
         options.use_blendo_casing,
         options.skip_reserved_keywords_escaping,
     )
-    own = {*map(names.standard, (*DEFAULT, *OWN["track"], *STAMPS))}
-    for kind, raw in asked:
+    standard_columns = {*map(names.standard, (*DEFAULT_COLUMNS, *TYPE_COLUMNS["track"], *LOAD_TIME_COLUMNS))}
+    for kind, raw in raw_names:
         if kind == "event":
             yield Preview(options.provider, kind, raw, names.table(raw), names.event(raw))
         else:
             column = names.column("_".join(raw.split(".")))
-            yield Preview(options.provider, kind, raw, column, reserved=column in own)
+            yield Preview(options.provider, kind, raw, column, reserved=column in standard_columns)
 
 
-def _shared(found: list[Preview]) -> Iterator[Preview]:
-    for each in found:
+def _with_shared_names(previews: list[Preview]) -> Iterator[Preview]:
+    for entry in previews:
         others = (
             other.raw
-            for other in found
-            if other.kind == each.kind and other.name == each.name and other.raw != each.raw
+            for other in previews
+            if other.kind == entry.kind and other.name == entry.name and other.raw != entry.raw
         )
-        yield replace(each, shared_with=tuple(dict.fromkeys(others))) if each.name else each
+        yield replace(entry, shared_with=tuple(dict.fromkeys(others))) if entry.name else entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-DEFAULT: Final = (
+DEFAULT_COLUMNS: Final = (
     "id",
     "anonymous_id",
     "user_id",
@@ -20,7 +20,7 @@ DEFAULT: Final = (
 )
 """Every table but users and those of extract events."""
 
-OWN: Final[Mapping[str, tuple[str, ...]]] = {
+TYPE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "track": ("event", "event_text", "record_id"),
     "identify": (),
     "page": ("name",),
@@ -28,12 +28,12 @@ OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "group": ("group_id",),
     "alias": ("previous_id",),
 }
-"""What the tables of a type have beyond `DEFAULT`."""
+"""What the tables of a type have beyond `DEFAULT_COLUMNS`."""
 
-EXTRACT: Final = ("id", "received_at", "event")
+EXTRACT_COLUMNS: Final = ("id", "received_at", "event")
 NOT_IN_USERS: Final = ("anonymous_id", "user_id", "channel")
 NOT_IN_USERS_OF_LAKES: Final = ("sent_at", "timestamp", "original_timestamp")
-STAMPS: Final = ("uuid_ts", "loaded_at")
+LOAD_TIME_COLUMNS: Final = ("uuid_ts", "loaded_at")
 """Set when rows are loaded; `loaded_at` on some warehouses only."""
 
 FULL_EVENT: Final = "rudder_event"
@@ -48,9 +48,9 @@ TABLES: Final[Mapping[str, str]] = {
 }
 USERS: Final = "users"
 DISCARDS: Final = "rudder_discards"
-DISCARD: Final = ("row_id", "table_name", "column_name", "column_value", "reason")
+DISCARD_COLUMNS: Final = ("row_id", "table_name", "column_name", "column_value", "reason")
 MERGE_RULES: Final = "rudder_identity_merge_rules"
-MERGE_RULE: Final = (
+MERGE_RULE_COLUMNS: Final = (
     "merge_property_1_type",
     "merge_property_1_value",
     "merge_property_2_type",
@@ -69,7 +69,7 @@ SECTIONS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 }
 """The objects whose keys become columns beside those of `context`; of equal names the later wins."""
 
-SINGLE: Final[Mapping[str, tuple[str, ...]]] = {
+TOP_LEVEL_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "track": ("event",),
     "identify": (),
     "page": ("name",),
@@ -102,6 +102,6 @@ ENVELOPE: Final = frozenset(
 """What SDKs and the server send with every event."""
 
 
-def known(kind: str) -> frozenset[str]:
+def known_fields(kind: str) -> frozenset[str]:
     """The fields at the top of an event of this type that no value is lost in."""
-    return ENVELOPE.union((path[0] for path in SECTIONS[kind]), SINGLE[kind])
+    return ENVELOPE.union((path[0] for path in SECTIONS[kind]), TOP_LEVEL_FIELDS[kind])

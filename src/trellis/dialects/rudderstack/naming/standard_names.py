@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from trellis.dialects.rudderstack.naming.names import Names
-from trellis.dialects.rudderstack.naming.standard import DISCARD, DISCARDS, MERGE_RULE, MERGE_RULES, USERS
+from trellis.dialects.rudderstack.naming.standard import (
+    DISCARD_COLUMNS,
+    DISCARDS,
+    MERGE_RULE_COLUMNS,
+    MERGE_RULES,
+    USERS,
+)
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, MAPPINGS
 from trellis.evolution.loading import Links
@@ -18,7 +24,7 @@ _MAPPING = ("merge_property_type", "merge_property_value", "rudder_id", "updated
 
 
 @dataclass(frozen=True)
-class Named:
+class StandardNames:
     """`names` of standard tables and columns; the columns are asked for by their lower-case names."""
 
     names: Names
@@ -26,14 +32,14 @@ class Named:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(options: Options) -> Named:
+    def of(options: Options) -> StandardNames:
         warehouse = options.warehouse
         names = Names(
             warehouse,
             split_digits=options.underscore_divide_numbers,
             skip_escaping=options.skip_reserved_keywords_escaping,
         )
-        return Named(names, warehouse.loaded_at)
+        return StandardNames(names, warehouse.loaded_at)
 
     def column(self, name: str) -> str:
         return self.names.standard(name)
@@ -60,7 +66,7 @@ class Named:
 
     @property
     def discard_columns(self) -> tuple[str, ...]:
-        return self.columns(*DISCARD)
+        return self.columns(*DISCARD_COLUMNS)
 
     @property
     def discard_keys(self) -> tuple[str, ...]:
@@ -68,14 +74,14 @@ class Named:
 
     @property
     def rule_columns(self) -> tuple[str, ...]:
-        return self.columns(*MERGE_RULE)
+        return self.columns(*MERGE_RULE_COLUMNS)
 
     def discards_table(self) -> Table:
         """Section 8: what was refused, by the id of its row."""
-        return self._table(DISCARDS, DISCARD, ("received_at", *self._stamps))
+        return self._table(DISCARDS, DISCARD_COLUMNS, ("received_at", *self._stamps))
 
     def rules_table(self) -> Table:
-        return self._table(MERGE_RULES, MERGE_RULE, self._stamps)
+        return self._table(MERGE_RULES, MERGE_RULE_COLUMNS, self._stamps)
 
     def mappings_table(self) -> Table:
         return self._table(MAPPINGS, _MAPPING[:3], _MAPPING[3:])
@@ -94,9 +100,9 @@ class Named:
         return ("uuid_ts", "loaded_at") if self.has_loaded_at else ("uuid_ts",)
 
     def _table(self, name: str, texts: Iterable[str], times: Iterable[str]) -> Table:
-        columns = [Column(each, "text", nullable=True) for each in self.columns(*texts)]
-        columns += [Column(each, "timestamp", nullable=True) for each in self.columns(*times)]
+        columns = [Column(column, "text", nullable=True) for column in self.columns(*texts)]
+        columns += [Column(column, "timestamp", nullable=True) for column in self.columns(*times)]
         table = self.table(name)
-        return Table(table, {each.name: each for each in columns}).with_hints(
+        return Table(table, {column.name: column for column in columns}).with_hints(
             write_disposition="append", resource=table, **{"x-normalizer": {"seen-data": True}}
         )

@@ -38,7 +38,7 @@ _DIGITS = re.compile(r"(?:decimal|numeric|decimal128|decimal256)\((\d+),\s*(\d+)
 _LENGTH = re.compile(r"(?:character varying|varchar|character|char)\((\d+)\)")
 
 
-def adopted(schema: Schema, catalog: Mapping[str, Catalog], new: Table) -> Schema:
+def schema_from_catalog(schema: Schema, catalog: Mapping[str, Catalog], new: Table) -> Schema:
     """The schema with the tables and columns that there are; `new` is what a table starts with.
 
     Columns that were added or retyped by hand count. What RudderStack leaves behind is not seen: views,
@@ -52,35 +52,35 @@ def adopted(schema: Schema, catalog: Mapping[str, Catalog], new: Table) -> Schem
 
 
 def _table(known: Table, real: Catalog) -> Table:
-    found = {
+    columns_by_name = {
         name: _column(known.columns.get(name), name, native, real.types.get(name))
         for name, native in real.columns.items()
         if not _DEPRECATED.search(name)
     }
-    order = dict.fromkeys((*(name for name in known.columns if name in found), *found))
-    columns = {name: found[name] for name in order}
+    order = dict.fromkeys((*(name for name in known.columns if name in columns_by_name), *columns_by_name))
+    columns = {name: columns_by_name[name] for name in order}
     return known if columns == known.columns else replace(known, columns=columns)
 
 
-def _column(was: Column | None, name: str, native: str, data_type: DataType | None) -> Column:
+def _column(known: Column | None, name: str, native: str, data_type: DataType | None) -> Column:
     """The column as it is now; what was said of it stays as long as it has its type."""
     if data_type not in _READ_BACK:
         return Column(name, _UNMANAGED, nullable=True).with_hints(**{NATIVE: native})
-    if was is not None and was.data_type == "json" and native == _KEPT_AS_TEXT:
-        return was
-    told = _bounds(native.lower())
-    precision, scale = told.get("precision"), told.get("scale")
-    said = was.hints if was else NOTHING
+    if known is not None and known.data_type == "json" and native == _KEPT_AS_TEXT:
+        return known
+    bounds = _bounds(native.lower())
+    precision, scale = bounds.get("precision"), bounds.get("scale")
+    hints = known.hints if known else NOTHING
     if (
-        was is not None
-        and NATIVE not in said
-        and (was.data_type, was.precision, was.scale) == (data_type, precision, scale)
-        and said.get(RANGE) == told.get(RANGE)
+        known is not None
+        and NATIVE not in hints
+        and (known.data_type, known.precision, known.scale) == (data_type, precision, scale)
+        and hints.get(RANGE) == bounds.get(RANGE)
     ):
-        return was
-    kept = {key: hint for key, hint in said.items() if key not in (NATIVE, LONG, RANGE)}
-    if RANGE in told:
-        kept[RANGE] = told[RANGE]
+        return known
+    kept = {key: hint for key, hint in hints.items() if key not in (NATIVE, LONG, RANGE)}
+    if RANGE in bounds:
+        kept[RANGE] = bounds[RANGE]
     return Column(name, data_type, nullable=True, precision=precision, scale=scale).with_hints(**kept)
 
 

@@ -24,24 +24,24 @@ _NEUTRAL: Final[Mapping[DataType, Neutral]] = {
 }
 
 
-def statements(provider: Provider, dataset: str, before: Schema, after: Schema) -> list[str]:
+def migration_statements(provider: Provider, dataset: str, before: Schema, after: Schema) -> list[str]:
     """Nothing is ever dropped, narrowed or renamed."""
-    made: list[str] = []
+    rendered: list[str] = []
     for name, table in after.tables.items():
         if is_system(name):
             continue
         known = before.tables.get(name)
         if known is None:
-            made.append(create_table(provider, dataset, name, _columns(table.complete_columns)))
+            rendered.append(create_table(provider, dataset, name, _columns(table.complete_columns)))
             continue
         missing = [column for column in table.complete_columns if column.name not in known.columns]
-        made += add_columns(provider, dataset, name, _columns(missing))
-        longer = [c.name for c in table.complete_columns if _grew(known.columns.get(c.name), c)]
+        rendered += add_columns(provider, dataset, name, _columns(missing))
+        longer = [c.name for c in table.complete_columns if _became_long(known.columns.get(c.name), c)]
         tag = str(uuid5(NAMESPACE_URL, f"{dataset}/{name}/{before.stored_hash}"))
-        made += widen(provider, dataset, name, longer, tag)
-    if made and not any(not is_system(name) for name in before.tables):
-        made.insert(0, create_schema(provider, dataset))
-    return made
+        rendered += widen(provider, dataset, name, longer, tag)
+    if rendered and not any(not is_system(name) for name in before.tables):
+        rendered.insert(0, create_schema(provider, dataset))
+    return rendered
 
 
 def neutral_of(column: Column) -> Neutral:
@@ -53,5 +53,5 @@ def _columns(columns: Iterable[Column]) -> list[tuple[str, Neutral]]:
     return [(column.name, neutral_of(column)) for column in columns if NATIVE not in column.hints]
 
 
-def _grew(was: Column | None, now: Column) -> bool:
+def _became_long(was: Column | None, now: Column) -> bool:
     return was is not None and LONG in now.hints and LONG not in was.hints

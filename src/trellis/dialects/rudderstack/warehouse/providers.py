@@ -78,7 +78,7 @@ class Provider:
     full_event: Neutral = "string"
     """The type of column `rudder_event`."""
     text_beyond: int | None = None
-    """Strings of more UTF-16 units than this are text."""
+    """Strings of more UTF-16 code units than this are text."""
     max_string: int | None = None
     """Strings are cut to this, or to the length of a longer column."""
     blank_is_null: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from trellis.dialects.rudderstack.naming.standard import DISCARDS, MERGE_RULES, USERS
-from trellis.dialects.rudderstack.naming.standard_names import Named
+from trellis.dialects.rudderstack.naming.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES
 from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch
@@ -13,9 +13,9 @@ from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch
 _ETL = ("cloud", "singer-protocol")
 
 
-def loads(options: Options, touched: Collection[str], mode: Mode | None) -> tuple[Load, ...]:
+def table_loads(options: Options, touched: Collection[str], mode: Mode | None) -> tuple[Load, ...]:
     """How the rows of the tables that a load touches go in; identifies before users."""
-    named = Named.of(options)
+    named = StandardNames.of(options)
     first = named.table(IDENTIFIES)
     order = sorted(touched, key=lambda table: table != first)
     if mode == "replace":
@@ -23,7 +23,7 @@ def loads(options: Options, touched: Collection[str], mode: Mode | None) -> tupl
     return tuple(_load(options, named, table, mode) for table in order)
 
 
-def _load(options: Options, named: Named, table: str, mode: Mode | None) -> KeyedLoad:
+def _load(options: Options, named: StandardNames, table: str, mode: Mode | None) -> KeyedLoad:
     policy, latest = options.warehouse.policy, named.column("received_at")
     if table == named.table(MERGE_RULES):
         return KeyedLoad(table, named.rule_columns, None, "keep")
@@ -38,7 +38,7 @@ def _load(options: Options, named: Named, table: str, mode: Mode | None) -> Keye
     return KeyedLoad(table, () if on_match == "append" else keys, latest, on_match)
 
 
-def _users(options: Options, named: Named, table: str) -> KeyedLoad:
+def _users(options: Options, named: StandardNames, table: str) -> KeyedLoad:
     keys, latest = named.columns("id"), named.column("received_at")
     if options.warehouse.policy.users == "append":
         return KeyedLoad(table, (), latest, "append")
@@ -50,5 +50,5 @@ def _appends(options: Options, mode: Mode | None) -> bool:
     if mode is not None:
         return mode == "append"
     prefers = options.prefer_append
-    wanted = options.warehouse.policy.prefer_append if prefers is None else prefers
-    return wanted and options.source_category not in (*_ETL, "etl", "replay")
+    prefers_append = options.warehouse.policy.prefer_append if prefers is None else prefers
+    return prefers_append and options.source_category not in (*_ETL, "etl", "replay")
