@@ -385,10 +385,10 @@ def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, 
 
 
 def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
-    with open_rewriter(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as found:
-        found.db.execute("SET memory_limit = '60MB'")
-        found.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
-        assert found.count("SELECT count(*) FROM much") == 8_000_000
+    with open_rewriter(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as rewriter:
+        rewriter.db.execute("SET memory_limit = '60MB'")
+        rewriter.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
+        assert rewriter.query_count("SELECT count(*) FROM much") == 8_000_000
         assert any((tmp_path / "not" / "there" / "spill").iterdir())
 
 
