@@ -15,7 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from trellis import __version__
-from trellis.cli import arguments, print_warning
+from trellis.cli import arguments
+from trellis.cli.console import print_warning
 from trellis.cli.discards import discards
 from trellis.cli.generate import generate_records
 from trellis.cli.inspect import inspect_records

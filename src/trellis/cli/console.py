@@ -143,6 +143,12 @@ def by_parent(tables: Sequence[T]) -> Iterator[tuple[int, T]]:
         stack += ((depth + 1, child) for child in reversed(inside.get(each.name, [])))
 
 
+def print_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print a warning for users as one line on stderr, and no other."""
+    if issubclass(category, UserWarning):
+        print(f"note: {message}", file=sys.stderr)
+
+
 def counted(number: int, what: str) -> str:
     """
     >>> counted(1, "row"), counted(2000, "row")

@@ -28,7 +28,7 @@ def of_provider(name: str) -> Iterator[str]:
     known: list[tuple[str, object]] = [
         *(("case", provider.case), ("max_name", provider.max_name), ("max_columns", provider.max_columns)),
         *(("database", provider.database), ("json_type", provider.json_type)),
-        *(("types", dict(provider.types)), ("iceberg", provider.iceberg and dict(provider.iceberg))),
+        ("types", dict(provider.types)),
         ("words", digest(provider.words)),
         ("namespace words", digest(provider.namespace_words)),
     ]

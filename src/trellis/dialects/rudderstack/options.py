@@ -114,7 +114,6 @@ class Options:
     underscore_divide_numbers: bool = _option(_flag, False, word="underscoreDivideNumbers")
     use_blendo_casing: bool = _option(_flag, False, word="useBlendoCasing")
     skip_reserved_keywords_escaping: bool = _option(_flag, False, word="skipReservedKeywordsEscaping")
-    naming_version: str = _option(_one_of("1"), "1")
     namespace: str = _option(_text)
     custom_dataset_prefix: str = _option(_text, word="customDatasetPrefix")
     database: str = _option(_text)

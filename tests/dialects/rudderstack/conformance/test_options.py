@@ -40,7 +40,6 @@ def test_nothing_said() -> None:
         ("users_anonymous_id", "latest", "users_anonymous_id", "latest"),
         ("widen", "int_to_float", "widen", "int_to_float"),
         ("widen", "", "widen", ""),
-        ("naming_version", 1, "naming_version", "1"),
         ("events", "Add to Cart,Sale", "events", ("Add to Cart", "Sale")),
         ("namespace", None, "namespace", ""),
     ],
@@ -70,7 +69,6 @@ def test_options_are_read_from_text_and_from_yaml(word: str, value: Any, name: s
         ("overflow", " ", "option overflow takes a name, not ' '"),
         ("users_merge", "last", "option users_merge takes latest or latest_row, not 'last'"),
         ("users_anonymous_id", "all", "option users_anonymous_id takes \"\" or latest, not 'all'"),
-        ("naming_version", "2", "option naming_version takes 1, not '2'"),
         (
             "provider",
             "postgres",

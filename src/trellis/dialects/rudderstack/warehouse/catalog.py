@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
 
 from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE
 from trellis.evolution.dialect import Catalog
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
 from trellis.schema.system import is_system
+from trellis.warehouses.bounds import bounds_of
 
 _DEPRECATED = re.compile(r"-deprecated-[0-9a-fA-F-]{36}\Z")
 _STAGING = "rudder_staging_"
@@ -20,83 +20,51 @@ _READ_BACK: frozenset[DataType | None] = frozenset(
 _UNMANAGED: DataType = "binary"
 """No value of an event is of this type, so none goes into the column."""
 _KEPT_AS_TEXT = "string"
-"""What Parquet has for text, and for JSON as well."""
-
-_LARGEST_SINGLE: Final = 3.4028234663852886e38
-_RANGES: Final[Mapping[str, tuple[int, float, float]]] = {
-    **dict.fromkeys(("tinyint", "int8"), (8, -(1 << 7), (1 << 7) - 1)),
-    **dict.fromkeys(("smallint", "int16"), (16, -(1 << 15), (1 << 15) - 1)),
-    **dict.fromkeys(("integer", "int32"), (32, -(1 << 31), (1 << 31) - 1)),
-    "utinyint": (16, 0, (1 << 8) - 1),
-    "usmallint": (32, 0, (1 << 16) - 1),
-    "uinteger": (64, 0, (1 << 32) - 1),
-    "ubigint": (64, 0, (1 << 63) - 1),
-    **dict.fromkeys(("real", "float"), (24, -_LARGEST_SINGLE, _LARGEST_SINGLE)),
-}
-"""The types that hold fewer numbers than RudderStack's: their bits, the least and the greatest number."""
-_DIGITS = re.compile(r"(?:decimal|numeric|decimal128|decimal256)\((\d+),\s*(\d+)\)")
-_LENGTH = re.compile(r"(?:character varying|varchar|character|char)\((\d+)\)")
+"""The type of text, and of JSON as well, in Parquet files."""
 
 
 def schema_from_catalog(schema: Schema, catalog: Mapping[str, Catalog], new: Table) -> Schema:
-    """The schema with the tables and columns that there are; `new` is what a table starts with.
+    """The schema with the tables and columns of the warehouse; `new` is the template of a table.
 
-    Columns that were added or retyped by hand count. What RudderStack leaves behind is not seen: views,
-    its staging tables, columns it replaced.
+    Columns that were added or retyped by hand count. Views, RudderStack's staging tables and the columns that
+    it replaced are left out.
     """
     tables = {name: table for name, table in schema.tables.items() if is_system(name)}
     for name, real in catalog.items():
         if not (is_system(name) or real.is_view or name.lower().startswith(_STAGING)):
-            tables[name] = _table(schema.tables.get(name) or replace(new, name=name), real)
+            tables[name] = _merge_table(schema.tables.get(name) or replace(new, name=name), real)
     return schema if tables == schema.tables else replace(schema, tables=tables)
 
 
-def _table(known: Table, real: Catalog) -> Table:
-    columns_by_name = {
+def _merge_table(known: Table, real: Catalog) -> Table:
+    real_columns = {
         name: _column(known.columns.get(name), name, native, real.types.get(name))
         for name, native in real.columns.items()
         if not _DEPRECATED.search(name)
     }
-    order = dict.fromkeys((*(name for name in known.columns if name in columns_by_name), *columns_by_name))
-    columns = {name: columns_by_name[name] for name in order}
+    order = dict.fromkeys((*(name for name in known.columns if name in real_columns), *real_columns))
+    columns = {name: real_columns[name] for name in order}
     return known if columns == known.columns else replace(known, columns=columns)
 
 
 def _column(known: Column | None, name: str, native: str, data_type: DataType | None) -> Column:
-    """The column as it is now; what was said of it stays as long as it has its type."""
+    """The column as it is now; what the schema knows of it stays as long as it has its type."""
     if data_type not in _READ_BACK:
         return Column(name, _UNMANAGED, nullable=True).with_hints(**{NATIVE: native})
     if known is not None and known.data_type == "json" and native == _KEPT_AS_TEXT:
         return known
-    bounds = _bounds(native.lower())
-    precision, scale = bounds.get("precision"), bounds.get("scale")
+    bounds = bounds_of(native)
+    precision, scale = bounds.precision, bounds.scale
+    limits = None if bounds.range is None else [*bounds.range]
     hints = known.hints if known else NOTHING
     if (
         known is not None
         and NATIVE not in hints
         and (known.data_type, known.precision, known.scale) == (data_type, precision, scale)
-        and hints.get(RANGE) == bounds.get(RANGE)
+        and hints.get(RANGE) == limits
     ):
         return known
     kept = {key: hint for key, hint in hints.items() if key not in (NATIVE, LONG, RANGE)}
-    if RANGE in bounds:
-        kept[RANGE] = bounds[RANGE]
+    if limits is not None:
+        kept[RANGE] = limits
     return Column(name, data_type, nullable=True, precision=precision, scale=scale).with_hints(**kept)
-
-
-def _bounds(native: str) -> dict[str, Any]:
-    """What a type of the warehouse holds at most, where that is less than a type of RudderStack's.
-
-    >>> _bounds("decimal(18,4)"), _bounds("character varying(10)"), _bounds("bigint")
-    ({'precision': 18, 'scale': 4}, {'precision': 10}, {})
-    >>> _bounds("smallint")
-    {'precision': 16, 'x-range': [-32768, 32767]}
-    """
-    if native in _RANGES:
-        bits, *ends = _RANGES[native]
-        return {"precision": bits, RANGE: ends}
-    if digits := _DIGITS.fullmatch(native):
-        return {"precision": int(digits[1]), "scale": int(digits[2])}
-    if length := _LENGTH.fullmatch(native):
-        return {"precision": int(length[1])}
-    return {}

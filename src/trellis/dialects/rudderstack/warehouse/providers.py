@@ -73,7 +73,6 @@ class Provider:
     identities: bool = False
     """Whether identity resolution can be switched on."""
 
-    iceberg: Types | None = field(default=None, hash=False)
     json_paths: bool = False
     full_event: Neutral = "string"
     """The type of column `rudder_event`."""
@@ -83,8 +82,6 @@ class Provider:
     """Strings are cut to this, or to the length of a longer column."""
     blank_is_null: bool = False
     """Strings of white space alone load as NULL."""
-    bit_booleans: bool = False
-    """Booleans load as 0 and 1."""
     uuid_ts_in_seconds: bool = False
     loaded_at: bool = False
     """Whether every row has the column `loaded_at` beside `uuid_ts`."""
@@ -117,9 +114,8 @@ def _types(
     datetime: str,
     string: str,
     json: str | None = None,
-    bigint: str | None = None,
 ) -> Types:
-    natives = (int_, bigint or int_, float_, boolean, datetime, string, string, json or string)
+    natives = (int_, int_, float_, boolean, datetime, string, string, json or string)
     return MappingProxyType(dict(zip(NEUTRAL, natives, strict=True)))
 
 
@@ -157,9 +153,6 @@ _SNOWFLAKE = Provider(
     Policy("keep", "raw", overwrites_for_etl=True),
     SNOWFLAKE.identifiers.reserved_words,
     identities=True,
-    iceberg=_types(
-        "number(10,0)", "double precision", "boolean", "timestamp_ntz(6)", "varchar", bigint="number(19,0)"
-    ),
     json_paths=True,
     full_event="json",
 )
@@ -192,7 +185,6 @@ _CLICKHOUSE = Provider(
     _types("Int64", "Float64", "UInt8", "DateTime", "String"),
     Policy("replace", "merge", keys=("received_at", "id")),
     database="rudder",
-    bit_booleans=True,
     max_columns=1000,
 )
 _SQL_SERVER = Provider(
