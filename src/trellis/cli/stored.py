@@ -228,7 +228,7 @@ def _dialect_at(to: str, dataset: str | None) -> str | None:
     """The dialect that filled a dataset, told by the record of its loads."""
     destination, tell = open_destination(to), aside()
     if isinstance(destination, NotifiesWaiting):
-        destination.say = lambda said: tell(said, 0, None)
+        destination.notify = lambda notice: tell(notice, 0, None)
     there = destination.catalog(dataset or destination.abilities.default_dataset)
     return next((each for each in dialects() if get_dialect(each).keep.journal().versions in there), None)
 

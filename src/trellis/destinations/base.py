@@ -1,6 +1,6 @@
 """What every destination offers, and what the pipeline hands it.
 
-A destination says what it can do in a record of abilities; nobody asks for its name.
+What a destination can do is in its record of abilities; the engine never asks for its name.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class Abilities:
 
 @dataclass(frozen=True)
 class Reset:
-    """What a load takes away before it brings anything: whole tables, all rows of tables, old versions.
+    """What a load deletes before it inserts rows: whole tables, all rows of tables, old versions.
 
-    Tables that are not there are passed over. `versions`: the stored versions of the load's schema go, all
+    Missing tables are passed over. `versions`: the stored versions of the load's schema go, all
     but the one that the load records.
     """
 
@@ -231,7 +231,7 @@ class Destination(Protocol):
     def empty_cells(
         self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
     ) -> Collection[str]:
-        """Those of the values (as text) under which one row of the table stands, with NULL in a column."""
+        """Those of the values (as text) that one row of the table has as its key, with NULL in a column."""
         ...
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...

@@ -1,4 +1,4 @@
-"""URLs of destinations: what stands in them beside a path, and how they are shown."""
+"""URLs of destinations: their options and paths, and how they are shown."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Pipeline:
             self.staging = absolute(self.staging)
         self.destination: Destination = open_destination(self.to)
         if isinstance(self.destination, NotifiesWaiting):
-            self.destination.say = lambda said: self.tell(said, 0, None)
+            self.destination.notify = lambda notice: self.tell(notice, 0, None)
         self._dialect: Dialect = get_dialect(self.dialect)
         keep = self._dialect.keep
         self._folders = SchemaFolders(self.import_schema, self.export_schema, keep.prefix)

@@ -24,7 +24,7 @@ from trellis.destinations.base import (
 )
 from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
 from trellis.destinations.folder import make_folder
-from trellis.destinations.refusals import first_line, no_table, refuse_twins
+from trellis.destinations.refusals import first_line, refuse_case_variants, unknown_table
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
@@ -34,7 +34,7 @@ from trellis.destinations.sql.preconditions import (
     newest_row_query,
     refuse_views,
 )
-from trellis.destinations.waiting import Say, Wait, silent
+from trellis.destinations.waiting import LockWait, Notify, ignore_notice
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect import Journal
@@ -64,7 +64,7 @@ class DuckDB:
         self.path = path
         self.url = f"duckdb:{path}"
         self.lock_wait = lock_wait
-        self.say: Say = silent
+        self.notify: Notify = ignore_notice
 
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(f"{self.path}.staging", folder_name(load_id)))
@@ -100,7 +100,7 @@ class DuckDB:
     ) -> list[str]:
         catalog = self.catalog(dataset)
         tables = [table for table in schema.tables.values() if table.complete_columns]
-        refuse_twins(tables, catalog)
+        refuse_case_variants(tables, catalog)
         refuse_views(tables, catalog)
         plan = Migration(
             DUCKDB,
@@ -137,7 +137,7 @@ class DuckDB:
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
             limited = "" if limit is None else f" LIMIT {int(limit)}"
             result = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
@@ -147,7 +147,7 @@ class DuckDB:
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
             yield from db.sql(f"SELECT * FROM {_table(db, dataset, table)}").to_arrow_reader(GROUP_ROWS)
 
@@ -156,7 +156,7 @@ class DuckDB:
     ) -> list[tuple[Any, ...]]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
         with self._open() as db:
             query = f"SELECT {by}, count(*), {least} FROM {_table(db, dataset, table)} GROUP BY {by}"
@@ -167,7 +167,7 @@ class DuckDB:
     ) -> Collection[str]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
             of, once = _table(db, dataset, table), _empty_once(key, column)
             query = f"SELECT {_text(key)} FROM {of} {once}"
@@ -271,7 +271,7 @@ class DuckDB:
         """A connection, waiting for another process that holds the file."""
         import duckdb
 
-        wait = Wait(self.lock_wait, self.say)
+        wait = LockWait(self.lock_wait, self.notify)
         while True:
             try:
                 db = duckdb.connect(self.path)
@@ -283,13 +283,13 @@ class DuckDB:
                         "check the path, its rights and the free space"
                     ) from bad
                 holder = _holder(message)
-                if not wait.pause(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
+                if not wait.sleep(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
                     raise DestinationError(
                         f"{self.path}: another process holds the file ({holder}) and did not let "
                         f"go within {self.lock_wait:.0f} seconds; close it and load again"
                     ) from bad
             else:
-                wait.over()
+                wait.finish()
                 return db
 
 

@@ -1,4 +1,4 @@
-"""What DuckDB says, as one sentence that names the table and the column."""
+"""Errors of DuckDB as one sentence that names the table and the column."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trellis.destinations.refusals import first_line, null_in, type_clash
+from trellis.destinations.refusals import first_line, null_violation, type_mismatch
 from trellis.destinations.scan.relation import files_relation
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError, TrellisError
@@ -27,7 +27,7 @@ def refusal(
     """The error for rows that do not fit the table as it really is."""
     missing = re.search(r"NOT NULL constraint failed: (.*)", first_line(bad))
     if missing:
-        return null_in(table.name, _last_name(missing[1]))
+        return null_violation(table.name, _last_name(missing[1]))
     return _misfit(db, table, real, paths) or SchemaError(
         f"table {table.name}: the rows do not fit the table in the destination ({first_line(bad)}); "
         "nothing was loaded"
@@ -55,7 +55,7 @@ def _misfit(
                 except duckdb.Error:
                     continue
                 if row:
-                    return type_clash(table.name, column.name, real_type, target_type, row[0])
+                    return type_mismatch(table.name, column.name, real_type, target_type, row[0])
     finally:
         other.close()
     return None

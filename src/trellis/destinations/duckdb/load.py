@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links
 from trellis.destinations.duckdb.errors import refusal
-from trellis.destinations.refusals import first_line, refuse_required, refuse_twins, type_clash
+from trellis.destinations.refusals import first_line, refuse_case_variants, refuse_required, type_mismatch
 from trellis.destinations.scan.identities import prepare_identity_changes
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.scan.positions import positioned_rows
@@ -39,7 +39,7 @@ def database_of(db: duckdb.DuckDBPyConnection) -> str:
 
 @dataclass
 class DuckDBLoad(SqlLoad):
-    """`catalog` is what stands in the dataset as the transaction begins."""
+    """`catalog` has the tables of the dataset as the transaction begins."""
 
     db: duckdb.DuckDBPyConnection
     path: str
@@ -63,7 +63,7 @@ class DuckDBLoad(SqlLoad):
 
     def _migrate(self) -> None:
         tables = list(self._tables())
-        refuse_twins(tables, self.catalog)
+        refuse_case_variants(tables, self.catalog)
         plan = Migration(
             DUCKDB, self.catalog, self._type, render_literal, self._name, filled=self.commit.filled
         )
@@ -86,9 +86,9 @@ class DuckDBLoad(SqlLoad):
             value = quoted(column.name)
             stored = f"TRY_CAST(TRY_CAST({value} AS {real_type}) AS {target_type})"
             query = f"SELECT {value} FROM {self._staged(table.name)} WHERE {stored} IS DISTINCT FROM {value}"
-            unfit = self.db.execute(f"{query} LIMIT 1").fetchone()
-            if unfit:
-                raise type_clash(table.name, column.name, str(real_type), target_type, unfit[0])
+            misfit_row = self.db.execute(f"{query} LIMIT 1").fetchone()
+            if misfit_row:
+                raise type_mismatch(table.name, column.name, str(real_type), target_type, misfit_row[0])
 
     def _known_columns(self, table: Table) -> Mapping[str, str]:
         """The columns of a table as it was found, but for those that the load retypes."""
@@ -97,7 +97,7 @@ class DuckDBLoad(SqlLoad):
         return {n: t for n, t in known.columns.items() if n not in retyped} if known else {}
 
     def _retype(self) -> None:
-        """Raises SchemaError where columns hold what does not fit.
+        """Raises SchemaError where a value does not fit the new type of its column.
 
         DuckDB up to 1.5 does not commit a change of rows before one of a type, so tables are not empty yet.
         """
@@ -117,9 +117,9 @@ class DuckDBLoad(SqlLoad):
     def _refuse_misfit(self, table: Table, column: str, real_type: str, target_type: str) -> None:
         misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {target_type}) IS NULL"
         query = f"SELECT {quoted(column)} FROM {self._name(table.name)} WHERE {misfit} LIMIT 1"
-        unfit = self.db.execute(query).fetchone()
-        if unfit:
-            raise type_clash(table.name, column, real_type, target_type, unfit[0])
+        misfit_row = self.db.execute(query).fetchone()
+        if misfit_row:
+            raise type_mismatch(table.name, column, real_type, target_type, misfit_row[0])
 
     def _type(self, column: Column) -> str:
         return DUCKDB.type_of(column, names=self.commit.native)

@@ -1,4 +1,4 @@
-"""Rows of Parquet files, taken out or let in: DuckDB says which, Arrow copies the others."""
+"""Rows of Parquet files, deleted or inserted: DuckDB finds them, Arrow copies the others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RewrittenTable:
 class CopyOnWriteRewriter:
     """`root` is the folder that live files are in, `scratch` one for new files.
 
-    `place` is what queries of places call their one column.
+    `place` is the one column of queries of positions.
     """
 
     db: duckdb.DuckDBPyConnection
@@ -49,10 +49,10 @@ class CopyOnWriteRewriter:
     scratch: str
     place: str
 
-    def remove_rows(self, table: str, files: Sequence[LiveFile], leaving: str) -> RewrittenTable:
-        """The files of a table without the rows that a query of places, from 1, names."""
+    def remove_rows(self, table: str, files: Sequence[LiveFile], positions_to_delete: str) -> RewrittenTable:
+        """The files of a table without the rows at the positions, from 1, that a query gives."""
         kept, added = [], []
-        for file, hit in zip(files, self._masks(leaving, [f.rows for f in files]), strict=True):
+        for file, hit in zip(files, self._masks(positions_to_delete, [f.rows for f in files]), strict=True):
             if not hit.any():
                 kept.append(file)
             elif not hit.all():
@@ -62,7 +62,7 @@ class CopyOnWriteRewriter:
     def update_rows(
         self, table: str, files: Sequence[LiveFile], places: str, written: Mapping[str, pa.Scalar]
     ) -> RewrittenTable:
-        """The files of a table with values in the rows that a query of places, from 1, names."""
+        """The files of a table with values in the rows at the positions, from 1, that a query gives."""
         kept, added = [], []
         for file, hit in zip(files, self._masks(places, [f.rows for f in files]), strict=True):
             if hit.any():
@@ -76,12 +76,12 @@ class CopyOnWriteRewriter:
         self,
         table: str,
         files: Sequence[StagedFile],
-        coming: str,
+        positions_to_insert: str,
         written: Mapping[str, pa.Scalar] = NOTHING,
     ) -> tuple[str, ...]:
-        """Files with the staged rows that a query of places, from 1, names, with values in some columns."""
+        """Files with the staged rows at the positions, from 1, of a query, with values in some columns."""
         paths = []
-        for source, hit in zip(files, self._masks(coming, [f.rows for f in files]), strict=True):
+        for source, hit in zip(files, self._masks(positions_to_insert, [f.rows for f in files]), strict=True):
             if hit.all() and not written:
                 paths.append(source.path)
             elif hit.any():
@@ -156,7 +156,7 @@ def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list
 
 
 def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[str]) -> set[str]:
-    """Those of the values, as text, under which one row of files stands, without a value in a column.
+    """Those of the values, as text, that one row of files has as its key, without a value in a column.
 
     Raises FileNotFoundError.
     """

@@ -37,7 +37,7 @@ from trellis.destinations.parquet.load import (
 )
 from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
 from trellis.destinations.parquet.types import type_name
-from trellis.destinations.refusals import no_table, refuse_twins
+from trellis.destinations.refusals import refuse_case_variants, unknown_table
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
@@ -112,7 +112,7 @@ class Parquet:
         filled: Filled = NOT_FILLED,
     ) -> list[str]:
         manifest = self._dataset_files(dataset).manifests.newest()
-        refuse_twins(schema.tables.values(), catalog_of(manifest))
+        refuse_case_variants(schema.tables.values(), catalog_of(manifest))
         for table in schema.tables.values():
             if table.name in manifest.tables:
                 merged_columns(table, manifest.tables[table.name], retyped.get(table.name, ()))
@@ -144,7 +144,10 @@ class Parquet:
                         held.enter_context(exclusive_lock(dataset_files.lock, self.lock_wait))
                     if self._publish(dataset_files, base, commit, draft):
                         return
-        raise DestinationError(f"{self.path}: {ATTEMPTS} other loads were faster than this one; load again")
+        raise DestinationError(
+            f"{self.path}: commit conflict: gave up after {ATTEMPTS} attempts, as other loads kept "
+            "committing first; nothing was loaded, load again"
+        )
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
@@ -209,7 +212,7 @@ class Parquet:
 
     def _live(self, manifest: Manifest, table: str) -> LiveTable:
         if table not in manifest.tables:
-            raise no_table(self.path, table, manifest.tables)
+            raise unknown_table(self.path, table, manifest.tables)
         return manifest.tables[table]
 
     @property

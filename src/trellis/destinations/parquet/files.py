@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trellis.destinations.parquet.types import name_of
-from trellis.destinations.refusals import null_in
+from trellis.destinations.refusals import null_violation
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.schema.model import NOTHING, Table
@@ -39,7 +39,7 @@ class Footer:
         """Raises ContractError where a required column has no value."""
         for column in table.complete_columns:
             if column.required and self._null_count(column.name):
-                raise null_in(table.name, column.name)
+                raise null_violation(table.name, column.name)
 
     def _null_count(self, name: str) -> int:
         if name in self.nulls or name not in self.types:

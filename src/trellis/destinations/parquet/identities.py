@@ -1,4 +1,4 @@
-"""Identity resolution in Parquet files: only files whose ids are no more are written anew."""
+"""Identity resolution in Parquet files: only files with replaced ids are rewritten."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class IdentityMerge:
                 rewriter.db, self.commit, staged, mappings.relation(), self.prefix
             )
             rows = f"{statements.mappings} AS {statements.current_row} WHERE {statements.is_replaced()}"
-            leaving = f"SELECT {statements.current_row}.{position} FROM {rows}"
-            remaining = rewriter.remove_rows(table.name, self.live.files, leaving)
+            positions_to_delete = f"SELECT {statements.current_row}.{position} FROM {rows}"
+            remaining = rewriter.remove_rows(table.name, self.live.files, positions_to_delete)
             queries = (statements.updated_rows(self.columns), statements.new_rows(self.columns))
             added = rewriter.write_query_rows(
                 table.name, queries, arrow_schema_of(self.columns, mappings.paths, table)

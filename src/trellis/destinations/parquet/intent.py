@@ -1,7 +1,7 @@
-"""A note of the files a commit adds and removes, written before it touches them.
+"""A list of the files that a commit adds and removes, written before it touches them.
 
-Whoever finds the note of a load that was killed puts the folder right: of the files in the note, those
-stay that are in the newest manifest. No other file is ever removed.
+The next load cleans up after a load that was killed: of the listed files it removes those that are not in the
+newest manifest. No other file is ever removed.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Intents:
         sync_to_disk(self.folder)
 
     def clean_up(self, load_id: str, newest: Manifest) -> None:
-        """Put right what this load left behind, if anything."""
+        """Clean up after this load."""
         self._clean_up(self._note(load_id), newest)
 
     def clean_up_dead_loads(self, load_id: str, newest: Manifest) -> None:
-        """Put right what this load and those that are no longer at work left behind."""
+        """Clean up after this load and those that were killed."""
         current = self._note(load_id)
         for note in Path(self.folder).glob(f"*{_SUFFIX}"):
             at_work = os.path.isdir(os.path.join(self.staging, note.name.removesuffix(_SUFFIX)))

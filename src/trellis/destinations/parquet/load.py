@@ -1,4 +1,4 @@
-"""What one load makes of the tables: the new list of files, and which files have to move for it."""
+"""The tables after a load: the new list of files, and the files to move for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from trellis.destinations.parquet.manifest import LiveFile, LiveTable, Manifest
 from trellis.destinations.parquet.merge import KeyedMerge, TableTreeMerge
 from trellis.destinations.parquet.rewrite import rewrite
 from trellis.destinations.parquet.types import type_name
-from trellis.destinations.refusals import refuse_required, refuse_twin_columns, refuse_twins, type_clash
+from trellis.destinations.refusals import (
+    refuse_case_variant_columns,
+    refuse_case_variants,
+    refuse_required,
+    type_mismatch,
+)
 from trellis.destinations.scan.relation import column_names
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix, quoted
@@ -57,11 +62,11 @@ def merged_columns(table: Table, known: LiveTable, retyped: Collection[str] = ()
 
     Raises SchemaError where files have another type, unless the column is to be retyped.
     """
-    refuse_twin_columns(table, known.columns)
+    refuse_case_variant_columns(table, known.columns)
     for column in table.complete_columns:
         real = known.columns.get(column.name, type_name(column))
         if real != type_name(column) and column.name not in retyped:
-            raise type_clash(table.name, column.name, real, type_name(column))
+            raise type_mismatch(table.name, column.name, real, type_name(column))
     return {**known.columns, **{c.name: type_name(c) for c in table.complete_columns}}
 
 
@@ -89,7 +94,7 @@ class ParquetLoad:
         known = (*commit.schema.tables.values(), *commit.extra_tables)
         tables = {t.name: t for t in known if t.complete_columns}
         self.tables_before = self._tables_before()
-        refuse_twins(tables.values(), self.tables_before)
+        refuse_case_variants(tables.values(), self.tables_before)
         self.columns = {
             name: merged_columns(table, self._live(name), commit.retyped.get(name, ()))
             for name, table in tables.items()
@@ -170,7 +175,7 @@ class ParquetLoad:
         return replace(file, path=target, columns=file.columns + len(filled))
 
     def _merge_tables(self, tables: Mapping[str, Table]) -> dict[str, RewrittenTable]:
-        """What stays and what comes in the tables that are not simply appended to."""
+        """The files of the tables that are not only appended to."""
         commit, scratch = self.commit, os.path.join(self.scratch, "merged")
         results: dict[str, RewrittenTable] = {}
         for chain in commit.chains:
@@ -230,7 +235,7 @@ class ParquetLoad:
         footer.check(table)
         for name, type_ in footer.types.items():
             if columns.get(name) != type_:
-                raise type_clash(table.name, name, columns.get(name, "no column"), type_)
+                raise type_mismatch(table.name, name, columns.get(name, "no column"), type_)
         run = f"{_run(columns)}={folder_name(self.commit.load_id)}"
         target = f"{self.prefix}{folder_of(table.name)}/{run}/part-{number:05d}.parquet"
         self.result.moves.append((path, target))

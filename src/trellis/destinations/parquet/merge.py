@@ -1,6 +1,6 @@
-"""Merges into Parquet files: the rows that leave and come are found out of core, by their keys.
+"""Merges into Parquet files: DuckDB finds the rows to delete and to insert by their keys, out of core.
 
-Only files with rows that leave are written anew.
+Only files with rows to delete are rewritten.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from trellis.warehouses.catalog.databases import DUCKDB
 
 @dataclass
 class TableTreeMerge:
-    """One chain of tables. `live` is what is there now, `scratch` a folder for new files.
+    """One tree of tables. `live` is what they are now, `scratch` a folder for new files.
 
     No column of a table of the load begins with `prefix`.
     """
@@ -62,9 +62,9 @@ class TableTreeMerge:
             _refuse_inexact(table.name, {c.name: type_name(c) for c in chain.needs(table.name)})
         with open_rewriter(self.root, self.scratch, f"{self.prefix}place") as rewriter:
             if self.load.strategy == "upsert" and (
-                twice := rewriter.query_count(chain.roots.duplicate_keys())
+                duplicates := rewriter.query_count(chain.roots.duplicate_keys())
             ):
-                raise duplicate_keys(chain.root.name, twice)
+                raise duplicate_keys(chain.root.name, duplicates)
             if chain.replaces:
                 rewriter.db.execute(
                     f"CREATE TEMP TABLE {names.rows_to_delete} AS {chain.roots.rows_to_delete()}"
@@ -85,9 +85,10 @@ class TableTreeMerge:
         if not staged:
             return remaining
         once = chain.replaces and bool(rewriter.query_count(chain.duplicate_id_count(table.name)))
-        coming = chain.positions_to_insert(table.name, once)
+        positions_to_insert = chain.positions_to_insert(table.name, once)
         return RewrittenTable(
-            remaining.kept, (*remaining.added, *rewriter.select_rows(table.name, staged, coming, written))
+            remaining.kept,
+            (*remaining.added, *rewriter.select_rows(table.name, staged, positions_to_insert, written)),
         )
 
     def _live(self, table: str) -> LiveTable:
@@ -142,11 +143,11 @@ class KeyedMerge:
             remaining = RewrittenTable(live, ())
             if keyed.coalesces or keyed.replaces:
                 rows = f"{keyed.table} AS {keyed.current_row} WHERE {keyed.is_replaced()}"
-                leaving = f"SELECT {keyed.current_row}.{place} FROM {rows}"
-                remaining = rewriter.remove_rows(table.name, live, leaving)
+                positions_to_delete = f"SELECT {keyed.current_row}.{place} FROM {rows}"
+                remaining = rewriter.remove_rows(table.name, live, positions_to_delete)
             rows = f"{keyed.staged} AS {keyed.staged_row} WHERE {keyed.is_inserted()}"
-            coming = f"SELECT {keyed.staged_row}.{place} FROM {rows}"
-            added = [*remaining.added, *rewriter.select_rows(table.name, files, coming)]
+            positions_to_insert = f"SELECT {keyed.staged_row}.{place} FROM {rows}"
+            added = [*remaining.added, *rewriter.select_rows(table.name, files, positions_to_insert)]
             if keyed.coalesces:
                 filled = (keyed.coalesced_rows(self.columns), keyed.coalesced_new_rows(self.columns))
                 added += rewriter.write_query_rows(

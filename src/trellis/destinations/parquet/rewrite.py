@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trellis.destinations.parquet.types import file_type, type_name
-from trellis.destinations.refusals import type_clash
+from trellis.destinations.refusals import type_mismatch
 from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.schema.model import Column, Table
@@ -57,13 +57,13 @@ def _cast(
     if array.null_count == len(array):
         return pa.nulls(len(array), file_type(column))
     if nested_type(column) is not None:
-        raise type_clash(table, column.name, str(array.type), type_name(column))
+        raise type_mismatch(table, column.name, str(array.type), type_name(column))
     target_type = DUCKDB.type_of(column)
     db.register("old", pa.table({"value": array}))
     misfit = f"value IS NOT NULL AND TRY_CAST(value AS {target_type}) IS NULL"
-    unfit = db.execute(f"SELECT value FROM old WHERE {misfit} LIMIT 1").fetchone()
-    if unfit:
-        raise type_clash(table, column.name, str(array.type), type_name(column), unfit[0])
+    misfit_row = db.execute(f"SELECT value FROM old WHERE {misfit} LIMIT 1").fetchone()
+    if misfit_row:
+        raise type_mismatch(table, column.name, str(array.type), type_name(column), misfit_row[0])
     cast = db.sql(f"SELECT CAST(value AS {target_type}) AS value FROM old").to_arrow_table()
     db.unregister("old")
     return cast.column("value").cast(file_type(column))

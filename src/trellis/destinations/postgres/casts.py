@@ -1,4 +1,4 @@
-"""Staged columns of one type, real ones of another: what fits goes in, and nothing changes on the way."""
+"""Casts of staged columns to real columns of another type, which must not change a value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trellis.destinations.postgres.session import ErrorContext, Session, StatementError
-from trellis.destinations.refusals import type_clash
+from trellis.destinations.refusals import type_mismatch
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Table
@@ -26,8 +26,8 @@ _BLOCK = 8192
 class Casts:
     """The columns of a table: in its staging relation, and as they really are.
 
-    `wanted` are the types of the schema, `real` those of columns that were there before, `kinds` what
-    a schema calls those. The server makes the values of `computed` columns. Without staged rows there is
+    `declared` are the types of the schema, `real` those of existing columns, `kinds` the data types of
+    these. The server makes the values of `computed` columns. Without staged rows there is
     no `staged` relation.
     """
 
@@ -41,7 +41,7 @@ class Casts:
 
     @property
     def relation(self) -> str:
-        """What stands in a FROM clause for the staged rows, in the types of the real table."""
+        """The staged rows in the types of the real table, as an item of a FROM clause."""
         columns = self.table.complete_columns
         if not self.staged:
             listed = ", ".join(f"CAST(NULL AS {self._type(c)}) AS {quoted(c.name)}" for c in columns)
@@ -98,7 +98,7 @@ class Casts:
 
     def _clash(self, column: Column, value: Any) -> SchemaError:
         name = column.name
-        return type_clash(self.table.name, name, self.real[name], self.declared[name], value)
+        return type_mismatch(self.table.name, name, self.real[name], self.declared[name], value)
 
 
 @dataclass(frozen=True)

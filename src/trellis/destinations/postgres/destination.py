@@ -43,7 +43,7 @@ from trellis.destinations.postgres.session import ConnectionLost, Session, State
 from trellis.destinations.postgres.staging import drop_staging_tables
 from trellis.destinations.postgres.types import spelled_out
 from trellis.destinations.postgres.url import connection_parameters
-from trellis.destinations.refusals import no_table
+from trellis.destinations.refusals import unknown_table
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import refuse_views
@@ -160,14 +160,14 @@ class Postgres:
         with self._open() as session:
             known = read_catalog(session, dataset).tables
             if table not in known:
-                raise no_table(self.url, table, known)
+                raise unknown_table(self.url, table, known)
             return read_rows(session, dataset, table, limit)
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
         with self._open() as session:
             known = read_catalog(session, dataset).tables
             if table not in known:
-                raise no_table(self.url, table, known)
+                raise unknown_table(self.url, table, known)
             yield from read_batches(session, dataset, table)
 
     def count_by(

@@ -1,4 +1,4 @@
-"""What PostgreSQL says, as one sentence that tells what to do about it."""
+"""Errors of PostgreSQL as one sentence with the next step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.refusals import first_line, null_in
+from trellis.destinations.refusals import first_line, null_violation
 from trellis.destinations.sql.names import quoted
 from trellis.errors import DestinationError, SchemaError, TrellisError
 
@@ -43,7 +43,7 @@ _VIEW = re.compile(r"on (?:materialized )?view (.+) depends on")
 
 
 class ServerUnreachable(DestinationError):
-    """No connection came about."""
+    """No connection could be opened."""
 
 
 def cannot_connect(bad: Exception, shown: str) -> ServerUnreachable:
@@ -118,7 +118,7 @@ def _locked(error: StatementError, session: Session) -> TrellisError:
 
 
 def lock_held(session: Session, key: int, what: str, waited: str) -> DestinationError:
-    """The error for an advisory lock that did not come free."""
+    """The error for an advisory lock that was not released in time."""
     query = (
         "SELECT a.pid, a.usename, a.state, a.query FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
         "WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted "
@@ -144,7 +144,7 @@ def _lock_message(what: str, holder: tuple[Any, ...] | None, waited: str) -> str
 
 def _null_violation(error: StatementError, session: Session) -> TrellisError:
     diag = error.bad.diag
-    return null_in(diag.table_name or error.context.table, diag.column_name or "?")
+    return null_violation(diag.table_name or error.context.table, diag.column_name or "?")
 
 
 def _constraint_violation(error: StatementError, session: Session) -> TrellisError:

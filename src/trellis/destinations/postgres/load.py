@@ -18,7 +18,7 @@ from trellis.destinations.postgres.names import digest, name_of, refuse_names
 from trellis.destinations.postgres.rows import read_newest_row
 from trellis.destinations.postgres.session import ErrorContext, Session, StatementError
 from trellis.destinations.postgres.staging import Staging, acquire_lock, drop_staging_tables
-from trellis.destinations.refusals import refuse_required, type_clash
+from trellis.destinations.refusals import refuse_required, type_mismatch
 from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 from trellis.destinations.sql.keyed import POSTGRES, KeyedStatements
 from trellis.destinations.sql.load import SqlLoad
@@ -135,7 +135,7 @@ class PostgresLoad(SqlLoad):
             probe = CastProbe(self.session, target_type, cast, self._name(table))
             if not probe.accepts():
                 real = self.catalog.tables[table].columns[name]
-                return type_clash(table, name, real, target_type, probe.find_example(quoted(name)))
+                return type_mismatch(table, name, real, target_type, probe.find_example(quoted(name)))
         return None
 
     def _create_dataset(self) -> None:

@@ -75,7 +75,7 @@ class StatementError(Exception):
 
 @dataclass(frozen=True)
 class Session:
-    """An open connection; each statement commits by itself unless told to BEGIN."""
+    """An open connection; each statement is a transaction outside of BEGIN and COMMIT."""
 
     db: psycopg.Connection[tuple[Any, ...]]
     shown: str
@@ -101,7 +101,7 @@ class Session:
     def run(
         self, statement: str, values: Sequence[Any] = (), context: ErrorContext = NOTHING
     ) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Values stand as $1, $2 in the statement. Raises ConnectionLost, StatementError."""
+        """Values are bound as $1, $2. Raises ConnectionLost, StatementError."""
         import psycopg
 
         try:

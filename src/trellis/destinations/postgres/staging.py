@@ -1,8 +1,8 @@
 """The staging tables of one load: created, filled, checked and dropped; those of dead loads are dropped, too.
 
-They stand in a schema beside the dataset. Their names begin with a digest of the load, which is also the
+They are in a schema beside the dataset. Their names begin with a digest of the load, which is also the
 number of an advisory lock that the load holds for as long as its connection lives: tables whose lock is
-free belong to nobody any more.
+free are abandoned.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import Column, Table
 
 LOAD_WAIT = "600s"
-"""How long a load waits for another one, which holds up nobody else."""
+"""How long a load waits for another one; no other session waits for that."""
 _DROP_WAIT = "1s"
 _TABLES_PER_DROP = 100
 _WORTH_STATISTICS = 5000

@@ -1,4 +1,4 @@
-"""Arrow batches as the CSV that COPY reads: every value comes out as it went in.
+"""Arrow batches as the CSV that COPY reads: every value is stored as it is.
 
 What PostgreSQL cannot hold at all, the character NUL and halves of surrogate pairs in JSON, becomes U+FFFD.
 """
@@ -25,7 +25,7 @@ _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def blocks(batch: pa.RecordBatch, json_columns: Collection[str]) -> Iterator[bytes]:
-    """The rows as CSV: NULL is nothing at all, text stands in quotes. Times have no zone, they are UTC."""
+    """The rows as CSV: NULL is an empty field, text is quoted. Times have no zone, they are UTC."""
     parts = max(1, -(-batch.nbytes // BLOCK_BYTES))
     rows = max(1, -(-batch.num_rows // parts))
     for start in range(0, batch.num_rows, rows):
@@ -39,7 +39,7 @@ def blocks(batch: pa.RecordBatch, json_columns: Collection[str]) -> Iterator[byt
 
 
 def storable_json(text: str) -> str:
-    r"""The JSON text without escapes that stand for no character of PostgreSQL.
+    r"""The JSON text without escapes of characters that PostgreSQL cannot store.
 
     >>> storable_json(r'["a\u0000b", "\ud83d\ude00", "\ud83d", "\\u0000"]') == (
     ...     r'["a%sb", "\ud83d\ude00", "%s", "\\u0000"]' % ("\ufffd", "\ufffd"))

@@ -1,7 +1,7 @@
 """Identity resolution: rules join pairs of kind and value, and the pairs that are joined share one id.
 
-`resolve` is pure: it is told the rules in order and what the pairs had before, and answers with the least
-that has to be written. `IdentityStatements` has the queries around it (see `Links`).
+`resolve` is pure: of the rules in order and the ids that the pairs have it makes the least changes to write.
+`IdentityStatements` has the queries around it (see `Links`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from trellis.evolution.loading import Links
 Pair = tuple[str, str]
 """Kind and value."""
 Rule = tuple[int, Pair, Pair | None]
-"""Its number in the load, and the pairs that belong together; with one pair it says that there is one."""
+"""Its number in the load, and the pairs that belong together; a rule of one pair registers it."""
 
 _NAMESPACE = UUID("5f3c0a9e-6f0b-4f0e-9d55-0d6a53f7c1b2")
 
 
 @dataclass
 class IdentityChanges:
-    """`given`: the ids of pairs that had none; `merged`: what stands for an id that is no more."""
+    """`new_identities`: the ids of pairs that had none; `merged`: the id that replaces another."""
 
     new_identities: dict[Pair, str] = field(default_factory=dict)
     merged: dict[str, str] = field(default_factory=dict)
@@ -101,15 +101,15 @@ def resolve_rows(rows: Iterable[Sequence[Any]], load_id: str) -> IdentityChanges
 
 @dataclass(frozen=True)
 class IdentityStatements:
-    """One load as SQL that runs unchanged on DuckDB and PostgreSQL; all it reads stands in a FROM clause.
+    """One load as SQL that runs unchanged on DuckDB and PostgreSQL; all it reads are items of a FROM clause.
 
     `staged` has the rules, in the order of `place`; `mappings` is the table. The answer of `resolve_rows` to
-    `open_rules` is to be kept in the tables `given` and `merged`, whose columns are all text. Then
+    `open_rules` is to be kept in the tables `new_identities` and `merged`, whose columns are all text. Then
     `statements` change the table in place; a destination of whole files takes out the rows for which
     `leaves` holds, and lets in what `changed` and `added` give.
 
     Every name that a statement adds begins with `prefix`, and no column of the rules or the mappings does.
-    `temp` stands before the name of a temporary table.
+    `temp` is the qualifier of temporary tables.
     """
 
     links: Links
@@ -136,7 +136,7 @@ class IdentityStatements:
 
     @property
     def merged(self) -> str:
-        """The temporary table of ids that are no more, and of those that stand for them."""
+        """The temporary table of replaced ids and the ids that replace them."""
         return f"{self.temp}{self.prefix}links_merged"
 
     @property

@@ -47,11 +47,11 @@ POSTGRES = EngineSyntax(
 class KeyedStatements:
     """One keyed load as SQL.
 
-    `table` is the name of the table, or for a destination of whole files what stands for it in a FROM clause;
-    `table_columns` are those that can be written. `staged` stands in a FROM clause and is read several times:
-    it has `columns`, all of them `table_columns` and of the types that they have in the table, and `place`,
-    an integer that is never NULL and never twice and grows in the order of the input. No column of the table
-    or of `staged` begins with `prefix`, but for the place.
+    `table` is the name of the table, or for a destination of whole files an item of a FROM clause;
+    `table_columns` are those that can be written. `staged` is an item of a FROM clause and read several
+    times: it has `columns`, all of them `table_columns` and of the types that they have in the table, and
+    `place`, an integer that is unique, never NULL and grows in the order of the input. No column
+    of the table or of `staged` begins with `prefix`, but for the place.
     """
 
     load: KeyedLoad
@@ -87,7 +87,7 @@ class KeyedStatements:
         return self.merges and self.load.on_match in ("replace", "newer")
 
     def statements(self, count: Count | None = None) -> Iterator[str]:
-        """What is to be executed, in order, each before the next one is asked for.
+        """The statements to execute, in order, each before the next one is rendered.
 
         `count` executes a query of one number; it is needed where not all can be filled at once.
         """
@@ -127,7 +127,7 @@ class KeyedStatements:
             yield f"DROP TABLE {self._older}"
 
     def is_inserted(self) -> str:
-        """A condition on a staged row, called `staged_row`: it goes in as it is."""
+        """A condition on a staged row, called `staged_row`: it is inserted as it is."""
         if self.load.on_match == "amend":
             return "FALSE"
         if not self.merges:
@@ -215,7 +215,7 @@ class KeyedStatements:
         return f"SELECT {q}place FROM ({ranked}) AS {q}ranked WHERE {q}turn > 1"
 
     def _every_turn(self) -> str:
-        """A query of the rows whose key stands more than once: the staged ones, and one for all of the table.
+        """A query of the rows whose key occurs more than once: the staged ones, and one for all of the table.
 
         That one has no place. `turn` grows with the right to be believed, `number` is one for a key.
         """

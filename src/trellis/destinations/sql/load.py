@@ -81,8 +81,8 @@ class SqlLoad(ABC):
         roots.check()
         if not any(file.rows for file in self._files(root.name)):
             return
-        if load.strategy == "upsert" and (twice := self._count(roots.duplicate_keys(), root)):
-            raise duplicate_keys(root.name, twice)
+        if load.strategy == "upsert" and (duplicates := self._count(roots.duplicate_keys(), root)):
+            raise duplicate_keys(root.name, duplicates)
         names = chain.names
         self._run(f"CREATE TEMP TABLE {names.rows_to_insert} AS {roots.rows_to_insert()}", root)
         written: Mapping[str, str] = NOTHING
@@ -102,7 +102,7 @@ class SqlLoad(ABC):
         self._run(f"DROP TABLE {names.rows_to_insert}", root)
 
     def _insert_merged(self, chain: TableTreeStatements, table: Table, written: Mapping[str, str]) -> None:
-        """Insert the rows of one table that come; `written` are values of columns that the load knows."""
+        """Insert the merged rows of one table; `written` are values of columns that the load sets."""
         if not self._files(table.name):
             return
         apart = chain.replaces or table == chain.root
@@ -131,7 +131,7 @@ class SqlLoad(ABC):
     @property
     @abstractmethod
     def _catalog(self) -> Mapping[str, CatalogTable]:
-        """What stands in the dataset."""
+        """The tables of the dataset."""
 
     @property
     @abstractmethod
@@ -160,11 +160,11 @@ class SqlLoad(ABC):
 
     @abstractmethod
     def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        """Insert the staged rows of a table whose places a query names."""
+        """Insert the staged rows of a table at the positions that a query gives."""
 
     @abstractmethod
     def _staged(self, table: str) -> str:
-        """What stands in a FROM clause for the staged rows of a table."""
+        """The staged rows of a table as an item of a FROM clause."""
 
     @abstractmethod
     def _name(self, table: str) -> str: ...

@@ -21,7 +21,7 @@ from trellis.schema.model import Column, Schema, Table
 class TableTreeStatements:
     """A root table and its descendants as SQL relations: the current rows, and the staged ones.
 
-    A relation stands in a FROM clause and has every complete column of its table. The result of
+    A relation is an item of a FROM clause and has every complete column of its table. The result of
     `roots.rows_to_delete` is to be kept as the temporary table `names.rows_to_delete`, that of
     `roots.rows_to_insert` as `names.rows_to_insert`.
     """
@@ -54,11 +54,11 @@ class TableTreeStatements:
         return self.load.strategy in ("delete-insert", "upsert")
 
     def duplicate_id_count(self, table: str) -> str:
-        """A query of how many row ids the load has twice."""
+        """A query of how many row ids occur more than once in the load."""
         staged, row_id = self.names.staged_row, quoted(self._row_id(table))
         grouped = f"GROUP BY {staged}.{row_id} HAVING count(*) > 1"
-        twice = f"SELECT 1 FROM {self.staged(table)} AS {staged} {grouped}"
-        return f"SELECT count(*) FROM ({twice}) AS {self.names.prefix}twice"
+        duplicates = f"SELECT 1 FROM {self.staged(table)} AS {staged} {grouped}"
+        return f"SELECT count(*) FROM ({duplicates}) AS {self.names.prefix}twice"
 
     def is_deleted(self, table: str) -> str:
         """A condition on a current row, as `MergeNames` calls it: its root row is deleted."""
@@ -80,7 +80,10 @@ class TableTreeStatements:
         return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {q}link IN ({owners})"
 
     def positions_to_insert(self, table: str, once: bool) -> str:
-        """A query of the positions, from 1, of the staged rows to insert; `once`: no nested row id twice."""
+        """A query of the positions, from 1, of the staged rows to insert;
+
+        `once`: each nested row id once.
+        """
         q = self.names.prefix
         if table == self.load.root:
             return f"SELECT {q}place FROM {self.names.rows_to_insert}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Migration:
     """`type_of` and `name_of` give the types of columns and the quoted names of tables in the warehouse.
 
-    `retyped` names columns, by table, that are there and get the type that the schema says; `filled` holds
+    `retyped` names existing columns, by table, that get the type of the schema; `filled` holds
     what existing rows get in new columns, which `render_literal` writes as SQL.
     """
 
@@ -62,7 +62,7 @@ class Migration:
         return [column for column in table.complete_columns if key(column.name) not in known]
 
     def _added(self, name: str, column: Column, value: pa.Scalar | None) -> list[str]:
-        """That it is required is said last, when the rows that are there have a value."""
+        """NOT NULL comes last, when the existing rows have a value."""
         type_ = self.type_of(column)
         default = "" if value is None else f"DEFAULT {self.render_literal(value, type_)}"
         definition = ColumnDefinition(column.name, type_, constraint=default)

@@ -28,7 +28,7 @@ def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -
 
 
 def tables_to_empty(commit: Commit) -> tuple[str, ...]:
-    """The tables all of whose rows go before the load brings any."""
+    """The tables that are emptied before the load inserts rows."""
     replaced = (chain.root for chain in commit.chains if chain.mode == "replace")
     chained = (table.name for root in replaced for table in commit.schema.chain(root))
     return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
@@ -39,8 +39,8 @@ def check_run_state(
 ) -> None:
     """Raises StateConflict where the state is not any more the one that the run began with.
 
-    `newest` gives the last row of a table with a text in a column, by an order. Must be called where no other
-    load can come between.
+    `newest` gives the last row of a table with a text in a column, by an order. To be called while no other
+    load can commit.
     """
     if commit.recalled is None:
         return

@@ -27,8 +27,8 @@ _HINTS: Mapping[Strategy, tuple[str, ...]] = {
 class MergeNames:
     """The names of temporary tables and aliases, the position of a row and the types of columns.
 
-    Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` stands
-    before the name of a temporary table. `place` is an expression over a row called `staged_row`.
+    Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` is
+    the qualifier of temporary tables. `place` is an expression over a row called `staged_row`.
     """
 
     prefix: str
@@ -131,7 +131,7 @@ class RootStatements:
         return f"SELECT {q}id, {q}place FROM ({source}) AS {q}rows WHERE {where}"
 
     def duplicate_keys(self) -> str:
-        """A query of how many primary keys the staged rows have twice."""
+        """A query of how many primary keys occur more than once in the staged rows."""
         q, staged = self.names.prefix, self.names.staged_row
         columns = [f"{staged}.{quoted(key)}" for key in self._columns("primary_key")]
         known = " AND ".join(f"{column} IS NOT NULL" for column in columns)

@@ -46,21 +46,21 @@ class VersionColumns:
 
     @property
     def moments(self) -> Mapping[str, datetime | None]:
-        """What the validity columns of a row that comes in get."""
+        """The validity columns of a new row."""
         return {self.history.valid_from: self.history.at, self.history.valid_to: self.history.open}
 
     @property
     def written(self) -> Mapping[str, str]:
-        """The same as SQL."""
+        """`moments` as SQL."""
         return {name: self._literal(name, moment) for name, moment in self.moments.items()}
 
     @property
     def ended(self) -> str:
-        """What `valid_to` of a row gets as its time ends, as SQL."""
+        """The `valid_to` of a row that ends, as SQL."""
         return self._literal(self.history.valid_to, self.history.at)
 
     def active(self, of: Callable[[str], str]) -> str:
-        """A condition on a row whose columns are called as `of` says."""
+        """A condition on a row; `of` qualifies the names of its columns."""
         valid_to, history = of(self.history.valid_to), self.history
         if history.open is None:
             return f"{valid_to} IS NULL"

@@ -39,7 +39,7 @@ def preview_names(
     from trellis.pipelines.config import find_config
 
     if not events and not properties:
-        raise UsageError("which names? give events, such as 'Add to Cart', or keys with --property")
+        raise UsageError("missing names: give events, such as 'Add to Cart', or keys with --property")
     options = Options.of({**find_config(config).options, **settings_of(setting)})
     previews = preview(options, events or (), properties or (), everywhere)
     if json:
