@@ -16,7 +16,7 @@ from trellis.engine.staging.column_defaults import NOT_FILLED, Filled
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import TrellisError
 from trellis.evolution.dialect import Journal, RowKeys
-from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
+from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.warehouses.warehouse import Warehouse
 
@@ -55,7 +55,6 @@ class Abilities:
 
     warehouse: Warehouse
     default_dataset: str
-    strategies: tuple[Strategy, ...] = ("delete-insert", "upsert", "insert-only", "scd2")
     casts: bool = True
     """Whether rows go into a column that is there with another type, as far as their values fit."""
     nested_types: bool = False

@@ -168,11 +168,6 @@ class Options:
         """
         return cls(**_read(document))
 
-    @staticmethod
-    def names() -> tuple[str, ...]:
-        """All words, as RudderStack spells them."""
-        return WORDS
-
     @property
     def bounded(self) -> bool:
         """Whether the overflow column may be needed."""
@@ -182,21 +177,17 @@ class Options:
     def warehouse(self) -> Provider:
         return provider_of(self.provider)
 
-    def for_event(self, event: Mapping[str, Any]) -> Options:
-        """These options with what `integrations` of the event says for this destination.
+    def overrides_of(self, event: Mapping[str, Any]) -> EventOverrides | None:
+        """What `integrations` of the event says for this destination, whether or not it changes anything.
 
-        What is no flag, or no list of paths, counts as not said. A skip stays one.
+        What is no flag, or no list of paths, is left out. A skip stays one.
 
+        >>> flags = {"skipUsersTable": False, "skipTracksTable": True}
+        >>> event = {"integrations": {"POSTGRES": {"options": flags}}}
         >>> options = Options(skip_users_table=True)
-        >>> said = {"skipUsersTable": False, "skipTracksTable": True}
-        >>> options.for_event({"integrations": {"POSTGRES": {"options": said}}}).to_document()
+        >>> options.with_overrides(options.overrides_of(event)).to_document()
         {'skipUsersTable': True, 'skipTracksTable': True}
         """
-        overrides = self.overrides_of(event)
-        return self if overrides is None else self.with_overrides(overrides)
-
-    def overrides_of(self, event: Mapping[str, Any]) -> EventOverrides | None:
-        """What the event says for this destination, whether or not it changes anything."""
         integrations = event.get("integrations")
         if integrations.__class__ is not dict:
             return None

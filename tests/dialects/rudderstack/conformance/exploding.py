@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Final, Literal
 
-from trellis.dialects.rudderstack.events.cells import neutral_type
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    Cell,
+    JsonText,
+    LongText,
+    SpaceText,
+    utf16_length,
+)
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 from trellis.evolution.dialect import Routed
 from trellis.evolution.record import Lost
 
@@ -60,3 +68,24 @@ def types(row: Mapping[str, Any], provider: str = "RS") -> dict[str, str]:
 def texts(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with its times as text."""
     return {n: to_text(value) if isinstance(value, datetime) else value for n, value in row.items()}
+
+
+def neutral_type(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
+    """The neutral type of a cell; `array` is a string that a JSON column takes as JSON."""
+    type_ = _NEUTRAL_TYPES[cell.__class__]
+    if provider.text_beyond is None or type_ not in ("string", "array"):
+        return type_
+    return "text" if utf16_length(str(cell)) > provider.text_beyond else type_
+
+
+_NEUTRAL_TYPES: Final[Mapping[type, Neutral | Literal["array"]]] = {
+    int: "int",
+    float: "float",
+    bool: "boolean",
+    datetime: "datetime",
+    str: "string",
+    SpaceText: "string",
+    ArrayText: "array",
+    JsonText: "json",
+    LongText: "text",
+}

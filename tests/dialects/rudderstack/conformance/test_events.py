@@ -12,6 +12,7 @@ from dialects.rudderstack.conformance.exploding import (
     NOW,
     RECEIVED,
     event,
+    neutral_type,
     own,
     reasons,
     routed,
@@ -19,7 +20,7 @@ from dialects.rudderstack.conformance.exploding import (
     texts,
     types,
 )
-from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText, neutral_type
+from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import provider_of

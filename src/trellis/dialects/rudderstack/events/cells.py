@@ -12,12 +12,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from math import isfinite
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import orjson
 
 from trellis.dialects.rudderstack.events.timestamps import Parse, in_utc, to_text
-from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 
 Cell = int | float | bool | datetime | str
 LAST_PLAIN: Final = 1e21
@@ -46,33 +45,6 @@ class LongText(str):
     """Text that is of type text however short it is."""
 
     __slots__ = ()
-
-
-def neutral_type(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
-    """The neutral type of a cell; `array` is a string that a JSON column takes as JSON.
-
-    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
-    >>> redshift = provider_of("RS")
-    >>> neutral_type(5, redshift), neutral_type("5", redshift), neutral_type("5" * 513, redshift)
-    ('int', 'string', 'text')
-    """
-    type_ = _NEUTRAL[cell.__class__]
-    if provider.text_beyond is None or type_ not in ("string", "array"):
-        return type_
-    return "text" if utf16_length(str(cell)) > provider.text_beyond else type_
-
-
-_NEUTRAL: Final[Mapping[type, Neutral | Literal["array"]]] = {
-    int: "int",
-    float: "float",
-    bool: "boolean",
-    datetime: "datetime",
-    str: "string",
-    SpaceText: "string",
-    ArrayText: "array",
-    JsonText: "json",
-    LongText: "text",
-}
 
 
 def utf16_length(text: str) -> int:
