@@ -1,4 +1,4 @@
-"""Refused values that their column takes by now (spec rudderstack.md, section 12.2)."""
+"""Discarded values that their column takes by now (spec rudderstack.md, section 12.2)."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "text": _text,
     "json": JsonText,
 }
-"""From the type that a reason names and the printed value to the value as it came."""
+"""By the type that a reason names: from the printed value to the original."""
 
 
 def restore_discard(schema: Schema, named: StandardNames, kept: Mapping[str, Any]) -> Restored | None:
-    """What a row of `rudder_discards` brings back; None where the column still does not take it."""
+    """The value that a row of `rudder_discards` restores; None where its column still does not take it."""
     row_id, table, name, printed, reason = (kept[column] for column in named.discard_columns)
     columns = schema.tables[table].columns if table in schema.tables else {}
     column, id_ = columns.get(name), columns.get(named.column("id"))
     if column is None or id_ is None or not column.complete:
         return None
-    value, key = _read(_came(reason), printed), _read(neutral_of(id_), row_id)
+    value, key = _read(_original_type(reason), printed), _read(neutral_of(id_), row_id)
     if value is None or key is None:
         return None
     fitted = RudderType().coercer(schema, column)(value)
@@ -48,8 +48,8 @@ def restore_discard(schema: Schema, named: StandardNames, kept: Mapping[str, Any
     return Restored(table, name, fitted, {id_.name: key}, named.column("received_at"))
 
 
-def _came(reason: str) -> str:
-    """The type that a value had."""
+def _original_type(reason: str) -> str:
+    """The neutral type of the discarded value."""
     if reason.startswith(OUT_OF_RANGE):
         return reason.removeprefix(OUT_OF_RANGE)
     return reason.rpartition(" to ")[2] if reason.startswith(INCOMPATIBLE) else ""

@@ -1,4 +1,4 @@
-"""What can be chosen: per destination, and by an event for itself (spec rudderstack.md, section 10)."""
+"""The options of a destination, and what an event overrides (spec rudderstack.md, section 10)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from trellis.errors import UsageError, nearest
 Read = Callable[[str, Any], Any]
 
 EventOverrides = tuple[tuple[bool | None, ...], tuple[str, ...]]
-"""What an event says of options: the flags, the JSON paths."""
+"""The options that an event overrides: the flags, the JSON paths."""
 
 EVERY_WAREHOUSE: Final = "DATA_WAREHOUSE"
-"""The name in `integrations` that stands for all destinations with JSON paths."""
+"""The name in `integrations` of all destinations with JSON paths."""
 
 
 def _flag(word: str, value: Any) -> bool:
@@ -88,7 +88,7 @@ def _word(option: Field[Any]) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a destination, each under the word that RudderStack has for it, or its own name.
+    """The options of a destination, each by RudderStack's name for it, or by its field.
 
     >>> Options.of({"provider": "RS", "skipUsersTable": "true", "json_paths": "a.b, c"}).to_document()
     {'provider': 'RS', 'skipUsersTable': True, 'jsonPaths': ['a.b', 'c']}
@@ -144,7 +144,10 @@ class Options:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], base: Options | None = None) -> Options:
-        """The options with these words said, over those of `base`; None is not said. Raises UsageError."""
+        """The options of these settings, over those of `base`;
+
+        a setting of None is left out. Raises UsageError.
+        """
         base = cls() if base is None else base
         values = _read(settings)
         legacy = values.get("legacy", base.legacy)
@@ -153,7 +156,7 @@ class Options:
         return replace(base, **values)
 
     def to_document(self) -> dict[str, Any]:
-        """What differs from the defaults, as JSON has it."""
+        """The options that differ from the defaults, as JSON."""
         return {
             _word(option): list(value) if isinstance(value, tuple) else value
             for option in fields(self)
@@ -201,8 +204,8 @@ class Options:
         return flags, (*_paths_in(options), *_paths_in(options_for_all)) if self.warehouse.json_paths else ()
 
     def with_overrides(self, overrides: EventOverrides) -> Options:
-        """These options under what an event says; the same object where it changes nothing."""
-        return _changed(self, overrides) or self
+        """These options with the overrides of an event; the same object where they change nothing."""
+        return _overridden(self, overrides) or self
 
 
 FIELDS: Final = {name: option for option in fields(Options) for name in (_word(option), option.name)}
@@ -236,8 +239,8 @@ def _paths_in(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @lru_cache(256)
-def _changed(options: Options, overrides: EventOverrides) -> Options | None:
-    """The options as an event wants them; None where it wants nothing else."""
+def _overridden(options: Options, overrides: EventOverrides) -> Options | None:
+    """The options with the overrides of an event; None where they change nothing."""
     (users, tracks, escaping, blendo), json_paths = overrides
     changed = replace(
         options,

@@ -1,4 +1,4 @@
-"""How many event tables there may be, and how many properties in a table."""
+"""Quotas: the number of event tables, and of properties in a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trellis.schema.system import is_system
 
 
 def has_room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
-    """Whether there may be one more table, or one more column of it.
+    """Whether the quotas admit one more table, or one more column of it.
 
     Standard tables, standard columns, columns of the context and the overflow column do not count; tables
     without events have all their columns.
@@ -35,11 +35,11 @@ def has_room(schema: Schema, options: Options, table: str, column: str | None) -
 
 
 def _is_property(column: str, options: Options) -> bool:
-    return not column.lower().startswith("context_") and column not in _others(options)
+    return not column.lower().startswith("context_") and column not in _uncounted_columns(options)
 
 
 @lru_cache(maxsize=64)
-def _others(options: Options) -> frozenset[str]:
+def _uncounted_columns(options: Options) -> frozenset[str]:
     named = StandardNames.of(options)
     standard = {
         *DEFAULT_COLUMNS,

@@ -1,4 +1,4 @@
-"""What a batch schema gets beside what its events show (spec rudderstack.md, sections 7.3, 7.4, 7.8)."""
+"""The tables and columns that a schema has besides those of events (spec rudderstack.md, 7.3, 7.4, 7.8)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trellis.schema.model import Schema, Table
 
 
 def complete_schema(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
-    """The schema with the tables that are always there, and users and identifies brought together.
+    """The schema with the tables that always exist, and the shared columns of users and identifies.
 
     Raises SchemaError where a table has more columns than the warehouse takes.
     """
@@ -28,20 +28,20 @@ def complete_schema(before: Schema, after: Schema, touched: Collection[str], opt
     if options.identity_resolution and options.warehouse.identities:
         tables += [named.rules_table(), named.mappings_table()]
     for table in tables:
-        after = _with(after, table)
+        after = _add_columns(after, table)
     users, identifies = named.table(USERS), named.table(IDENTIFIES)
     if users in touched and identifies in touched:
-        excluded = _not_of_users(named, options)
+        excluded = _columns_not_in_users(named, options)
         known = before.tables[users] if users in before.tables else Table(users)
-        after = _with(after, _without(known, excluded), into=identifies)
-        after = _with(after, _without(after.tables[identifies], excluded), into=users)
+        after = _add_columns(after, _shared_columns(known, excluded), into=identifies)
+        after = _add_columns(after, _shared_columns(after.tables[identifies], excluded), into=users)
     limit = options.warehouse.max_columns
     if options.warehouse.beyond_columns == "fail" and limit is not None:
-        _refuse_beyond(limit, after, touched)
+        _check_column_limit(limit, after, touched)
     return after
 
 
-def _not_of_users(named: StandardNames, options: Options) -> set[str]:
+def _columns_not_in_users(named: StandardNames, options: Options) -> set[str]:
     left_out = ["user_id", FULL_EVENT]
     if not options.users_anonymous_id:
         left_out += NOT_IN_USERS
@@ -50,22 +50,22 @@ def _not_of_users(named: StandardNames, options: Options) -> set[str]:
     return {*named.columns(*left_out)}
 
 
-def _with(schema: Schema, columns_of: Table, into: str = "") -> Schema:
+def _add_columns(schema: Schema, source: Table, into: str = "") -> Schema:
     """The schema with the columns of a table, in it or in another, as far as they are missing."""
-    known = schema.tables.get(into or columns_of.name)
+    known = schema.tables.get(into or source.name)
     if known is None:
-        return schema.with_tables(columns_of)
-    missing = [column for name, column in columns_of.columns.items() if name not in known.columns]
+        return schema.with_tables(source)
+    missing = [column for name, column in source.columns.items() if name not in known.columns]
     return schema.with_tables(known.with_columns(*missing)) if missing else schema
 
 
-def _without(table: Table, names: Collection[str]) -> Table:
+def _shared_columns(table: Table, names: Collection[str]) -> Table:
     """The table without these columns, and without those of types that only the warehouse knows."""
     left = {n: c for n, c in table.columns.items() if n not in names and NATIVE not in c.hints}
     return replace(table, columns=left)
 
 
-def _refuse_beyond(limit: int, schema: Schema, touched: Collection[str]) -> None:
+def _check_column_limit(limit: int, schema: Schema, touched: Collection[str]) -> None:
     for name in touched:
         count = len(schema.tables[name].columns)
         if count > limit:

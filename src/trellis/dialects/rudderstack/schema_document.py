@@ -1,4 +1,4 @@
-"""Where a schema of this dialect keeps the user's options, and what it says of columns."""
+"""The parts of a schema document that only this dialect has: options, and hints of columns."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MAPPINGS: Final = "rudder_identity_mappings"
 OPTIONS: Final = "x-rudderstack"
 """The key of the schema document that holds the options."""
 LONG: Final = "x-long"
-"""The hint of a column of type text, where the warehouse tells it from string."""
+"""The hint of a column of type text, where the warehouse distinguishes it from string."""
 NATIVE: Final = "x-native"
-"""The hint of a column whose type in the warehouse is none of ours: it is left alone."""
+"""The hint of a column whose type in the warehouse is none of RudderStack's: no value is loaded into it."""
 RANGE: Final = "x-range"
 """The hint of a column that does not hold every int or float: the least and the greatest number."""
 

@@ -1,4 +1,4 @@
-"""`trellis names`: what events and properties of RudderStack will be called."""
+"""`trellis names`: the names of tables and columns for events and properties of RudderStack."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def preview_names(
 ) -> None:
     """Preview the tables of events and the columns of properties, before anything is sent.
 
-    Names that come out the same are marked: their rows or values would share one table or column.
+    Equal names are marked: their rows or values would share one table or column.
     """
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""What a value of an event becomes in a cell (spec rudderstack.md, sections 3.4, 3.5 and 5).
+"""The cell of a value of an event (spec rudderstack.md, sections 3.4, 3.5 and 5).
 
 A cell is an int, a float, a bool, a datetime (UTC, milliseconds) or text; the class of the text says where
 it comes from.
@@ -100,7 +100,7 @@ def to_plain(value: Any) -> Any:
 
 
 def join_spelled(item: Mapping[str, Any]) -> str | None:
-    """The text whose characters an object has under 0, 1, 2 ... or 1, 2, 3 ..., or None where it is no such.
+    """The text whose characters an object has under 0, 1, 2 ... or 1, 2, 3 ..., or None where it is none.
 
     >>> join_spelled({"0": "j", "1": "o", "2": "e"}), join_spelled({"0": "joe"})
     ('joe', None)

@@ -15,7 +15,7 @@ _AUTO: Final = UUID("5f0c6a3e-2f0b-4c55-9d1e-6f3b7a1c8e42")
 
 
 class EnvelopeValues(NamedTuple):
-    """What every event has; times are UTC."""
+    """The id and the times of an event, in UTC."""
 
     id: Cell
     sent: datetime
@@ -25,7 +25,7 @@ class EnvelopeValues(NamedTuple):
 
 
 class Envelope:
-    """Reads the ids and times of events that came in at `now`.
+    """Reads the ids and times of events that were received at `now`.
 
     `early` counts the events that were sent before they happened, by the client's own clock.
 
@@ -45,7 +45,10 @@ class Envelope:
     def read_values(
         self, event: Mapping[str, Any], position: str, table: str, lost: list[Lost]
     ) -> EnvelopeValues:
-        """An event without an id gets one from `now` and its position. Adds to `lost` what is no time."""
+        """An event without an id gets one from `now` and its position.
+
+        Adds values that are no times to `lost`.
+        """
         parse, get = self.parse, event.get
         message = get("messageId")
         if message.__class__ is not str or not message or message[4:5] == "-" or message.isspace():
@@ -85,7 +88,7 @@ class Envelope:
         return f"auto-{uuid5(_AUTO, f'{self._seed} {position}')}"
 
     def _lenient_time(self, key: str, value: Any, table: str, lost: list[Lost]) -> datetime | None:
-        """A time that is not given as an accepted text."""
+        """A time in another form than an accepted text."""
         cell = scalar_cell(value, self.parse)
         if cell.__class__ is datetime:
             return cell

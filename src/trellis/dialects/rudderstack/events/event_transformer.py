@@ -1,4 +1,4 @@
-"""What all types of events have in common on the way to rows (spec rudderstack.md, sections 3.2 to 3.6)."""
+"""What the transformers of all types of events share (spec rudderstack.md, sections 3.2 to 3.6)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from trellis.evolution.record import Lost, Rejected
 LONGEST_PAIR: Final = 512
 """Characters of a type and a value of a merge rule together."""
 CLOUD_DEPTH: Final = 4
-"""Objects so many keys deep are kept whole, if they come from a cloud source."""
+"""Objects of cloud sources that are so many keys deep are kept as JSON."""
 
 Event = Mapping[str, Any]
 Rows = list[tuple[str, Mapping[str, Any]]]
@@ -68,7 +68,7 @@ class EventTransformer:
     """One type of event, under the options of a destination or of a single event."""
 
     empty_reason = ""
-    """Why there may be no row at all."""
+    """Why an event of this type may give no row."""
 
     def __init__(self, kind: str, options: Options, envelope: Envelope, closed: frozenset[str]) -> None:
         provider = options.warehouse
@@ -121,7 +121,7 @@ class EventTransformer:
         raise NotImplementedError
 
     def shared(self) -> dict[str, set[str]]:
-        """Under which names of the events' own a table or a column was met."""
+        """The original names of each table and column that several share."""
         keys_by_name: dict[str, set[str]] = {}
         for tree in (self.context_tree, self.user_tree):
             for name, paths in tree.shared().items():
@@ -195,7 +195,7 @@ class EventTransformer:
             flatten_sections(((context, tree.roots[_CONTEXT]),), tree, row, table, self.parse, lost, {})
 
     def add_properties(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
-        """Flatten what the user says beyond the context."""
+        """Flatten the user's objects beside the context."""
         parts = self.user_objects(event, context, table, lost)
         if parts:
             overflow: dict[str, Any] = {}
@@ -220,7 +220,7 @@ class EventTransformer:
         return objects
 
     def is_spelled_text(self, path: Path, item: dict[str, Any], table: str, lost: list[Lost]) -> bool:
-        """Whether a section is text that came as an object of its characters; such is no section."""
+        """Whether a section is a text that was sent as an object of its characters."""
         if path != _CONTEXT_TRAITS and (self.kind != "group" or path != ("traits",)):
             return False
         if ("0" not in item and "1" not in item) or join_spelled(item) is None:
@@ -233,9 +233,9 @@ class EventTransformer:
     def finish_row(
         self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None = None
     ) -> None:
-        """What comes last into the first row of an event, and what is lost at its top.
+        """Set the last columns of the first row of an event, and report its unmapped fields.
 
-        `also` is a field there that is not always lost, but here it was taken.
+        `also` is a field that was mapped for this event alone.
         """
         if not self.known.issuperset(event):
             self.report_unmapped_fields(event, context, row, table, lost, also)
@@ -261,7 +261,7 @@ class EventTransformer:
             lost.append(Lost(table, "", key, value, "top level: only properties and context become columns"))
 
     def add_rule(self, rows: Rows, first: Pair, second: Pair) -> None:
-        """Add the row that says that two ids are one person's; one id alone is half a rule."""
+        """Add a merge rule: two ids of one person; with one id alone half of the rule is NULL."""
         values = [(kind, scalar_text(value)) for kind, value in (first, second)]
         if not values[0][1]:
             return
@@ -298,7 +298,7 @@ class EventTransformer:
 
 
 def _added(options: Options) -> dict[str, str]:
-    """What the context gains."""
+    """The fields that are added to the context."""
     ids = {
         "sourceId": options.source_id,
         "sourceType": options.source_type,

@@ -40,7 +40,7 @@ _NO_IDENTIFIER = "mergeProperties contains null values for expected inputs"
 
 
 class TrackTransformer(EventTransformer):
-    """A row of tracks with what all events have, and one of the event's own table with its properties."""
+    """A row of `tracks` with the columns of all events, and one of the event's table with its properties."""
 
     empty_reason = "the table tracks is skipped, and the event has no table of its own"
 
@@ -95,7 +95,7 @@ class TrackTransformer(EventTransformer):
         return keys_by_name
 
     def event_names(self, name: str) -> tuple[str, str, str, Cell | None]:
-        """What column `event` holds, the event's table, why it may not have it, what `event_text` holds."""
+        """Column `event`, the event's table, why it is excluded from it, column `event_text`."""
         if len(self.events) >= MAX_EVENT_NAMES:
             self.events.clear()
         column, table = self.names.event(name), self.names.table(name)
@@ -108,7 +108,7 @@ class TrackTransformer(EventTransformer):
         return naming
 
     def keep_properties(self, event: Event, context: Event, row: Row, refused: str, lost: list[Lost]) -> None:
-        """What becomes of the properties of an event that has no table."""
+        """Put the properties of an event without a table into the overflow column, or report them as lost."""
         parts = self.user_objects(event, context, self.table, lost)
         if refused and not self.skips:
             overflow: dict[str, Any] = {}
@@ -160,7 +160,7 @@ class IdentifyTransformer(EventTransformer):
 
 
 class SingleColumnTransformer(EventTransformer):
-    """A row of pages, screens, groups or aliases, with the one column that such a table has of its own."""
+    """A row of pages, screens, groups or aliases, with the one column that only such a table has."""
 
     def __init__(self, kind: str, options: Options, envelope: Envelope, closed: frozenset[str]) -> None:
         super().__init__(kind, options, envelope, closed)

@@ -1,6 +1,6 @@
 """Objects of an event become columns of its rows (spec rudderstack.md, sections 2.5, 3.4 and 3.5).
 
-What a key is called is learned once, in a tree like that of the keys. Most keys have a column of their own,
+The column of a key is learned once, in a tree like that of the keys. Most keys are alone in their column,
 and their values go straight into it; the others are special, and set after the rest of the row.
 """
 
@@ -34,12 +34,13 @@ Row = dict[str, Cell]
 
 @dataclass(frozen=True)
 class KeyRules:
-    """What decides over the keys of one type of event.
+    """The rules for the keys of one type of event.
 
     Columns in `reserved` take no value of the user's; those of the paths in `held` hold it already. `json`
     are the paths of values that become one JSON value each. Objects `depth` keys deep are not flattened.
     Where `allowed` is given, a key is refused unless its column, or that of a key around it, is among them.
-    Columns that begin with `yields`, whatever the case, may be in the row already, and stay as they are.
+    Columns that begin with `yielding_prefix`, whatever the case, may be in the row already, and stay as they
+    are.
     """
 
     names: Names
@@ -53,10 +54,10 @@ class KeyRules:
 
 
 class SpecialKey:
-    """A key whose value does not simply go into a column of its own.
+    """A key whose value is not simply the value of a column.
 
-    With `why` it is lost, `refused` it goes to the overflow; else other keys may have the same column.
-    `whole`: the value is one JSON value, whatever it is.
+    With a `loss_reason` it is lost, `is_excluded` it goes to the overflow; else other keys share its column.
+    `is_json`: the value is one JSON value, whatever it is.
     """
 
     __slots__ = ("column", "inside", "is_excluded", "is_json", "loss_reason", "path", "rank", "tables")
@@ -123,7 +124,7 @@ class KeyNode:
         return None
 
     def below(self, key: Any) -> KeyNode | None:
-        """Learn what becomes of objects at a key: the node of their keys, or None if they are kept whole."""
+        """Learn the node of the objects at a key, or None if they are kept as JSON."""
         text = str(key)
         path, inside = (*self.path, text), (*self.inside, text)
         self.tree.learned += len(path)
@@ -172,7 +173,7 @@ class KeyTree:
     def shared(self) -> dict[str, set[str]]:
         """The keys of each column that has several, by the table where they were met.
 
-        A key that had the column for itself until another came was met nobody knows where: anywhere.
+        A key that was alone in its column until another one appeared counts for every table.
         """
         rivals: dict[str, list[SpecialKey]] = {}
         todo = list(self.roots.values())
@@ -207,7 +208,7 @@ def flatten_sections(
 ) -> None:
     """Put the leaves of the sections (objects with their nodes in the tree) into the row.
 
-    What no column takes is added to `lost`, what is refused to `over`.
+    Values without a column are added to `lost`, excluded ones to `overflow`.
     """
     size = len(row)
     special: SpecialValues = []
@@ -245,7 +246,7 @@ def json_paths(paths: Sequence[str], kind: str) -> frozenset[Path]:
 
 
 def _flatten(item: Mapping[str, Any], root: KeyNode, row: Row, parse: Parse, special: SpecialValues) -> None:
-    """Of one object: its own keys, then those of the objects in it, level by level."""
+    """Flatten one object level by level: its keys, then those of the objects in it."""
     todo = [(item, root)]
     for item, node in todo:
         columns = node.columns
@@ -347,7 +348,7 @@ def _is_same(one: Cell, other: Cell) -> bool:
 
 
 class _Place(dict[str, Any]):
-    """An object of the overflow, made of what was refused in it."""
+    """An object of the overflow with the excluded keys in it."""
 
 
 def _overflow(key: SpecialKey, raw: Any, overflow: dict[str, Any], table: str, lost: list[Lost]) -> None:

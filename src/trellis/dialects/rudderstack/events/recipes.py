@@ -1,6 +1,6 @@
-"""The recipes of ordinary events: what `calls` does with one at a time, for many at once.
+"""The recipes of ordinary events: what the transformers do with one at a time, for many at once.
 
-Whatever is special about an event or about the options is left to `calls`.
+Whatever is special about an event or about the options is left to the transformers.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ _MAKERS: Final = {
 
 
 def _leaves(tree: KeyTree) -> Iterator[tuple[Path, str]]:
-    """The keys that have a column, of their own or with others."""
+    """The keys that have a column, alone or with others."""
     for node in _nodes(tree):
         for key, column in node.columns.items():
             path = (*node.path, str(key))
@@ -164,7 +164,7 @@ def _leaves(tree: KeyTree) -> Iterator[tuple[Path, str]]:
 
 
 def _reserved(transformer: EventTransformer) -> Iterator[tuple[Path, str]]:
-    """The keys that land on a standard column: nothing is lost of those that say the same."""
+    """The keys of standard columns, which lose nothing where the values are equal."""
     for node in _nodes(transformer.user_tree):
         for special in node.special.values():
             if special.loss_reason and special.column == getattr(transformer, "own", None):

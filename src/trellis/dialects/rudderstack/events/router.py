@@ -1,4 +1,4 @@
-"""An event becomes flat rows of its tables (spec rudderstack.md, section 3)."""
+"""Routes an event to flat rows of its tables (spec rudderstack.md, section 3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trellis.evolution.record import Lost, Rejected
 
 EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
 MAX_OVERRIDES: Final = 64
-"""Wishes of events that are remembered."""
+"""The overrides whose transformers are kept."""
 
 
 class EventRouter:

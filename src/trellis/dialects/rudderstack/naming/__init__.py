@@ -1,1 +1,1 @@
-"""What tables and columns are called (spec rudderstack.md, section 2)."""
+"""The names of tables and columns (spec rudderstack.md, section 2)."""

@@ -1,4 +1,4 @@
-"""What keys, events and sources are called in the warehouse (spec rudderstack.md, section 2)."""
+"""The names of keys, events and sources in the warehouse (spec rudderstack.md, section 2)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Names:
         return self._safe(identifier) if identifier else ""
 
     def event(self, raw: str) -> str:
-        """What column `event` holds."""
+        """The value of column `event`."""
         return raw.strip().lower() if self.blendo else snake(raw, self.split_digits)
 
     def table(self, raw_event: str) -> str:
@@ -102,13 +102,13 @@ class Names:
         return self._protected(self._safe(self._transformed(event))) if event else ""
 
     def standard(self, name: str) -> str:
-        """A column of RudderStack's own. Raises Rejected on an empty name."""
+        """A standard column of RudderStack. Raises Rejected on an empty name."""
         if not name:
             raise Rejected("Column name cannot be empty.")
         return self._safe(name)
 
     def standard_table(self, name: str) -> str:
-        """A table of RudderStack's own. Raises Rejected on an empty name."""
+        """A standard table of RudderStack. Raises Rejected on an empty name."""
         if not name:
             raise Rejected("Table name cannot be empty.")
         return self._safe(name)
@@ -120,7 +120,7 @@ class Names:
         return _safe(self.provider, name, self.skip_escaping)
 
     def _protected(self, table: str) -> str:
-        """An event's table, moved out of the way of RudderStack's own."""
+        """The table of an event, renamed where it would be one of RudderStack's standard tables."""
         name = table.lower()
         taken = (
             name in _ALWAYS
@@ -144,7 +144,7 @@ def _cased(provider: Provider, name: str) -> str:
 
 @lru_cache
 def _escaped(provider: Provider) -> frozenset[str]:
-    """The standard tables whose name is a reserved word here, as they are called therefore.
+    """The standard tables whose name is a reserved word here, under the names that they have therefore.
 
     >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
     >>> sorted(_escaped(provider_of("BQ"))), sorted(_escaped(provider_of("RS")))

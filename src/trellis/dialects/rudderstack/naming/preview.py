@@ -1,4 +1,4 @@
-"""What events and properties would be called, before they are sent (spec rudderstack.md, section 2)."""
+"""The names that events and properties would get, before they are sent (spec rudderstack.md, section 2)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Preview:
     raw: str
     name: str
     event: str | None = None
-    """What column `event` holds, for an event."""
+    """The value of column `event`, for an event."""
     reserved: bool = False
     """Whether RudderStack sets the column itself, so that the property is left out."""
     shared_with: tuple[str, ...] = ()
-    """Other names given that come out the same."""
+    """Other raw names with the same result."""
 
 
 def preview(

@@ -1,4 +1,4 @@
-"""The columns and tables that RudderStack has of its own (spec rudderstack.md, sections 3.1 to 3.3)."""
+"""The standard columns and tables of RudderStack (spec rudderstack.md, sections 3.1 to 3.3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPE_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "group": ("group_id",),
     "alias": ("previous_id",),
 }
-"""What the tables of a type have beyond `DEFAULT_COLUMNS`."""
+"""The columns that only the tables of a type have, beyond `DEFAULT_COLUMNS`."""
 
 EXTRACT_COLUMNS: Final = ("id", "received_at", "event")
 NOT_IN_USERS: Final = ("anonymous_id", "user_id", "channel")
@@ -99,7 +99,7 @@ ENVELOPE: Final = frozenset(
         "writeKey",
     )
 )
-"""What SDKs and the server send with every event."""
+"""The fields that SDKs and the server send with every event."""
 
 
 def known_fields(kind: str) -> frozenset[str]:

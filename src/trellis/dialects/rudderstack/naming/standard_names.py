@@ -1,4 +1,4 @@
-"""RudderStack's own tables and columns under the names they have in one warehouse."""
+"""The standard tables and columns of RudderStack under their names in one warehouse."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAPPING = ("merge_property_type", "merge_property_value", "rudder_id", "updated
 
 @dataclass(frozen=True)
 class StandardNames:
-    """`names` of standard tables and columns; the columns are asked for by their lower-case names."""
+    """`names` of standard tables and columns; columns are looked up by their lower-case names."""
 
     names: Names
     has_loaded_at: bool
@@ -77,7 +77,7 @@ class StandardNames:
         return self.columns(*MERGE_RULE_COLUMNS)
 
     def discards_table(self) -> Table:
-        """Section 8: what was refused, by the id of its row."""
+        """The discards (section 8), by the id of their row."""
         return self._table(DISCARDS, DISCARD_COLUMNS, ("received_at", *self._stamps))
 
     def rules_table(self) -> Table:

@@ -1,4 +1,4 @@
-"""The context of an event: the app, the device, the page, and who is looking, as each SDK tells them."""
+"""The context of an event: the app, the device, the page, and the user, as each SDK sends them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def mixed(number: int) -> int:
 
 
 def persisted(person: int) -> Record:
-    """What an SDK remembers of a person and sends with each event."""
+    """The traits of a person that an SDK stores and sends with each event."""
     return {"email": f"user{person}@example.com", "plan": PLANS[person % 3]}
 
 

@@ -1,4 +1,4 @@
-"""What track events tell: those of a shop by hand, and any number of others."""
+"""The properties of track events: those of a shop, and any number of generated ones."""
 
 from __future__ import annotations
 
@@ -230,7 +230,10 @@ EXTRAS: tuple[Extra, ...] = (
 
 
 def track_events() -> Iterator[tuple[str, Make]]:
-    """The names of track events without end, each with what makes its properties: first those of the shop."""
+    """The names of track events without end, each with the maker of its properties:
+
+    first those of the shop.
+    """
     yield from SHOP
     extras = cycle(EXTRAS)
     version = 0

@@ -1,1 +1,1 @@
-"""What RudderStack does with each warehouse: types, statements, policies of loading."""
+"""The rules of RudderStack for each warehouse: types, statements, policies of loading."""

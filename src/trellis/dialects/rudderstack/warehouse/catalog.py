@@ -1,4 +1,4 @@
-"""The warehouse is the truth: its tables become the schema (spec rudderstack.md, sections 6 and 7.7)."""
+"""The schema follows the tables of the warehouse (spec rudderstack.md, sections 6 and 7.7)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READ_BACK: frozenset[DataType | None] = frozenset(
     ("bigint", "double", "decimal", "bool", "timestamp", "date", "text", "json")
 )
 _UNMANAGED: DataType = "binary"
-"""No value of an event is of this type, so none goes into the column."""
+"""No value of an event is of this type, so none is loaded into the column."""
 _KEPT_AS_TEXT = "string"
 """The type of text, and of JSON as well, in Parquet files."""
 

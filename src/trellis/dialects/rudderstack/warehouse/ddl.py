@@ -1,4 +1,4 @@
-"""The statements that make and alter tables, as each warehouse wants them (spec rudderstack.md, 6 and 7).
+"""The statements that create and alter tables in each warehouse (spec rudderstack.md, 6 and 7).
 
 Text only; nothing is run. Names and types come in as `Names` and type inference make them.
 """
@@ -48,7 +48,7 @@ def add_columns(provider: Provider, dataset: str, table: str, columns: Columns) 
 
 
 def widen(provider: Provider, dataset: str, table: str, columns: Iterable[str], tag: str) -> list[str]:
-    """Make text of string columns; nothing where a string is as long as a text anyway.
+    """Widen string columns to text; nothing where a string is as long as a text.
 
     `tag` is a UUID: Redshift needs names for the moment that are nobody else's. There the last statement of
     each column fails if a view depends on it; the old column then stays, as `<column>-deprecated-<tag>`.
@@ -57,7 +57,7 @@ def widen(provider: Provider, dataset: str, table: str, columns: Iterable[str], 
 
 
 class _Tables:
-    """What RudderStack makes of tables in most warehouses; a class below for what it makes otherwise."""
+    """The tables of most warehouses; a subclass for each one that differs."""
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider

@@ -1,4 +1,4 @@
-"""What RudderStack does otherwise for one warehouse than for the next (spec rudderstack.md, 1, 6, 7.8, 9).
+"""What differs between the warehouses of RudderStack (spec rudderstack.md, 1, 6, 7.8, 9).
 
 Nothing else in this dialect asks a warehouse for its name; it reads the fields of its `Provider`.
 """
@@ -45,7 +45,7 @@ class Policy:
     keys: tuple[str, ...] = ("id",)
     prefer_append: bool = False
     overwrites_for_etl: bool = False
-    """Rows of cloud and singer sources replace what is there, whatever `on_match` says."""
+    """Rows of cloud and singer sources replace existing rows, whatever `on_match` is."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Provider:
 
     max_columns: int | None = None
     beyond_columns: Literal["fail", "tell"] = "tell"
-    """A table with more than `max_columns` fails the load, or is told of and left to the warehouse."""
+    """A table with more than `max_columns` fails the load, or is reported and left to the warehouse."""
 
     @property
     def case(self) -> Literal["lower", "upper"]:

@@ -1,4 +1,4 @@
-"""How rows go into each table: one policy per warehouse and table (spec rudderstack.md, section 9)."""
+"""The write policy of each table, by warehouse (spec rudderstack.md, section 9)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ETL = ("cloud", "singer-protocol")
 
 
 def table_loads(options: Options, touched: Collection[str], mode: Mode | None) -> tuple[Load, ...]:
-    """How the rows of the tables that a load touches go in; identifies before users."""
+    """The loads of the tables that a load touches; identifies before users."""
     named = StandardNames.of(options)
     first = named.table(IDENTIFIES)
     order = sorted(touched, key=lambda table: table != first)
@@ -46,7 +46,7 @@ def _users(options: Options, named: StandardNames, table: str) -> KeyedLoad:
 
 
 def _appends(options: Options, mode: Mode | None) -> bool:
-    """Whether rows are added without a look at what is there."""
+    """Whether rows are appended without a lookup."""
     if mode is not None:
         return mode == "append"
     prefers = options.prefer_append
