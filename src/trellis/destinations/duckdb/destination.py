@@ -31,9 +31,9 @@ from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import (
     catalog_has_changed,
     check_run_state,
-    newest_row_query,
     refuse_views,
 )
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 from trellis.destinations.waiting import LockWait, Notify, ignore_notice
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
@@ -157,10 +157,8 @@ class DuckDB:
         known = self.catalog(dataset)
         if table not in known:
             raise unknown_table(self.path, table, known)
-        by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
         with self._open() as db:
-            query = f"SELECT {by}, count(*), {least} FROM {_table(db, dataset, table)} GROUP BY {by}"
-            return db.execute(query).fetchall()
+            return db.execute(count_by_query(_table(db, dataset, table), columns, example)).fetchall()
 
     def empty_cells(
         self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
@@ -169,8 +167,7 @@ class DuckDB:
         if table not in known:
             raise unknown_table(self.path, table, known)
         with self._open() as db:
-            of, once = _table(db, dataset, table), _empty_once(key, column)
-            query = f"SELECT {_text(key)} FROM {of} {once}"
+            query = empty_cells_query(_table(db, dataset, table), key, column)
             return {str(value) for (value,) in db.execute(query, [list(values)]).fetchall()}
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
@@ -291,15 +288,6 @@ class DuckDB:
             else:
                 wait.finish()
                 return db
-
-
-def _text(name: str) -> str:
-    return f"CAST({quoted(name)} AS VARCHAR)"
-
-
-def _empty_once(key: str, column: str) -> str:
-    condition = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
-    return f"{condition} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
 
 
 def _newest_row(

@@ -17,8 +17,7 @@ from trellis.destinations.parquet.manifest import LiveFile, LiveTable
 from trellis.destinations.refusals import first_line
 from trellis.destinations.scan.positions import PositionedFiles
 from trellis.destinations.scan.relation import files_relation
-from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.preconditions import newest_row_query
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 from trellis.engine.staging.stage import GROUP_ROWS, StagedFile, folder_name
 from trellis.errors import DestinationError
 from trellis.schema.model import NOTHING, Column, Table
@@ -145,12 +144,11 @@ def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list
     """Rows of files per values of columns, and the least text in another one. Raises FileNotFoundError."""
     import duckdb
 
-    by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
     needed = dict.fromkeys((*columns, example))
     source = files_relation(paths, map(Column, needed), needed)
     try:
         with duckdb.connect(":memory:") as db:
-            return db.execute(f"SELECT {by}, count(*), {least} FROM {source} GROUP BY {by}").fetchall()
+            return db.execute(count_by_query(source, columns, example)).fetchall()
     except duckdb.IOException as bad:
         raise FileNotFoundError(first_line(bad)) from bad
 
@@ -163,9 +161,7 @@ def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[st
     import duckdb
 
     source = files_relation(paths, map(Column, (key, column)), (key, column))
-    text = f"CAST({quoted(key)} AS VARCHAR)"
-    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
-    query = f"SELECT {text} FROM {source} WHERE {text} IN (SELECT unnest(?)) {once}"
+    query = empty_cells_query(source, key, column)
     try:
         with duckdb.connect(":memory:") as db:
             return {str(text) for (text,) in db.execute(query, [list(values)]).fetchall()}

@@ -10,8 +10,7 @@ import pyarrow as pa
 from trellis.destinations.postgres.catalog import has_table
 from trellis.destinations.postgres.names import name_of
 from trellis.destinations.postgres.session import ErrorContext, Session
-from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.preconditions import newest_row_query
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 
 if TYPE_CHECKING:
     import psycopg
@@ -50,23 +49,16 @@ def read_newest_row(
 def count_rows_by(
     session: Session, dataset: str, table: str, columns: Sequence[str], example: str
 ) -> list[tuple[Any, ...]]:
-    by = ", ".join(map(quoted, columns))
-    least = f'min(CAST({quoted(example)} AS text) COLLATE "C")'
-    query = f"SELECT {by}, count(*), {least} FROM {name_of(dataset, table)} GROUP BY {by}"
+    query = count_by_query(name_of(dataset, table), columns, example)
     return session.run(query, context=_reading(dataset, table)).fetchall()
 
 
 def find_empty_cells(
     session: Session, dataset: str, table: str, key: str, column: str, values: Sequence[str]
 ) -> set[str]:
-    text = f"CAST({quoted(key)} AS text)"
-    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
-    where = f"{text} = ANY($1) {once}"
-    query = f"SELECT {text} FROM {name_of(dataset, table)} WHERE {where}"
-    return {
-        str(text_value)
-        for (text_value,) in session.run(query, [list(values)], context=_reading(dataset, table))
-    }
+    query = empty_cells_query(name_of(dataset, table), key, column)
+    keys = session.run(query, [list(values)], context=_reading(dataset, table))
+    return {str(text) for (text,) in keys}
 
 
 def count_rows(session: Session, dataset: str, table: str) -> int:

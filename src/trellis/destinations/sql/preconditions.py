@@ -1,4 +1,4 @@
-"""What a load requires of the tables as they are when its commit begins."""
+"""The conditions that a load needs when its commit begins."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, Commit, StateConflict
-from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
-
-
-def newest_row_query(relation: str, column: str, order: Iterable[str]) -> str:
-    """A query of the last row, by the columns of `order`, of those in which a column is $1."""
-    by = ", ".join(f"{quoted(name)} DESC NULLS LAST" for name in order)
-    return f"SELECT * FROM {relation} WHERE {quoted(column)} = $1 ORDER BY {by} LIMIT 1"
 
 
 def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -> None:
