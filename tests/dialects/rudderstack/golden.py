@@ -37,7 +37,7 @@ def of_provider(name: str) -> Iterator[str]:
     yield ddl.create_schema(provider, "o'x")
     columns = [(neutral, neutral) for neutral in NEUTRAL]
     standard = [("id", "string"), ("received_at", "datetime"), ("event", "string"), ("event_text", "text")]
-    rows = [(f"row_{each}", "string") for each in ("id", "x")] + [
+    rows = [(f"row_{name}", "string") for name in ("id", "x")] + [
         ("column_name", "string"),
         ("table_name", "string"),
     ]

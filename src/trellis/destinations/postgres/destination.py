@@ -39,10 +39,15 @@ from trellis.destinations.postgres.rows import (
     read_newest_row,
     read_rows,
 )
-from trellis.destinations.postgres.session import ConnectionLost, Session, StatementError, connect
+from trellis.destinations.postgres.session import (
+    ConnectionLost,
+    Session,
+    StatementError,
+    connect,
+    connection_parameters,
+)
 from trellis.destinations.postgres.staging import drop_staging_tables
 from trellis.destinations.postgres.types import spelled_out
-from trellis.destinations.postgres.url import connection_parameters
 from trellis.destinations.refusals import unknown_table
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
