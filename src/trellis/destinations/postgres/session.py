@@ -166,9 +166,9 @@ def connection_parameters(url: str) -> dict[str, Any]:
 
 
 def connect(parameters: Mapping[str, Any], shown: str, patience: float = 0.0) -> Session:
-    """A new session;
+    """A new session. Raises ServerUnreachable.
 
-    `patience`: seconds to wait for a server that does not answer. Raises ServerUnreachable.
+    `patience`: how many seconds it waits for a server that does not answer.
     """
     import psycopg
 

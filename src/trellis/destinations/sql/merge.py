@@ -80,9 +80,9 @@ class TableTreeStatements:
         return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {q}link IN ({owners})"
 
     def positions_to_insert(self, table: str, once: bool) -> str:
-        """A query of the positions, from 1, of the staged rows to insert;
+        """A query of the positions, from 1, of the staged rows to insert.
 
-        `once`: each nested row id once.
+        `once`: each nested row id is inserted once.
         """
         q = self.names.prefix
         if table == self.load.root:

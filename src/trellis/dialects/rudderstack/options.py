@@ -144,9 +144,9 @@ class Options:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], base: Options | None = None) -> Options:
-        """The options of these settings, over those of `base`;
+        """The options of these settings, over those of `base`. Raises UsageError.
 
-        a setting of None is left out. Raises UsageError.
+        A setting of None is left out.
         """
         base = cls() if base is None else base
         values = _read(settings)

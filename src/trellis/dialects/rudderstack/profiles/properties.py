@@ -230,10 +230,7 @@ EXTRAS: tuple[Extra, ...] = (
 
 
 def track_events() -> Iterator[tuple[str, Make]]:
-    """The names of track events without end, each with the maker of its properties:
-
-    first those of the shop.
-    """
+    """Endless names of track events, each with the maker of its properties, first those of the shop."""
     yield from SHOP
     extras = cycle(EXTRAS)
     version = 0
