@@ -13,19 +13,20 @@ import pytest
 from trellis.dialects import names
 
 SOURCES = Path(__file__).parents[1] / "src"
-DIALECT = f"""
-from dataclasses import replace
-
+DIALECT = """
 from trellis.dialects.registration import Registration
 
 
 def open_dialect():
-    from trellis.dialects import get_dialect
+    from trellis.evolution.dialect.defaults import DialectDefaults
 
-    return replace(get_dialect({names()[0]!r}), name="acme")
+    class Acme(DialectDefaults):
+        name = "acme"
+
+    return Acme()
 
 
-registration = Registration(dialect=open_dialect, option_example="naming=direct")
+registration = Registration(dialect=open_dialect, option_example="colour=red")
 """
 DESTINATION = """
 from trellis.destinations.registration import Registration
@@ -96,7 +97,7 @@ def test_a_dialect_of_another_distribution(site: Site) -> None:
     )
     text = site.trellis("load", "--help").stdout
     assert f"Schema language: {', '.join(names())}, acme;" in text
-    assert "naming=direct (acme)" in text
+    assert "colour=red (acme)" in text
 
 
 def test_a_destination_of_another_distribution(site: Site) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from golden_files import GoldenFiles
-from trellis.dialects.rudderstack.keep import RudderKeep
 from trellis.dialects.rudderstack.schema_document import LONG
 from trellis.dialects.rudderstack.warehouse import ddl
 from trellis.dialects.rudderstack.warehouse.migration import migration_statements
 from trellis.dialects.rudderstack.warehouse.providers import NEUTRAL, PROVIDERS, Provider
+from trellis.dialects.rudderstack.writes import RudderWrites
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.version import bump
 from trellis.warehouses.catalog import WAREHOUSES
@@ -75,7 +75,7 @@ def digest(words: Iterable[str]) -> str:
 
 def of_destination(warehouse: str) -> Iterator[str]:
     """The types of columns where no provider was chosen."""
-    names = RudderKeep().native(Schema("shop"), warehouse)
+    names = RudderWrites().native_types(Schema("shop"), warehouse)
     yield from (
         f"{column.name}: {WAREHOUSES[warehouse].type_of(column, names=names)}" for column in ONE_PER_TYPE
     )

@@ -23,7 +23,7 @@ from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
-from trellis.evolution.dialect import Routed
+from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost, Rejected
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)

@@ -43,7 +43,7 @@ from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import Column, DataType, Schema
 from trellis.warehouses.catalog.databases import DUCKDB
 from trellis.warehouses.catalog.lakes import PARQUET
@@ -82,13 +82,13 @@ class Parquet:
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(self._staging, folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
         if name not in self._dataset_files(dataset).manifests.newest().schemas:
             return None
         rows = [row for row in self.history(dataset, journal) if row["schema_name"] == name]
         return str(rows[-1]["schema"]) if rows else None
 
-    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
         dataset_files = self._dataset_files(dataset)
         if not _has_load(dataset_files.manifests.newest(), load_id, journal):
             return False
@@ -204,7 +204,7 @@ class Parquet:
             name: table.rows for name, table in self._dataset_files(dataset).manifests.newest().tables.items()
         }
 
-    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
         if journal.versions not in self.catalog(dataset):
             return []
         rows = self.query(dataset, journal.versions)
@@ -304,6 +304,6 @@ class Parquet:
                 raise DestinationError(f"{self.path}: {table} is a dataset there; rename the table")
 
 
-def _has_load(manifest: Manifest, load_id: str, journal: Journal) -> bool:
+def _has_load(manifest: Manifest, load_id: str, journal: MetadataTables) -> bool:
     loads = manifest.tables.get(journal.loads)
     return loads is not None and any(is_of_load(file.path, load_id) for file in loads.files)

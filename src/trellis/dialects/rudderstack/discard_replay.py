@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from trellis.dialects.rudderstack.events.cells import JsonText, SpaceText
 from trellis.dialects.rudderstack.events.timestamps import parse
-from trellis.dialects.rudderstack.naming.standard_names import StandardNames
-from trellis.dialects.rudderstack.type import INCOMPATIBLE, OUT_OF_RANGE, RudderType
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
+from trellis.dialects.rudderstack.types import INCOMPATIBLE, OUT_OF_RANGE, RudderTypes
 from trellis.dialects.rudderstack.warehouse.migration import neutral_of
-from trellis.evolution.dialect import Restored
+from trellis.evolution.dialect.dead_letters import RestoredValue
 from trellis.evolution.values import MISFIT
 from trellis.schema.model import Schema
 
@@ -32,7 +32,7 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
 """By the type that a reason names: from the printed value to the original."""
 
 
-def restore_discard(schema: Schema, named: StandardNames, kept: Mapping[str, Any]) -> Restored | None:
+def restore_discard(schema: Schema, named: StandardNames, kept: Mapping[str, Any]) -> RestoredValue | None:
     """The value that a row of `rudder_discards` restores; None where its column still does not take it."""
     row_id, table, name, printed, reason = (kept[column] for column in named.discard_columns)
     columns = schema.tables[table].columns if table in schema.tables else {}
@@ -42,10 +42,10 @@ def restore_discard(schema: Schema, named: StandardNames, kept: Mapping[str, Any
     value, key = _read(_original_type(reason), printed), _read(neutral_of(id_), row_id)
     if value is None or key is None:
         return None
-    fitted = RudderType().coercer(schema, column)(value)
+    fitted = RudderTypes().coercer(schema, column)(value)
     if fitted is None or fitted is MISFIT:
         return None
-    return Restored(table, name, fitted, {id_.name: key}, named.column("received_at"))
+    return RestoredValue(table, name, fitted, {id_.name: key}, named.column("received_at"))
 
 
 def _original_type(reason: str) -> str:

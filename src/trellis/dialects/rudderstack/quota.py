@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from trellis.dialects.rudderstack.naming.standard import (
+from trellis.dialects.rudderstack.identifiers.standard import (
     DEFAULT_COLUMNS,
     EXTRACT_COLUMNS,
     FULL_EVENT,
     TYPE_COLUMNS,
 )
-from trellis.dialects.rudderstack.naming.standard_names import StandardNames
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.schema.model import Schema
 from trellis.schema.system import is_system

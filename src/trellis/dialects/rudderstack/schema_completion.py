@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from trellis.dialects.rudderstack.naming.standard import (
+from trellis.dialects.rudderstack.identifiers.standard import (
     FULL_EVENT,
     NOT_IN_USERS,
     NOT_IN_USERS_OF_LAKES,
     USERS,
 )
-from trellis.dialects.rudderstack.naming.standard_names import StandardNames
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, NATIVE
 from trellis.errors import SchemaError

@@ -18,7 +18,7 @@ from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
-from trellis.evolution.dialect import Routed
+from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)

@@ -24,7 +24,7 @@ from trellis.dialects.rudderstack.events import flatten
 from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, SpaceText, json_text, scalar_text
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
-from trellis.evolution.dialect import Routed
+from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost
 
 

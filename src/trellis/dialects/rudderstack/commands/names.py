@@ -33,7 +33,7 @@ def preview_names(
 
     from trellis.cli.console import console, grid, indented, print_json
     from trellis.cli.load import settings_of
-    from trellis.dialects.rudderstack.naming.preview import preview
+    from trellis.dialects.rudderstack.identifiers.preview import preview
     from trellis.dialects.rudderstack.options import Options
     from trellis.errors import UsageError
     from trellis.pipelines.config import find_config

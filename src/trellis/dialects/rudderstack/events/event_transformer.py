@@ -28,8 +28,8 @@ from trellis.dialects.rudderstack.events.flatten import (
     flatten_sections,
     json_paths,
 )
-from trellis.dialects.rudderstack.naming.names import Names
-from trellis.dialects.rudderstack.naming.standard import (
+from trellis.dialects.rudderstack.identifiers.names import Names
+from trellis.dialects.rudderstack.identifiers.standard import (
     DEFAULT_COLUMNS,
     DISCARD_COLUMNS,
     DISCARDS,

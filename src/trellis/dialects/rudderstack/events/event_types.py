@@ -16,7 +16,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.envelope import Envelope
 from trellis.dialects.rudderstack.events.event_transformer import Event, EventTransformer, Rows
 from trellis.dialects.rudderstack.events.flatten import Row
-from trellis.dialects.rudderstack.naming.standard import (
+from trellis.dialects.rudderstack.identifiers.standard import (
     EXTRACT_COLUMNS,
     NOT_IN_USERS,
     NOT_IN_USERS_OF_LAKES,

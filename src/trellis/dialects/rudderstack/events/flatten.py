@@ -21,8 +21,8 @@ from trellis.dialects.rudderstack.events.cells import (
     to_plain,
 )
 from trellis.dialects.rudderstack.events.timestamps import Parse
-from trellis.dialects.rudderstack.naming.names import Names
-from trellis.dialects.rudderstack.naming.standard import SECTIONS
+from trellis.dialects.rudderstack.identifiers.names import Names
+from trellis.dialects.rudderstack.identifiers.standard import SECTIONS
 from trellis.evolution.record import Lost
 
 MAX_KEYS: Final = 100_000

@@ -13,7 +13,7 @@ from trellis.dialects.rudderstack.events.event_types import TRANSFORMERS
 from trellis.dialects.rudderstack.events.recipes import recipe_of
 from trellis.dialects.rudderstack.events.timestamps import parse, parse_strict
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, EventOverrides, Options
-from trellis.evolution.dialect import Routed, Shared
+from trellis.evolution.dialect.transforms import Routed, SharedNames
 from trellis.evolution.recipe import Recipe
 from trellis.evolution.record import Lost, Rejected
 
@@ -78,7 +78,7 @@ class EventRouter:
         transformer = self._transformers.get(kind or "")
         return None if transformer is None else recipe_of(transformer, event, EARLY)
 
-    def shared(self) -> Shared:
+    def shared(self) -> SharedNames:
         """Tables of several events, columns of several keys."""
         keys_by_name: dict[str, set[str]] = {}
         for transformers in (self._transformers, *self._by_overrides.values()):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE
-from trellis.evolution.dialect import Catalog
+from trellis.evolution.dialect.schemas import Catalog
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
 from trellis.schema.system import is_system
 from trellis.warehouses.bounds import bounds_of

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from trellis.dialects.rudderstack.naming.standard import DISCARDS, USERS
+from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, USERS
 from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 from trellis.schema.model import NOTHING
 from trellis.warehouses import statements

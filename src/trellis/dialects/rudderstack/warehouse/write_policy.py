@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from trellis.dialects.rudderstack.naming.standard import DISCARDS, MERGE_RULES, USERS
-from trellis.dialects.rudderstack.naming.standard_names import StandardNames
+from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, MERGE_RULES, USERS
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES
 from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trellis.dialects.rudderstack.naming.names import Names
-from trellis.dialects.rudderstack.naming.standard import (
+from trellis.dialects.rudderstack.identifiers.names import Names
+from trellis.dialects.rudderstack.identifiers.standard import (
     DISCARD_COLUMNS,
     DISCARDS,
     MERGE_RULE_COLUMNS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from trellis.dialects.rudderstack.naming.names import Names
-from trellis.dialects.rudderstack.naming.standard import DEFAULT_COLUMNS, LOAD_TIME_COLUMNS, TYPE_COLUMNS
+from trellis.dialects.rudderstack.identifiers.names import Names
+from trellis.dialects.rudderstack.identifiers.standard import DEFAULT_COLUMNS, LOAD_TIME_COLUMNS, TYPE_COLUMNS
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 
