@@ -29,8 +29,8 @@ from trellis.schema.naming import Naming
 Coerce = Callable[[Any], Any]
 
 
-def _kind(own: DataType, *others: DataType, detected: DataType | None = None) -> Kind:
-    return Kind(own, detected, frozenset((own, *others)))
+def _kind(data_type: DataType, *others: DataType, detected: DataType | None = None) -> Kind:
+    return Kind(data_type, detected, frozenset((data_type, *others)))
 
 
 INT: Final = _kind("bigint", "double", "decimal", "text", "json")
@@ -106,8 +106,8 @@ class RudderTypes:
         return _bounded(column, into) if _is_bounded(column) else into
 
     def new_column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
-        made = Column(name, data_type, nullable=True)
-        return made.with_hints(**{LONG: True}) if kind == TEXT else made
+        column = Column(name, data_type, nullable=True)
+        return column.with_hints(**{LONG: True}) if kind == TEXT else column
 
     def on_type_mismatch(
         self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind
@@ -228,10 +228,10 @@ def _into_double(value: Any) -> Any:
     if value.__class__ is not int:
         return MISFIT
     try:
-        made = float(value)
+        number = float(value)
     except OverflowError:
         return MISFIT
-    return made if int(made) == value else MISFIT
+    return number if int(number) == value else MISFIT
 
 
 def _into_decimal(value: Any) -> Any:
@@ -281,8 +281,8 @@ def _into_json(value: Any) -> str:
     return printed(value) if value.__class__ is float else json_text(value)
 
 
-def _only(wanted: type) -> Coerce:
-    return lambda value: value if value.__class__ is wanted else MISFIT
+def _only(accepted: type) -> Coerce:
+    return lambda value: value if value.__class__ is accepted else MISFIT
 
 
 def _nothing(value: Any) -> Any:
