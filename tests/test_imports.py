@@ -33,6 +33,7 @@ LAYERS = (
     "evolution",
     "warehouses",
     "schema",
+    "plugins",
     ("errors", "generate.words"),
 )
 LEVEL = {
@@ -44,6 +45,7 @@ FOYER = ("__init__", "__main__")  # `import trellis` itself: the public names, f
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 DIALECTS = {path.parent.name for path in PACKAGE.glob("dialects/*/__init__.py")}
+DESTINATIONS = {path.parent.name for path in PACKAGE.glob("destinations/*/registration.py")}
 
 
 def name_of(path: Path) -> str:
@@ -170,18 +172,38 @@ def test_nothing_is_pickled_but_the_results_of_spark_tasks() -> None:
     assert found == {"trellis.engine.spark.job"}
 
 
-def test_no_dialect_imports_another() -> None:
-    home = "trellis.dialects."
-    assert DIALECTS
-    found = []
+def child_of(package: str, module: str) -> str | None:
+    """
+    >>> [child_of("trellis.dialects", f"trellis.{name}") for name in ("dialects.acme.names", "cli.app")]
+    ['acme', None]
+    """
+    return module.removeprefix(f"{package}.").split(".")[0] if module.startswith(f"{package}.") else None
+
+
+@pytest.mark.parametrize(("package", "plugins"), [("dialects", DIALECTS), ("destinations", DESTINATIONS)])
+def test_a_plugin_is_imported_by_nothing_outside_of_its_folder(package: str, plugins: set[str]) -> None:
+    package = f"trellis.{package}"
+    assert len(plugins) > 1
+    imported = [
+        at(path, line, f"imports {module}")
+        for path in MODULES
+        for line, module in imported_by(path)
+        if (plugin := child_of(package, module)) in plugins and child_of(package, name_of(path)) != plugin
+    ]
+    assert not imported, "\n".join(imported)
+
+
+def test_no_package_of_destinations_imports_itself_through_others() -> None:
+    package, imported = "trellis.destinations", dict[str, set[str]]()
     for path in MODULES:
-        mine = name_of(path).removeprefix(home).split(".")[0] if name_of(path).startswith(home) else None
-        if mine in DIALECTS:
-            for line, module in imported_by(path):
-                other = module.removeprefix(home).split(".")[0] if module.startswith(home) else None
-                if other in DIALECTS - {mine}:
-                    found.append(at(path, line, f"{mine} imports {module}"))
-    assert not found, "\n".join(found)
+        if child := child_of(package, name_of(path)):
+            others = {child_of(package, module) for _, module in imported_by(path, types_too=False)}
+            imported.setdefault(child, set()).update(filter(None, others - {child}))
+    assert {*imported} > DESTINATIONS
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as cycle:
+        pytest.fail(" -> ".join(cycle.args[1]))
 
 
 def test_every_module_has_a_layer() -> None:

@@ -151,7 +151,7 @@ def test_w14_w15_upsert_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
 
 def test_w16_upsert_double_key(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"id": 1, "v": "a"}], **UPSERT)
-    with pytest.raises(ContractError, match="table t: 1 primary key stands twice"):
+    with pytest.raises(ContractError, match="table t: 1 primary key occurs more than once"):
         merge(shop, [{"id": 1, "v": "b"}, {"id": 1, "v": "c"}], **UPSERT)
     assert rows_of(shop, "t", "v") == [{"v": "a"}]
 

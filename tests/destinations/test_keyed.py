@@ -17,8 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
-from trellis.destinations.parquet.copy_on_write import sieve
-from trellis.destinations.sql.keyed import Keyed, Speaks
+from trellis.destinations.parquet.copy_on_write import open_rewriter
+from trellis.destinations.sql.keyed import EngineSyntax, KeyedStatements
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
 from trellis.evolution.loading import KeyedLoad, OnMatch
@@ -327,7 +327,7 @@ def age(row: Row) -> int:
 def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]], passes: int) -> None:
     """Filled in one pass or in several, the result is that of a few lines of Python."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Keyed, "_passes", lambda *_: passes)
+        patched.setattr(KeyedStatements, "_passes", lambda *_: passes)
         warehouse, now = Warehouse(URLS[kind].format(folder), Path(folder)), list[Row]()
         for on_match, files in loads:
             warehouse.run([USERS], {"users": files} if files else {}, keyed=(load(on_match),))
@@ -336,8 +336,8 @@ def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]
 
 
 def test_much_is_filled_in_several_passes() -> None:
-    speaks = Speaks("temp.main.", "max({value})", cells=100)
-    keyed = Keyed(load("fill"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", speaks)
+    syntax = EngineSyntax("temp.main.", "max({value})", cells=100)
+    keyed = KeyedStatements(load("fill"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", syntax)
     filled = [each for each in keyed.statements(lambda query: 51) if "INTO temp.main.q_keyed_filled" in each]
     assert [each.count("q_number % 3 = 1") for each in filled] == [2, 0]
     assert len([*keyed.statements()]) == len([*keyed.statements(lambda query: 1)]) == 7
@@ -385,10 +385,10 @@ def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, 
 
 
 def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
-    with sieve(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as found:
-        found.db.execute("SET memory_limit = '60MB'")
-        found.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
-        assert found.count("SELECT count(*) FROM much") == 8_000_000
+    with open_rewriter(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as rewriter:
+        rewriter.db.execute("SET memory_limit = '60MB'")
+        rewriter.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
+        assert rewriter.query_count("SELECT count(*) FROM much") == 8_000_000
         assert any((tmp_path / "not" / "there" / "spill").iterdir())
 
 

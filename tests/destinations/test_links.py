@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
-from trellis.destinations.sql.links import Pair, ids_of_load, resolve
+from trellis.destinations.sql.identities import Pair, id_generator, resolve
 from trellis.evolution.loading import KeyedLoad, Links
 
 COLUMNS = ("kind_1", "value_1", "kind_2", "value_2")
@@ -41,10 +41,10 @@ Rules = Sequence[tuple[Pair, Pair | None]]
 def load(known: Mapping[Pair, str], rules: Rules, load_id: str) -> dict[Pair, str]:
     """The ids after one more load."""
     numbered = [(number, one, other) for number, (one, other) in enumerate(rules)]
-    changes = resolve(known, numbered, ids_of_load(load_id))
-    assert not {*changes.given} & {*known}
+    changes = resolve(known, numbered, id_generator(load_id))
+    assert not {*changes.new_identities} & {*known}
     assert not {*changes.merged} & {*changes.merged.values()}
-    return {pair: changes.merged.get(i, i) for pair, i in {**known, **changes.given}.items()}
+    return {pair: changes.merged.get(i, i) for pair, i in {**known, **changes.new_identities}.items()}
 
 
 def groups(ids: Mapping[Pair, str]) -> set[frozenset[Pair]]:
@@ -97,7 +97,7 @@ def test_a_rule_that_is_known_changes_nothing(rules: Rules) -> None:
 def test_the_first_pair_keeps_its_id() -> None:
     a, b, c = (("user", letter) for letter in "abc")
     changes = resolve({a: "A", b: "B"}, [(7, c, b), (8, a, c)], str)
-    assert (changes.given, changes.merged) == ({c: "A"}, {"B": "A"})
+    assert (changes.new_identities, changes.merged) == ({c: "A"}, {"B": "A"})
 
 
 # --- In a warehouse --------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_c79_three_rules(warehouse: Warehouse) -> None:
     link(warehouse, [rule(*A1, *U1), rule(*A2, *U2), rule(*U1, *U2)])
     found = identities(warehouse)
     assert {*found} == {A1, A2, U1, U2}
-    assert {*found.values()} == {ids_of_load("load-0")(1)}
+    assert {*found.values()} == {id_generator("load-0")(1)}
 
 
 def test_c79_over_three_loads(warehouse: Warehouse) -> None:
@@ -177,10 +177,10 @@ def test_rules_are_taken_in_the_order_of_the_input(warehouse: Warehouse) -> None
     """The same rule again is the first one; ids are those of the numbers of the distinct rules."""
     first, second = rule(*A1, *U1), rule(*A2, *U2)
     link(warehouse, [first, first], [second, first], [first, rule(*A1, *A2)])
-    assert {*identities(warehouse).values()} == {ids_of_load("load-0")(1)}
+    assert {*identities(warehouse).values()} == {id_generator("load-0")(1)}
     other = [rule("user_id", f"x{n}", None, None) for n in range(3)]
     link(warehouse, other)
-    new = ids_of_load("load-1")
+    new = id_generator("load-1")
     assert [identities(warehouse)["user_id", f"x{n}"] for n in range(3)] == [new(1), new(2), new(3)]
 
 

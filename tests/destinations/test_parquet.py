@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from destinations.commits import Warehouse
-from trellis.destinations.parquet import destination, folder
+from trellis.destinations import folder
+from trellis.destinations.parquet import destination
 from trellis.destinations.parquet.destination import Parquet
 from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Manifest, Manifests
 from trellis.engine.arrow.nested_types import hint_of
@@ -231,15 +232,15 @@ def test_another_load_is_faster(
 ) -> None:
     """Between the preparation of a load and its publication, and removing files that it was to keep."""
     shop.load([{"id": n, "v": 0} for n in range(3)], load_id="first", **KEYED)
-    other, real, times = pipeline("shop", to=shop.to), destination.Load.draft, iter(range(5))
+    other, real, times = pipeline("shop", to=shop.to), destination.ParquetLoad.draft_tables, iter(range(5))
 
-    def draft(load: destination.Load) -> destination.Draft:
+    def draft(load: destination.ParquetLoad) -> destination.Draft:
         made = real(load)
         if load.commit.load_id == "slow" and (n := next(times)) < 2:
             other.load([{"id": n, "v": n + 1}], load_id=f"fast{n}", **KEYED)
         return made
 
-    monkeypatch.setattr(destination.Load, "draft", draft)
+    monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
     shop.load([{"id": 2, "v": 9}], load_id="slow", **{**KEYED, "mode": mode})
     expected = {
         "append": [(0, 1), (1, 2), (2, 0), (2, 9)],
@@ -255,21 +256,21 @@ def test_a_load_waits_for_its_turn_at_last(
 ) -> None:
     """After some vain attempts it prepares with the others locked out."""
     shop.load([{"id": 1}], **KEYED)
-    other, real, refused = Parquet(str(lake), lock_wait=0.1), destination.Load.draft, []
+    other, real, refused = Parquet(str(lake), lock_wait=0.1), destination.ParquetLoad.draft_tables, []
 
-    def draft(load: destination.Load) -> destination.Draft:
+    def draft(load: destination.ParquetLoad) -> destination.Draft:
         if load.commit.load_id == "slow":
-            monkeypatch.setattr(destination.Load, "draft", real)
+            monkeypatch.setattr(destination.ParquetLoad, "draft_tables", real)
             hasty = pipeline("shop", to=shop.to)
             hasty.destination = other
             try:
                 hasty.load([{"id": 2}], **KEYED)
             except DestinationError as bad:
                 refused.append(str(bad))
-            monkeypatch.setattr(destination.Load, "draft", draft)
+            monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
         return real(load)
 
-    monkeypatch.setattr(destination.Load, "draft", draft)
+    monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
     shop.load([{"id": 9}], load_id="slow", **KEYED)
     assert len(refused) == 1
     assert "another load holds it" in refused[0]

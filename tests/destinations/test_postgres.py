@@ -18,9 +18,9 @@ import pytest
 from destinations.postgres_loads import LOADS, commit_of, staged
 from destinations.postgres_server import Server
 from trellis.destinations import open_destination
-from trellis.destinations.base import Destination, KeyedLoad, Links, Moved
+from trellis.destinations.base import CommitConflict, Destination, KeyedLoad, Links
 from trellis.destinations.postgres.names import digest, lock_number, staging_schema
-from trellis.destinations.postgres.url import redacted
+from trellis.destinations.url import redacted
 from trellis.engine.parallel import in_threads
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.pipeline import pipeline
@@ -151,7 +151,7 @@ def test_items_that_run_twice_in_any_order(warehouse: Destination, sql: Sql, tmp
 
     files = [*staged(tmp_path, T, rows[:900], group=300), *staged(tmp_path, T, rows[900:], group=300)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trellis.destinations.postgres.copy.ITEM_BYTES", 1)
+        patch.setattr("trellis.destinations.postgres.copy.TASK_BYTES", 1)
         warehouse.commit(commit_of({"t": files}, T), twice)
     assert sorted(sql("SELECT id FROM t")) == [(n,) for n in range(2000)]
     assert staging_tables(warehouse) == []
@@ -167,7 +167,7 @@ def test_last_in_the_input_wins(warehouse: Destination, sql: Sql, tmp_path: Path
         return map(work, reversed(items))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trellis.destinations.postgres.copy.ITEM_BYTES", 1)
+        patch.setattr("trellis.destinations.postgres.copy.TASK_BYTES", 1)
         for _ in range(2):
             keyed = (KeyedLoad("t", ("id",), on_match="replace"),)
             warehouse.commit(commit_of({"t": files}, T, chains=(), keyed=keyed), backwards)
@@ -220,7 +220,7 @@ def test_catalog_that_changed_meanwhile(warehouse: Destination, sql: Sql, tmp_pa
     seen = warehouse.catalog("public")
     commit = commit_of({"t": staged(tmp_path, T, [{"id": 1}])}, T, catalog=seen)
     sql("ALTER TABLE t ALTER id TYPE numeric")
-    with pytest.raises(Moved):
+    with pytest.raises(CommitConflict):
         warehouse.commit(commit)
     assert staging_tables(warehouse) == []
     commit = replace(commit, catalog=warehouse.catalog("public"))

@@ -144,7 +144,7 @@ def test_outcome_that_is_not_known(postgres: Server, database: str) -> None:
 def test_restart_while_rows_are_copied(
     private_postgres: PrivateServer, database: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trellis.destinations.postgres.copy.ITEM_BYTES", 1)
+    monkeypatch.setattr("trellis.destinations.postgres.copy.TASK_BYTES", 1)
     rows = [{"id": n, "v": "x"} for n in range(40)]
     restarts = []
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from destinations.commits import KEPT, Row, Warehouse, table
-from trellis.destinations.base import ChainLoad, Commit, Moved, Reset
+from trellis.destinations.base import ChainLoad, Commit, CommitConflict, Reset
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -172,7 +172,7 @@ def test_versions_go_once(warehouse: Warehouse) -> None:
 
 def test_reset_of_what_has_moved(warehouse: Warehouse) -> None:
     fill(warehouse)
-    with pytest.raises(Moved):
+    with pytest.raises(CommitConflict):
         append(warehouse, {}, reset=Reset(("orders",), ("other",), True), base_hash="older")
     assert len(warehouse.rows("orders")) == 2
     assert warehouse.rows("other") == [(7,)]

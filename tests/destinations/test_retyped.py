@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from destinations.commits import Warehouse, table
-from trellis.destinations.base import CatalogTable, ChainLoad, Moved
+from trellis.destinations.base import CatalogTable, ChainLoad, CommitConflict
 from trellis.errors import SchemaError
 from trellis.evolution.loading import KeyedLoad, OnMatch
 from trellis.schema.model import Column, DataType, Schema
@@ -174,14 +174,14 @@ def test_tables_look_as_planned(warehouse: Warehouse) -> None:
 def test_a_table_looks_otherwise(warehouse: Warehouse, planned: dict[str, str] | None) -> None:
     warehouse.commit(APPEND, [{"id": 1}], OLD)
     catalog = {} if planned is None else {"t": CatalogTable("t", planned)}
-    with pytest.raises(Moved):
+    with pytest.raises(CommitConflict):
         warehouse.commit(APPEND, [{"id": 2}], OLD, catalog=catalog)
     assert warehouse.rows("t", "id") == [(1,)]
 
 
 def test_a_table_is_gone(warehouse: Warehouse) -> None:
     warehouse.run([], {})
-    with pytest.raises(Moved):
+    with pytest.raises(CommitConflict):
         warehouse.commit(APPEND, [{"id": 2}], OLD, catalog={"t": CatalogTable("t", {"id": "BIGINT"})})
     assert "t" not in warehouse.destination.catalog(warehouse.dataset)
 
@@ -204,7 +204,7 @@ def test_a_column_changed_by_hand_is_noticed(file: Warehouse) -> None:
     file.commit(APPEND, [{"id": 1, "v": 1}], OLD)
     planned = file.destination.catalog("main")
     by_hand(file, "ALTER TABLE t ALTER v TYPE VARCHAR")
-    with pytest.raises(Moved):
+    with pytest.raises(CommitConflict):
         file.commit(APPEND, [{"id": 2, "v": 2}], OLD, catalog=planned)
     file.commit(APPEND, [{"id": 2, "v": 2}], OLD, catalog=file.destination.catalog("main"))
     assert file.rows("t") == [(1, "1"), (2, "2")]

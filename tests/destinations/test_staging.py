@@ -10,7 +10,7 @@ import pytest
 
 import trellis
 from s3_server import S3Server
-from trellis.destinations.base import Moved
+from trellis.destinations.base import CommitConflict
 from trellis.errors import DestinationError
 from trellis.pipelines.pipeline import Pipeline
 
@@ -98,7 +98,7 @@ def test_a_load_that_is_planned_anew_is_staged_anew(
     def moved_once(*arguments: Any) -> None:
         tries.append(staged())
         if len(tries) == 1:
-            raise Moved
+            raise CommitConflict
         commit(*arguments)
 
     shop.destination.commit = moved_once  # type: ignore[method-assign]

@@ -76,7 +76,7 @@ def test_the_package_goes_before_an_entry_point_of_the_same_name(site: Path) -> 
     assert run(site, code) == f"trellis.dialects.{names()[0]}.dialect"
 
 
-NO_MODULE = "cannot be imported (No module named {!r}); repair its distribution or remove it"
+NO_MODULE = "cannot be imported (No module named {!r}); repair its distribution or uninstall it"
 REASONS = {
     "removed": f"acme_removed.dialect:registration {NO_MODULE.format('acme_removed')}",
     "broken": f"acme_broken:registration {NO_MODULE.format('no_such_library')}",

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from trellis.destinations.base import CatalogTable, Commit, Recalled, Reset
+from trellis.destinations.base import CatalogTable, Commit, Reset, RunState
 from trellis.engine.plan import Counts
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -82,7 +82,7 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
         filled={"orders": {"price": pa.scalar(Decimal("0.00"), pa.decimal128(10, 2))}},
         native={"bigint": "bigint", "json": "jsonb"},
         reset=Reset(("old",), ("emptied",), True),
-        recalled=Recalled(pipeline, None),
+        recalled=RunState(pipeline, None),
         now=AT,
     )
     report = Report(

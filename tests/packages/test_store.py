@@ -194,7 +194,7 @@ def test_a_folder_in_the_place_of_a_file_is_refused(home: Path) -> None:
 # --- crashes
 
 
-@pytest.mark.parametrize("step", ["write_for_good", "os.replace"])
+@pytest.mark.parametrize("step", ["write_durably", "os.replace"])
 def test_a_full_disk_leaves_no_package(home: Path, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -225,7 +225,7 @@ store.Packages(home / "pending", "shop").keep(package)
 """
 
 
-@pytest.mark.parametrize("step", ["keep_for_good", "write_for_good", "os.replace"])
+@pytest.mark.parametrize("step", ["sync_to_disk", "write_durably", "os.replace"])
 def test_a_process_that_is_killed_leaves_no_package(home: Path, step: str) -> None:
     staged(home)
     assert in_another_process(KILLED, str(home), step).returncode == 9

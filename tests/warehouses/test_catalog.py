@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import duckdb
 import pytest
 from sqlglot import ErrorLevel, exp, parse_one
 
-import trellis.warehouses
 from destinations.postgres_server import Server, database, postgres
 from trellis.destinations.parquet.types import type_name
 from trellis.errors import SchemaError
@@ -26,7 +24,7 @@ from trellis.warehouses.statements import (
     set_type,
 )
 from trellis.warehouses.warehouse import Warehouse
-from warehouses.golden import cases
+from warehouses.columns import every_column
 
 __all__ = ["database", "postgres"]
 
@@ -93,7 +91,7 @@ def test_duckdb_and_postgresql_take_what_adds_and_retypes(postgres: Server, data
 
 def test_files_get_the_types_of_the_catalogue() -> None:
     """What Arrow makes of a column is what the catalogue says, and what one refuses the other does."""
-    for column in cases():
+    for column in every_column():
         try:
             expected = PARQUET.type_of(column)
         except SchemaError:
@@ -197,15 +195,3 @@ def test_postgresql_rewrites_what_the_catalogue_says(postgres: Server, database:
             postgres.run(set_type(POSTGRES, "t", "a", wider), database=database)
         cost = "metadata" if postgres.run(file, database=database) == first else "rewrite"
         assert (native, wider, cost) == (native, wider, cost_of(POSTGRES, before, after))
-
-
-# --- Nothing of others ----------------------------------------------------------------------------------
-
-
-def test_the_catalogue_names_no_dialect() -> None:
-    """`rudderstack` and so on are no words of it: a dialect can be deleted and leaves nothing here."""
-    home = Path(trellis.warehouses.__file__).parent
-    dialects = {path.name for path in (home.parent / "dialects").iterdir() if path.is_dir()} - {"__pycache__"}
-    texts = {path: path.read_text(encoding="utf-8").lower() for path in home.rglob("*.py")}
-    assert len(dialects) >= 3 and len(texts) >= 8
-    assert not [(path.name, name) for path, text in texts.items() for name in dialects if name in text]

@@ -1,16 +1,16 @@
-"""Every type and statement of every warehouse, of both dialects and all destinations."""
+"""Every type and statement of every destination."""
 
 from __future__ import annotations
 
 import pytest
 
-from warehouses.golden import FILES, FOLDER, text_of
+from warehouses.golden import GOLDEN
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_statements_and_types(file: str) -> None:
-    assert text_of(file) == (FOLDER / f"{file}.txt").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", GOLDEN.lines)
+def test_statements_and_types(name: str) -> None:
+    assert GOLDEN.render(name) == GOLDEN.read(name)
 
 
 def test_every_file_is_compared() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == {*FILES}
+    assert GOLDEN.stored_names() == {*GOLDEN.lines}

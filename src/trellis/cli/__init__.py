@@ -6,7 +6,11 @@ from __future__ import annotations
 def main() -> None:
     """Run `trellis` and end the process with its exit code."""
     import sys
+    import warnings
 
+    from trellis.cli.console import print_warning
+
+    warnings.showwarning = print_warning  # before the commands of other distributions are imported
     from trellis.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

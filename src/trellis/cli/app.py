@@ -16,6 +16,7 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
+from trellis.cli.console import print_warning
 from trellis.cli.discards import discards
 from trellis.cli.generate import generate_records
 from trellis.cli.inspect import inspect_records
@@ -66,7 +67,7 @@ def main(
 def run(argv: Sequence[str]) -> int:
     """Run one command line and give its exit code. Errors are one sentence on stderr."""
     arguments.debug.clear()
-    warnings.showwarning = _note
+    warnings.showwarning = print_warning
     asked = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
     with _Interrupts() as interrupts:
         try:
@@ -161,11 +162,6 @@ def _error(text: str) -> None:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def _note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    if issubclass(category, UserWarning):
-        _say(f"note: {message}")
 
 
 def _nobody_listens() -> int:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from trellis.destinations import DEFAULT_DESTINATION
+from trellis.destinations import registrations as destinations
 from trellis.dialects import DEFAULT_DIALECT, registrations
 
 debug: set[str] = set()  # not empty: show tracebacks
@@ -41,7 +43,13 @@ Sources = Annotated[
 ]
 To = Annotated[
     str | None,
-    option("--to", metavar="DEST", panel=WHERE, help="Destination, default duckdb:trellis.duckdb."),
+    option(
+        "--to",
+        metavar="DEST",
+        panel=WHERE,
+        help=f"Destination: {', '.join(destination.url_form for destination in destinations().values())}; "
+        f"default {DEFAULT_DESTINATION}.",
+    ),
 ]
 Dataset = Annotated[
     str | None, option("--dataset", metavar="NAME", panel=WHERE, help="Dataset (schema) in the destination.")
@@ -56,7 +64,12 @@ Table = Annotated[
 ]
 Dialect = Annotated[
     str | None,
-    option("--dialect", metavar="NAME", panel=HOW, help=f"Schema language, default {DEFAULT_DIALECT}."),
+    option(
+        "--dialect",
+        metavar="NAME",
+        panel=HOW,
+        help=f"Schema language: {', '.join(registrations())}; default {DEFAULT_DIALECT}.",
+    ),
 ]
 Mode = Annotated[
     str | None,

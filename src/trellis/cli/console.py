@@ -143,6 +143,12 @@ def by_parent(tables: Sequence[T]) -> Iterator[tuple[int, T]]:
         stack += ((depth + 1, child) for child in reversed(inside.get(each.name, [])))
 
 
+def print_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print a warning for users as one line on stderr, and no other."""
+    if issubclass(category, UserWarning):
+        print(f"note: {message}", file=sys.stderr)
+
+
 def counted(number: int, what: str) -> str:
     """
     >>> counted(1, "row"), counted(2000, "row")
@@ -153,9 +159,9 @@ def counted(number: int, what: str) -> str:
 
 def aside() -> Tell:
     """Says on stderr, once, for whom a destination waits; of stages it says nothing."""
-    from trellis.destinations.waiting import GOING_ON
+    from trellis.destinations.waiting import RESUMED
 
-    said = {GOING_ON, *_STAGES}
+    said = {RESUMED, *_STAGES}
 
     def tell(stage: str, _: int, __: int | None) -> None:
         if stage not in said:
@@ -168,7 +174,7 @@ def aside() -> Tell:
 @contextmanager
 def progress() -> Iterator[Tell]:
     """A bar on stderr that goes away at the end; where stderr is no terminal only what `aside` says."""
-    from trellis.destinations.waiting import GOING_ON
+    from trellis.destinations.waiting import RESUMED
 
     say = aside()
     if not sys.stderr.isatty():
@@ -191,7 +197,7 @@ def progress() -> Iterator[Tell]:
         def tell(stage: str, done: int, total: int | None) -> None:
             say(stage, done, total)
             ended = total is not None and done >= total
-            words = "writing" if ended else _STAGES.get(stage, stage if stage == GOING_ON else "waiting")
+            words = "writing" if ended else _STAGES.get(stage, stage if stage == RESUMED else "waiting")
             size = f"{decimal(done)} of {decimal(total)}" if total else ""
             bar.update(task, description=words, completed=done, total=total, size=size)
 

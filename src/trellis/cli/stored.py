@@ -14,7 +14,7 @@ import typer
 from trellis.cli.console import aside
 from trellis.cli.work import open_pipeline, schema_file
 from trellis.destinations import open_destination
-from trellis.destinations.waiting import Waits
+from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import get_dialect, history_columns, system_prefixes
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
@@ -231,8 +231,8 @@ def lint(files: Sequence[str]) -> bool:
 def _dialect_at(to: str, dataset: str | None) -> str | None:
     """The dialect that filled a dataset, told by the record of its loads."""
     destination, tell = open_destination(to), aside()
-    if isinstance(destination, Waits):
-        destination.say = lambda said: tell(said, 0, None)
+    if isinstance(destination, NotifiesWaiting):
+        destination.notify = lambda notice: tell(notice, 0, None)
     there = destination.catalog(dataset or destination.abilities.default_dataset)
     return next((each for each in dialects() if get_dialect(each).metadata.tables().versions in there), None)
 

@@ -12,14 +12,15 @@ from urllib.parse import urlsplit
 
 from trellis.cli.console import Tell, aside
 from trellis.cli.foreign import describe_foreign
-from trellis.destinations.preference import naming_in
+from trellis.destinations import DEFAULT_DESTINATION
+from trellis.destinations.url import split_naming
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects.documents import from_json, from_yaml, get_naming
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.evolution.loading import Mode, Strategy
-from trellis.pipelines.config import DEFAULT_TO, Config, read_text
+from trellis.pipelines.config import Config, read_text
 from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -62,7 +63,7 @@ class Work:
 
 def open_pipeline(asked: Config) -> Pipeline:
     """The pipeline that the settings name. Raises UsageError."""
-    to = asked.to or DEFAULT_TO
+    to = asked.to or DEFAULT_DESTINATION
     known = get_dialect(asked.dialect or DEFAULT_DIALECT).capabilities.options
     for name in asked.options:
         if name not in known:
@@ -98,7 +99,7 @@ def name_of(to: str) -> str:
     >>> name_of("postgresql://me:secret@host/shop?sslmode=disable"), name_of("postgresql://me:secret@host")
     ('shop', 'trellis')
     """
-    place, _ = naming_in(to)
+    place, _ = split_naming(to)
     where = urlsplit(place)
     path = where.path if where.netloc else place.partition(":")[2]
     last = Path(path.rstrip("/")).name

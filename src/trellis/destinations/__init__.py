@@ -1,78 +1,67 @@
-"""The warehouses. `open_destination` finds the one that a URL names."""
+"""The warehouses that loads go to: one folder each, and what they share. None imports another.
+
+A folder of this package with a module `registration` is a destination. Other distributions add destinations
+as entry points of the group `trellis.destinations`, which name a `Registration`; the name of the entry point
+is the scheme of its URLs:
+
+    [project.entry-points."trellis.destinations"]
+    acme = "acme_trellis.registration:registration"
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from trellis.destinations.base import Destination
-from trellis.destinations.postgres.url import redacted
-from trellis.destinations.preference import naming_in, refuse_options
+from trellis.destinations.registration import Registration
+from trellis.destinations.url import redacted, split_naming
 from trellis.dialects.documents import get_naming
-from trellis.engine.storage.location import is_remote, local_path, redacted_url
 from trellis.errors import UsageError, nearest
+from trellis.plugins import PluginGroup
+
+if TYPE_CHECKING:
+    from trellis.destinations.base import Destination
+
+DEFAULT_DESTINATION = "duckdb:trellis.duckdb"
+
+_GROUP: Final = PluginGroup("destination", __name__, Registration)
 
 
-class _Scheme(NamedTuple):
-    """Where a destination is found; it is made from what follows the scheme, or from the `whole` URL."""
-
-    module: str
-    name: str
-    form: str
-    whole: bool = False
-
-
-_POSTGRES = _Scheme(
-    "trellis.destinations.postgres.destination", "Postgres", "postgresql://USER@HOST/DATABASE", whole=True
-)
-_SCHEMES: Mapping[str, _Scheme] = {
-    "duckdb": _Scheme("trellis.destinations.duckdb.destination", "DuckDB", "duckdb:PATH"),
-    "parquet": _Scheme("trellis.destinations.parquet.destination", "Parquet", "parquet:PATH"),
-    "postgresql": _POSTGRES,
-    "postgres": _POSTGRES,
-}
+def registrations() -> Mapping[str, Registration]:
+    """All destinations by name, those of this package first."""
+    return _GROUP.registrations
 
 
 def open_destination(url: str) -> Destination:
     """The destination of a URL such as `duckdb:shop.duckdb`. Raises UsageError.
 
-    It wants the naming convention that stands behind it: `duckdb:shop.duckdb?naming_convention=direct`.
+    It names the naming convention that it wants: `duckdb:shop.duckdb?naming_convention=direct`.
 
     >>> open_destination("duckdb:shop.duckdb?naming_convention=direct").abilities.naming
     'direct'
     """
-    where, naming = naming_in(url)
-    scheme, colon, rest = where.partition(":")
-    if not colon or scheme not in _SCHEMES:
-        known = ", ".join(dict.fromkeys(each.form for each in _SCHEMES.values()))
-        hint = nearest(scheme, _SCHEMES) if colon else f"; write one of {known}"
+    base, naming = split_naming(url)
+    scheme, colon, _ = base.partition(":")
+    registration = _registration_of(scheme) if colon else None
+    if registration is None:
+        forms = ", ".join(other.url_form for other in registrations().values())
+        hint = nearest(scheme, _schemes()) if colon else f"; write one of {forms}"
         raise UsageError(f"{redacted(url)!r} names no destination{hint}")
-    found = _SCHEMES[scheme]
-    path = rest.removeprefix("//")
-    if not found.whole:
-        path = _local(scheme, path)
-    if not path and not found.whole:
-        raise UsageError(f"{url!r} has no path; write {found.form}")
-    if not found.whole:
-        refuse_options(where)
-    make = getattr(import_module(found.module), found.name)
-    made: Destination = make(where if found.whole else path)
+    destination = registration.open(base)
     if naming is not None:
-        made.abilities = replace(made.abilities, naming=get_naming(naming).name)
-    return made
+        destination.abilities = replace(destination.abilities, naming=get_naming(naming).name)
+    return destination
 
 
-def _local(scheme: str, path: str) -> str:
-    """The local path behind a scheme. Raises UsageError for the URL of another file system.
+def _registration_of(scheme: str) -> Registration | None:
+    return _GROUP.find(scheme) or _schemes().get(scheme)
 
-    >>> _local("parquet", "file:///data/lake")
-    '/data/lake'
-    """
-    if is_remote(path):
-        raise UsageError(
-            f"{scheme}:{redacted_url(path)}: tables on a remote file system are not supported yet; "
-            f"name a local path, such as {scheme}:shop"
-        )
-    return local_path(path)
+
+def _schemes() -> Mapping[str, Registration]:
+    """The registration of every scheme; a name goes before another destination's other scheme."""
+    schemes = dict(registrations())
+    for registration in registrations().values():
+        for scheme in registration.other_schemes:
+            schemes.setdefault(scheme, registration)
+    return schemes

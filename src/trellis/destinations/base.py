@@ -1,6 +1,6 @@
 """What every destination offers, and what the pipeline hands it.
 
-A destination says what it can do in a record of abilities; nobody asks for its name.
+What a destination can do is in its record of abilities; the engine never asks for its name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trellis.engine.staging.stage import StagedFile
 from trellis.errors import TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
+from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.warehouses.warehouse import Warehouse
 
@@ -32,16 +32,16 @@ __all__ = [
     "CatalogTable",
     "ChainLoad",
     "Commit",
+    "CommitConflict",
     "Destination",
     "Filled",
     "History",
     "KeyedLoad",
     "Links",
-    "Moved",
-    "OtherRun",
     "Parallel",
-    "Recalled",
     "Reset",
+    "RunState",
+    "StateConflict",
     "one_by_one",
 ]
 
@@ -56,7 +56,6 @@ class Abilities:
 
     warehouse: Warehouse
     default_dataset: str
-    strategies: tuple[Strategy, ...] = ("delete-insert", "upsert", "insert-only", "scd2")
     casts: bool = True
     """Whether rows go into a column that is there with another type, as far as their values fit."""
     nested_types: bool = False
@@ -86,9 +85,9 @@ class Abilities:
 
 @dataclass(frozen=True)
 class Reset:
-    """What a load takes away before it brings anything: whole tables, all rows of tables, old versions.
+    """What a load deletes before it inserts rows: whole tables, all rows of tables, old versions.
 
-    Tables that are not there are passed over. `versions`: the stored versions of the load's schema go, all
+    Missing tables are passed over. `versions`: the stored versions of the load's schema go, all
     but the one that the load records.
     """
 
@@ -98,7 +97,7 @@ class Reset:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RunState:
     """The state that a run was made from: of which pipeline, and its hash; None where there was none."""
 
     pipeline: str
@@ -111,8 +110,8 @@ class Commit:
 
     `files` are staged Parquet files by table; `records` are rows for bookkeeping tables; `keys` tells
     which bookkeeping columns link the tables of a chain. `base_hash` is the version the load was
-    planned on: a destination that holds another by now raises `Moved`, and so does one whose tables do
-    not look any more as `catalog` says (None: the load does not care). `retyped` names columns, by table,
+    planned on: a destination that holds another by now raises `CommitConflict`, and so does one
+    whose tables are not as `catalog` says any more (None: not compared). `retyped` names columns, by table,
     that are there with another type than the schema now gives them, `filled` what rows that are there get in
     columns that the load adds, NULL in those it does not name. `native` are the dialect's own names
     of types in this destination, where they differ from the destination's.
@@ -135,7 +134,7 @@ class Commit:
     filled: Filled = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
-    recalled: Recalled | None = None
+    recalled: RunState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
@@ -154,13 +153,13 @@ class CatalogTable:
     required: Collection[str] | None = None
 
 
-class OtherRun(TrellisError):
+class StateConflict(TrellisError):
     """Another run of the pipeline moved its state since this one was extracted."""
 
     exit_code = 3
 
 
-class Moved(Exception):
+class CommitConflict(Exception):
     """Another load changed the schema since this one was planned."""
 
 
@@ -199,7 +198,7 @@ class Destination(Protocol):
         ...
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
-        """Migrate, load and record, all or nothing. Raises Moved, DestinationError.
+        """Migrate, load and record, all or nothing. Raises CommitConflict, DestinationError.
 
         What can be done before the one transaction, such as copying rows near the tables, may go through
         `parallel`.
@@ -232,7 +231,7 @@ class Destination(Protocol):
     def empty_cells(
         self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
     ) -> Collection[str]:
-        """Those of the values (as text) under which one row of the table stands, with NULL in a column."""
+        """Those of the values (as text) that one row of the table has as its key, with NULL in a column."""
         ...
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...

@@ -8,30 +8,34 @@ from trellis.errors import ContractError, SchemaError, UsageError, nearest
 from trellis.schema.model import Column, Table
 
 
-def null_in(table: str, column: str) -> ContractError:
+def first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def null_violation(table: str, column: str) -> ContractError:
     return ContractError(
         f"table {table}, column {column}: it is required (NOT NULL), but some rows of this load have no "
         "value for it; add the values, or make the column nullable; nothing was loaded"
     )
 
 
-def type_clash(table: str, column: str, real: str, wanted: str, value: object = None) -> SchemaError:
+def type_mismatch(table: str, column: str, real: str, declared: str, value: object = None) -> SchemaError:
     example = "" if value is None else f", and {str(value)[:80]!r} does not fit"
     return SchemaError(
-        f"table {table}, column {column}: it is {real} in the destination, but {wanted} in the schema"
+        f"table {table}, column {column}: it is {real} in the destination, but {declared} in the schema"
         f"{example}; give the column its old type, or load into another table; nothing was loaded"
     )
 
 
-def double_keys(table: str, count: int) -> ContractError:
-    what = "key stands" if count == 1 else "keys stand"
+def duplicate_keys(table: str, count: int) -> ContractError:
+    keys = "primary key occurs" if count == 1 else "primary keys occur"
     return ContractError(
-        f"table {table}: {count} primary {what} twice in the load, which upsert does not allow; "
+        f"table {table}: {count} {keys} more than once in the load, which upsert does not allow; "
         "remove the duplicates, or use the delete-insert strategy; nothing was loaded"
     )
 
 
-def no_table(where: str, table: str, known: Iterable[str]) -> UsageError:
+def unknown_table(where: str, table: str, known: Iterable[str]) -> UsageError:
     names = sorted(known)
     hint = nearest(table, names) if names else "; nothing was loaded there yet"
     return UsageError(f"{where}: there is no table {table!r}{hint}")
@@ -48,17 +52,17 @@ def refuse_required(table: Table, missing: Iterable[Column]) -> None:
             )
 
 
-def refuse_twins(tables: Iterable[Table], known: Iterable[str]) -> None:
+def refuse_case_variants(tables: Iterable[Table], known: Iterable[str]) -> None:
     """Names that differ only in case are one name to the readers of these destinations."""
     seen = {name.lower(): name for name in known}
     for table in tables:
         other = seen.setdefault(table.name.lower(), table.name)
         if other != table.name:
             raise SchemaError(f"tables {other} and {table.name} differ only in case; rename one of them")
-        refuse_twin_columns(table, ())
+        refuse_case_variant_columns(table, ())
 
 
-def refuse_twin_columns(table: Table, known: Iterable[str]) -> None:
+def refuse_case_variant_columns(table: Table, known: Iterable[str]) -> None:
     columns = {name.lower(): name for name in known}
     for column in table.complete_columns:
         twin = columns.setdefault(column.name.lower(), column.name)

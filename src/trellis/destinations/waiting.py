@@ -1,4 +1,4 @@
-"""Waiting for a process that holds what a destination needs: told once, when it takes more than a moment."""
+"""Waiting for a lock of another process, with one notice when that takes more than a moment."""
 
 from __future__ import annotations
 
@@ -6,42 +6,44 @@ import time
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-Say = Callable[[str], object]
-MOMENT = 1.0
-GOING_ON = "going on"
+Notify = Callable[[str], object]
+NOTICE_AFTER = 1.0
+"""Seconds."""
+RESUMED = "going on"
+"""The notice that the wait is over."""
 
 
 @runtime_checkable
-class Waits(Protocol):
-    """A destination that says for whom it waits, and that it goes on."""
+class NotifiesWaiting(Protocol):
+    """A destination that gives a notice when it waits for a process, and when it resumes."""
 
-    say: Say
-
-
-def silent(_: str) -> None:
-    """For nobody."""
+    notify: Notify
 
 
-class Wait:
-    """One wait of at most so many seconds."""
+def ignore_notice(_: str) -> None:
+    """A `Notify` for nobody."""
 
-    def __init__(self, most: float, say: Say) -> None:
-        self.most = most
-        self.say = say
-        self.told = False
+
+class LockWait:
+    """One wait of at most `limit` seconds."""
+
+    def __init__(self, limit: float, notify: Notify) -> None:
+        self.limit = limit
+        self.notify = notify
+        self.is_notified = False
         self.started = time.monotonic()
 
-    def pause(self, seconds: float, why: str) -> bool:
-        """Wait a little more; False where the time is over. `why` is a clause for who waits."""
+    def sleep(self, seconds: float, reason: str) -> bool:
+        """Wait a little more; False where the time is over. `reason` is a clause of the notice."""
         waited = time.monotonic() - self.started
-        if waited >= self.most:
+        if waited >= self.limit:
             return False
-        if waited >= MOMENT and not self.told:
-            self.told = True
-            self.say(f"{why}; waiting for up to {self.most:.0f} seconds")
+        if waited >= NOTICE_AFTER and not self.is_notified:
+            self.is_notified = True
+            self.notify(f"{reason}; waiting for up to {self.limit:.0f} seconds")
         time.sleep(seconds)
         return True
 
-    def over(self) -> None:
-        if self.told:
-            self.say(GOING_ON)
+    def finish(self) -> None:
+        if self.is_notified:
+            self.notify(RESUMED)

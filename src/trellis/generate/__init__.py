@@ -42,7 +42,11 @@ PROFILES: Mapping[str, Profile] = {
     "wide": wide,
     "flat": flat,
     "nasty": nasty,
-    **{name: profile for each in registrations().values() for name, profile in each.profiles.items()},
+    **{
+        name: profile
+        for registration in registrations().values()
+        for name, profile in registration.profiles.items()
+    },
 }
 
 BATCH = 2_000  # lines to one write and one call of `progress`

@@ -41,10 +41,10 @@ def github(rows: int, random: Random, _columns: int) -> Iterator[bytes]:
 def account(number: int, short: bool = False) -> Record:
     login = f"user-{number}"
     url = f"{GITHUB}/users/{login}"
-    found: Record = {"id": number, "login": login, "gravatar_id": "", "url": url}
+    record: Record = {"id": number, "login": login, "gravatar_id": "", "url": url}
     if short:
-        return found | {"display_login": login}
-    return found | {
+        return record | {"display_login": login}
+    return record | {
         "node_id": f"MDQ6VXNlcg{number:06d}",
         "html_url": f"https://github.com/{login}",
         "followers_url": f"{url}/followers",
@@ -55,7 +55,7 @@ def account(number: int, short: bool = False) -> Record:
 
 
 def repository(random: Random, name: str) -> Record:
-    found: Record = {
+    record: Record = {
         "id": int(random.random() * 10**9),
         "name": name.partition("/")[2],
         "full_name": name,
@@ -69,18 +69,18 @@ def repository(random: Random, name: str) -> Record:
         "default_branch": "main",
     }
     if random.random() < 0.7:
-        found["license"] = {
+        record["license"] = {
             "key": "mit",
             "name": "MIT License",
             "spdx_id": "MIT",
             "url": f"{GITHUB}/licenses/mit",
         }
-    return found
+    return record
 
 
 def issue(random: Random, i: int, name: str) -> Record:
     closed = random.random() < 0.4
-    found: Record = {
+    record: Record = {
         "url": f"{GITHUB}/repos/{name}/issues/{i}",
         "id": 1_600_000_000 + i,
         "number": i % 9_000,
@@ -103,17 +103,17 @@ def issue(random: Random, i: int, name: str) -> Record:
         "reactions": {"total_count": i % 3, "+1": i % 2, "-1": 0, "laugh": 0},
     }
     if random.random() < 0.25:
-        found["milestone"] = {"number": i % 5, "title": "1.0", "due_on": None, "creator": account(i % 300)}
+        record["milestone"] = {"number": i % 5, "title": "1.0", "due_on": None, "creator": account(i % 300)}
     if closed:
-        found["state_reason"] = random.choice(("completed", "not_planned"))
-    return found
+        record["state_reason"] = random.choice(("completed", "not_planned"))
+    return record
 
 
 def pull_request(random: Random, i: int, name: str) -> Record:
-    found = issue(random, i, name)
-    del found["reactions"], found["comments"]
+    record = issue(random, i, name)
+    del record["reactions"], record["comments"]
     for side in ("head", "base"):
-        found[side] = {
+        record[side] = {
             "label": f"{name.partition('/')[0]}:main",
             "ref": "main" if side == "base" else f"fix-{i}",
             "sha": sha(random),
@@ -121,16 +121,16 @@ def pull_request(random: Random, i: int, name: str) -> Record:
             "repo": repository(random, name) if side == "base" or random.random() < 0.9 else None,
         }
     merged = random.random() < 0.3
-    found |= {
+    record |= {
         "draft": random.random() < 0.1,
         "merged_at": moment(i % 366, i) if merged else None,
         "merge_commit_sha": sha(random) if merged else None,
         "requested_reviewers": [account(int(random.random() * 99)) for _ in range(int(random.random() * 3))],
-        "_links": {"self": {"href": found["url"]}, "html": {"href": f"https://github.com/{name}/pull/{i}"}},
+        "_links": {"self": {"href": record["url"]}, "html": {"href": f"https://github.com/{name}/pull/{i}"}},
     }
     if random.random() < 0.5:
-        found |= {"additions": i % 700, "deletions": i % 300, "changed_files": i % 20, "mergeable": None}
-    return found
+        record |= {"additions": i % 700, "deletions": i % 300, "changed_files": i % 20, "mergeable": None}
+    return record
 
 
 def comment(random: Random, i: int, name: str) -> Record:
@@ -160,12 +160,12 @@ def push(random: Random, i: int, name: str) -> Record:
         }
         for n in range(int(random.random() * 5))
     ]
-    found: Record = {
+    record: Record = {
         "push_id": 13_000_000_000 + i,
         "size": len(commits),
         "distinct_size": min(1, len(commits)),
     }
-    return found | {"ref": "refs/heads/main", "head": sha(random), "before": sha(random), "commits": commits}
+    return record | {"ref": "refs/heads/main", "head": sha(random), "before": sha(random), "commits": commits}
 
 
 def release(random: Random, i: int, name: str) -> Record:
@@ -178,13 +178,13 @@ def release(random: Random, i: int, name: str) -> Record:
         }
         for n in range(int(random.random() * 4))
     ]
-    found: Record = {
+    record: Record = {
         "tag_name": f"v{i % 9}.{i % 17}",
         "name": "",
         "author": account(i % 300),
         "assets": assets,
     }
-    return {"action": "published", "release": found | {"prerelease": i % 5 == 0, "body": None}}
+    return {"action": "published", "release": record | {"prerelease": i % 5 == 0, "body": None}}
 
 
 PAYLOADS: dict[str, tuple[int, Callable[[Random, int, str], Record]]] = {

@@ -7,7 +7,7 @@ from random import Random
 
 
 def nasty(rows: int, random: Random, _columns: int) -> Iterator[bytes]:
-    """Every specimen once in an order of chance, then again in another, until there are enough."""
+    """Every specimen once in random order, then again in another, until there are `rows`."""
     lines = list(specimens())
     while rows > 0:
         random.shuffle(lines)

@@ -86,10 +86,15 @@ def order(number: int, draw: Callable[[], float]) -> Record:
                 item["discounts"].append({"code": "STAFF", "amount": 1.5})
         total += cents * item["quantity"]
         items.append(item)
-    found: Record = {"number": 100_000 + number, "total": total / 100, "currency": "EUR", "line_items": items}
+    record: Record = {
+        "number": 100_000 + number,
+        "total": total / 100,
+        "currency": "EUR",
+        "line_items": items,
+    }
     if draw() < 0.2:
-        found["tags"] = ["gift", "express"] if draw() < 0.5 else ["gift"]
-    return found
+        record["tags"] = ["gift", "express"] if draw() < 0.5 else ["gift"]
+    return record
 
 
 def conflict(record: Record, which: int) -> None:

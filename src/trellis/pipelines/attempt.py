@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, Protocol
 
-from trellis.destinations.base import CatalogTable, Commit, Destination, Recalled, Reset
+from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.input.records import Records
@@ -82,7 +82,7 @@ class Job:
     prepared: Callable[[Schema], Schema] = _unchanged
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
-    recalled: Recalled | None = None
+    recalled: RunState | None = None
     notes: tuple[str, ...] = ()
 
 

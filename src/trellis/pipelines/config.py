@@ -11,7 +11,6 @@ from trellis.errors import UsageError, nearest
 from trellis.schema.yaml_text import read
 
 FILE = "trellis.yaml"
-DEFAULT_TO = "duckdb:trellis.duckdb"
 
 
 @dataclass(frozen=True)

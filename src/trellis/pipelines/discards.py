@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from trellis.destinations.base import ChainLoad, Commit, KeyedLoad, Moved
+from trellis.destinations.base import ChainLoad, Commit, CommitConflict, KeyedLoad
 from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import TableBatch, array_of
 from trellis.engine.staging.dead_letters import DISCARDS
@@ -86,7 +86,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
     for _ in range(ATTEMPTS):
         try:
             return _Replaying(pipeline, table).run()
-        except Moved:
+        except CommitConflict:
             continue
     raise TrellisError(f"{pipeline.destination.url}: other loads changed the schema meanwhile; replay again")
 

@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from trellis.destinations import open_destination
-from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
-from trellis.destinations.waiting import Waits
+from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Destination, Reset, RunState
+from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
@@ -79,8 +79,8 @@ class Pipeline:
         if self.staging is not None:
             self.staging = absolute(self.staging)
         self.destination: Destination = open_destination(self.to)
-        if isinstance(self.destination, Waits):
-            self.destination.say = lambda said: self.tell(said, 0, None)
+        if isinstance(self.destination, NotifiesWaiting):
+            self.destination.notify = lambda notice: self.tell(notice, 0, None)
         self._dialect: Dialect = get_dialect(self.dialect)
         dialect = self._dialect
         self._folders = SchemaFolders(
@@ -116,7 +116,7 @@ class Pipeline:
         """What the pipeline remembers of its sources. Raises SchemaError."""
         return self._recall()[0]
 
-    def _recall(self) -> tuple[State, Recalled | None]:
+    def _recall(self) -> tuple[State, RunState | None]:
         """The state, and how it is told whether another run moved it."""
         dialect, row = self._dialect, None
         journal = dialect.metadata.tables()
@@ -127,7 +127,7 @@ class Pipeline:
         found = dialect.metadata.restore_state(row, self.name, self.dataset)
         if not journal.states:
             return found, None
-        return found, Recalled(self.name, str(row["version_hash"]) if row else None)
+        return found, RunState(self.name, str(row["version_hash"]) if row else None)
 
     def look(self, schema_name: str = "") -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The newest schema, and the real tables where these say which columns it has.
@@ -260,7 +260,7 @@ class Pipeline:
                 filled=filled_columns(after, dialect.writes.backfill(after, now)),
             )
             self.destination.commit(commit)
-        except Moved:
+        except CommitConflict:
             raise TrellisError(
                 f"{self.destination.url}: another load changed the schema meanwhile; save it again"
             ) from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from trellis.destinations.base import Moved, OtherRun
+from trellis.destinations.base import CommitConflict, StateConflict
 from trellis.engine.plan import Counts
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, InFlight
@@ -65,7 +65,7 @@ class Carrier:
                     if not dry_run:
                         self.folders.export(done.schema)
                     return replace(done, seconds={**done.seconds, "all": time.monotonic() - started})
-                except Moved:
+                except CommitConflict:
                     if attempt == ATTEMPTS - 1:
                         raise TrellisError(
                             f"{self.owner.destination.url}: other loads changed the schema {ATTEMPTS} times "
@@ -97,7 +97,7 @@ class Carrier:
             self.packages.check_files(package)
             try:
                 self.owner.destination.commit(commit)
-            except (Moved, OtherRun):
+            except (CommitConflict, StateConflict):
                 raise TrellisError(
                     f"{self.where}: the pending load {commit.load_id} was made for a schema or a state that "
                     "another load changed meanwhile; drop it with drop_pending() and run its source again"

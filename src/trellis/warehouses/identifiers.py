@@ -32,7 +32,7 @@ BRACKETS: Final = Quotes("[", "]", str.maketrans({"]": "]]"}))
 
 @dataclass(frozen=True)
 class Identifiers:
-    """What a warehouse does with names.
+    """The rules of a warehouse for names.
 
     A name of more than `max_length` units is cut or refused. `folds` is the case that a name without quotes
     gets. Names that differ in case alone are two where they are `case_sensitive`. `reserved_words`, in upper
@@ -58,5 +58,5 @@ class Identifiers:
         return {"upper": name.upper(), "lower": name.lower()}.get(self.folds, name)
 
     def key(self, name: str) -> str:
-        """What is equal for names that the warehouse takes for one."""
+        """The key under which names are one to the warehouse."""
         return name if self.case_sensitive else name.lower()

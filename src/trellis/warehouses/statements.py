@@ -1,4 +1,4 @@
-"""The statements that make and change tables, as a warehouse words them. Text only; nothing is run.
+"""The statements that create and alter tables in a warehouse. Text only; nothing is run.
 
 `table` is a qualified name with its quotes, as `Warehouse.quote` gives it; names of columns come without.
 """
@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from trellis.schema.model import NOTHING, Column
-from trellis.warehouses.types import ANY
+from trellis.warehouses.types import UNLIMITED
 from trellis.warehouses.warehouse import Cost, Warehouse
 
 Layout = Mapping[str, Sequence[str]]
-"""How the rows of a table lie: for the parts of its clauses the expressions that stand there."""
+"""The layout of a table: the expressions of its clauses, by part."""
 
 _IF_MISSING: Final = "IF NOT EXISTS "
 _COSTS: Sequence[Cost] = ("metadata", "rewrite", "impossible")
@@ -31,7 +31,7 @@ class ColumnDefinition:
 
 
 def create_schema(warehouse: Warehouse, name: str) -> list[str]:
-    """Where there is none of the name; nothing for files, which lie in no schema.
+    """The statement that creates a schema unless it exists; none for files, which have no schemas.
 
     >>> from trellis.warehouses.catalog.databases import CLICKHOUSE
     >>> create_schema(CLICKHOUSE, "shop")
@@ -64,7 +64,7 @@ def create_table(
 
 
 def _clauses(warehouse: Warehouse, layout: Layout) -> Iterator[str]:
-    """What stands behind the columns of a new table."""
+    """The clauses behind the columns of a new table."""
     for clause in warehouse.syntax.clauses:
         if expressions := layout.get(clause.part):
             yield clause.text.format(", ".join(expressions))
@@ -78,9 +78,9 @@ def add_columns(
     columns: Sequence[ColumnDefinition],
     *,
     if_missing: bool = False,
-    at_once: int = ANY,
+    at_once: int = UNLIMITED,
 ) -> list[str]:
-    """As few statements as the warehouse takes, of `at_once` columns at most.
+    """As few statements as the warehouse allows, of at most `at_once` columns.
 
     >>> from trellis.warehouses.catalog.databases import DUCKDB
     >>> add_columns(DUCKDB, '"t"', [ColumnDefinition("id", "BIGINT", True)])
@@ -120,7 +120,7 @@ def set_type(warehouse: Warehouse, table: str, column: str, type_: str) -> str:
 
 
 def cost_of(warehouse: Warehouse, before: Column | None, after: Column) -> Cost:
-    """What it costs to bring a column of a table with rows to what it is to be; None is no column yet.
+    """The cost of a change of a column of a table with rows; `before` is None for a new column.
 
     >>> from trellis.warehouses.catalog.databases import BIGQUERY, POSTGRES
     >>> [cost_of(to, Column("a", "bigint"), Column("a", "double")) for to in (BIGQUERY, POSTGRES)]

@@ -8,7 +8,7 @@ from typing import Final
 
 from trellis.schema.model import DataType
 
-ANY: Final = 1 << 62
+UNLIMITED: Final = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class NativeType:
     """The type that a warehouse has for a data type.
 
     `name` is that without a precision. A precision takes the first of `variants` that is as large, `{}` in
-    whose name stands for it. A precision beyond the largest is refused or, where the warehouse `reduces` it,
-    becomes the largest. Without variants the warehouse knows no precision, and any is ignored.
+    whose name is replaced by it. A precision beyond the largest is refused or, where the warehouse `reduces`
+    it, becomes the largest. Without variants the warehouse knows no precision, and any is ignored.
     """
 
     name: str
@@ -26,12 +26,13 @@ class NativeType:
 
     @property
     def largest(self) -> int:
-        return self.variants[-1][0] if self.variants else ANY
+        return self.variants[-1][0] if self.variants else UNLIMITED
 
-    def of(self, precision: int | None) -> str | None:
+    def name_for(self, precision: int | None) -> str | None:
         """The name for a precision; None where there is no type so large.
 
-        >>> integers("INT", "BIGINT").of(8), integers("INT", "BIGINT").of(65), NativeType("DATE").of(3)
+        >>> sizes = integers("INT", "BIGINT")
+        >>> sizes.name_for(8), sizes.name_for(65), NativeType("DATE").name_for(3)
         ('INT', None, 'DATE')
         """
         if precision is None or not self.variants:
@@ -59,10 +60,10 @@ def integers(*names: str) -> NativeType:
 
 def floats(single: str, double: str) -> NativeType:
     """Numbers of 24 and of 53 bits of precision."""
-    return NativeType(double, ((24, single), (ANY, double)))
+    return NativeType(double, ((24, single), (UNLIMITED, double)))
 
 
-def sized(name: str, largest: int, plain: str = "", reduces: bool = False) -> NativeType:
+def with_precision(name: str, largest: int, plain: str = "", reduces: bool = False) -> NativeType:
     """A type that takes its precision, as in `varchar({})`; `plain` is its name without one."""
     return NativeType(plain or name.replace("({})", ""), ((largest, name),), reduces)
 

@@ -1,4 +1,4 @@
-"""What sets one warehouse apart from the next, as data."""
+"""The differences between warehouses, as data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Cost = Literal["metadata", "rewrite", "impossible"]
 class Clause:
     """A clause behind the columns of a new table.
 
-    `{}` in `text` stands for what a table names under `part`; where it names nothing, `default` is written.
+    `{}` in `text` is replaced by the expressions of a table for `part`; without any, `default` is written.
     """
 
     part: Literal["", "engine", "partition", "cluster", "sort", "index"]
@@ -40,12 +40,12 @@ class Clause:
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a warehouse words its statements. `{if_missing}` is `IF NOT EXISTS` where that is asked for."""
+    """The statements of a warehouse. `{if_missing}` is `IF NOT EXISTS` in statements that allow it."""
 
     create_schema: str = "CREATE SCHEMA IF NOT EXISTS {schema}"
     create_table: str = "CREATE TABLE {if_missing}{table} ({columns})"
     guard: str = ""
-    """What stands before that instead; `{literal}` is the name of the table as a string."""
+    """The prefix that replaces `IF NOT EXISTS`; `{literal}` is the name of the table as a string."""
     clauses: tuple[Clause, ...] = ()
     optional: str = "{type}"
     required: str = "{type} NOT NULL"
@@ -100,7 +100,7 @@ class Warehouse:
     second_digits: tuple[int, int] = (6, 6)
     """How many digits of a second it keeps in timestamps with and without a time zone."""
     aliases: Mapping[DataType, tuple[str, ...]] = field(default_factory=dict)
-    """Names beside those above that types of columns made by others may have."""
+    """Further names of types that columns created by other tools may have."""
     not_null: Literal["always", "new tables", "never"] = "always"
     """Where a column can be NOT NULL."""
     max_columns: int | None = None
@@ -109,7 +109,7 @@ class Warehouse:
     transactional_ddl: bool = False
     """Whether changes of tables are undone with the transaction that they are in."""
     formats: Mapping[str, Warehouse] = field(default_factory=lambda: NOTHING)
-    """What is followed instead for tables whose `table_format` is this."""
+    """The warehouse whose rules hold for tables with this `table_format`."""
 
     def quote(self, *names: str) -> str:
         """The identifier; of several names the qualified one."""
@@ -128,7 +128,7 @@ class Warehouse:
         native = self._native(column)
         if native is None:
             return self._number(column, place)
-        name = native.of(_precision(column))
+        name = native.name_for(_precision(column))
         if name is None:
             raise SchemaError(
                 f"{place}: {self.title} has no {data_type} of precision {column.precision}; "
@@ -181,7 +181,7 @@ class Warehouse:
 _SIZE = re.compile(r"\(\d+(, ?\d+)?\)")
 _PLACEHOLDER = re.compile(r"\([^()]*{}[^()]*\)")
 _UNIT = re.compile(r"\[[a-z][^\]]*\]\Z")
-"""What stands behind a type of Arrow, as in `timestamp[us, tz=UTC]`."""
+"""The suffix of a type of Arrow, as in `timestamp[us, tz=UTC]`."""
 
 
 def _precision(column: Column) -> int | None:

@@ -11,11 +11,18 @@ import orjson
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    JsonText,
+    LongText,
+    SpaceText,
+    is_blank,
+    json_text,
+)
+from trellis.dialects.rudderstack.events.router import EventRouter
+from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.times import parse, to_text
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, blank, json_text
-from trellis.dialects.rudderstack.warehouses import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost, Rejected
 
@@ -94,7 +101,7 @@ OPTIONS = st.builds(
 
 def explode(event: dict[str, Any], options: Options) -> Routed | str:
     try:
-        return exploder(options, NOW)(event, "1")
+        return EventRouter(options, NOW)(event, "1")
     except Rejected as why:
         return str(why)
 
@@ -127,7 +134,7 @@ def test_rows_hold_cells_that_are_not_blank_under_valid_names(
         for column, value in row.items():
             assert COLUMN.fullmatch(column)
             assert type(value) in CELLS
-            assert not blank(value) or (column.lower() == "event" and value == "")
+            assert not is_blank(value) or (column.lower() == "event" and value == "")
             if type(value) is datetime:
                 assert value.tzinfo is timezone.utc and value.microsecond % 1000 == 0
             if type(value) in (ArrayText, JsonText, LongText):
@@ -146,7 +153,7 @@ def test_the_order_of_keys_does_not_matter(event: dict[str, Any], options: Optio
 
 @given(st.lists(EVENTS, min_size=2, max_size=4), OPTIONS)
 def test_what_was_seen_before_does_not_matter(events: list[dict[str, Any]], options: Options) -> None:
-    learned = exploder(options, NOW)
+    learned = EventRouter(options, NOW)
     for event in events:
         try:
             found: Routed | str = learned(event, "1")
@@ -168,10 +175,10 @@ def test_the_event_is_left_as_it_was(event: dict[str, Any], options: Options) ->
 @given(st.dictionaries(KEYS, SCALARS, max_size=8))
 def test_each_value_is_in_a_column_or_lost(properties: dict[str, Any]) -> None:
     """As many cells and losses as values that are not blank, where no two of one column are equal."""
-    found = exploder(Options(), NOW)({"type": "track", "event": "e", "properties": properties}, "1")
+    found = EventRouter(Options(), NOW)({"type": "track", "event": "e", "properties": properties}, "1")
     tracks, own = (row for _, row in found.rows)
     held = len(own) - len(tracks) + len(found.lost)
-    values = [value for value in properties.values() if not blank(value)]
+    values = [value for value in properties.values() if not is_blank(value)]
     assert held <= len(values)
     if len({json_text(value) for value in values}) == len(values):
         assert held == len(values)

@@ -17,19 +17,24 @@ from trellis.destinations.base import (
     Abilities,
     CatalogTable,
     Commit,
+    CommitConflict,
     Filled,
-    Moved,
     Parallel,
     one_by_one,
 )
-from trellis.destinations.duckdb.errors import one_line
-from trellis.destinations.duckdb.load import Load, database_of, table_name
-from trellis.destinations.duckdb.scan import newest_of
-from trellis.destinations.parquet.folder import make_folder
-from trellis.destinations.refusals import no_table, refuse_twins
-from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run, refuse_views
+from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
+from trellis.destinations.folder import make_folder
+from trellis.destinations.refusals import first_line, refuse_case_variants, unknown_table
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.waiting import Say, Wait, silent
+from trellis.destinations.sql.preconditions import (
+    catalog_has_changed,
+    check_run_state,
+    refuse_views,
+)
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
+from trellis.destinations.waiting import LockWait, Notify, ignore_notice
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -59,7 +64,7 @@ class DuckDB:
         self.path = path
         self.url = f"duckdb:{path}"
         self.lock_wait = lock_wait
-        self.say: Say = silent
+        self.notify: Notify = ignore_notice
 
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(f"{self.path}.staging", folder_name(load_id)))
@@ -95,12 +100,13 @@ class DuckDB:
     ) -> list[str]:
         catalog = self.catalog(dataset)
         tables = [table for table in schema.tables.values() if table.complete_columns]
-        refuse_twins(tables, catalog)
+        refuse_case_variants(tables, catalog)
         refuse_views(tables, catalog)
         plan = Migration(
             DUCKDB,
             catalog,
             partial(DUCKDB.type_of, names=native),
+            render_literal,
             partial(DUCKDB.quote, dataset),
             retyped=retyped,
             filled=filled,
@@ -131,17 +137,17 @@ class DuckDB:
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
             limited = "" if limit is None else f" LIMIT {int(limit)}"
-            found = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
-            rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+            result = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
+            rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
             return rows
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
             yield from db.sql(f"SELECT * FROM {_table(db, dataset, table)}").to_arrow_reader(GROUP_ROWS)
 
@@ -150,22 +156,19 @@ class DuckDB:
     ) -> list[tuple[Any, ...]]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
-        by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
-            query = f"SELECT {by}, count(*), {least} FROM {_table(db, dataset, table)} GROUP BY {by}"
-            return db.execute(query).fetchall()
+            return db.execute(count_by_query(_table(db, dataset, table), columns, example)).fetchall()
 
     def empty_cells(
         self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
     ) -> Collection[str]:
         known = self.catalog(dataset)
         if table not in known:
-            raise no_table(self.path, table, known)
+            raise unknown_table(self.path, table, known)
         with self._open() as db:
-            of, once = _table(db, dataset, table), _empty_once(key, column)
-            query = f"SELECT {_text(key)} FROM {of} {once}"
-            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+            query = empty_cells_query(_table(db, dataset, table), key, column)
+            return {str(value) for (value,) in db.execute(query, [list(values)]).fetchall()}
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         if not os.path.exists(self.path):
@@ -175,8 +178,8 @@ class DuckDB:
             for table, known in self._tables(db, dataset).items():
                 if known.is_view:
                     continue
-                found = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
-                counts[table] = int(found[0]) if found else 0
+                row = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
+                counts[table] = int(row[0]) if row else 0
             return counts
 
     def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
@@ -191,12 +194,12 @@ class DuckDB:
             return
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
         if newest != commit.base_hash:
-            raise Moved
+            raise CommitConflict
         tables = self._tables(db, commit.dataset)
-        if has_moved(commit, tables):
-            raise Moved
-        refuse_other_run(commit, partial(_newest_row, db, commit.dataset))
-        Load(db, self.path, commit, tables).work()
+        if catalog_has_changed(commit, tables):
+            raise CommitConflict
+        check_run_state(commit, partial(_newest_row, db, commit.dataset))
+        DuckDBLoad(db, self.path, commit, tables).execute()
 
     def _newest(
         self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: MetadataTables
@@ -204,12 +207,12 @@ class DuckDB:
         """This column of the newest stored version of a schema."""
         if not _has_table(db, dataset, journal.versions):
             return None
-        found = db.execute(
+        row = db.execute(
             f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} "
             'WHERE "schema_name" = ? ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
             [schema],
         ).fetchone()
-        return None if found is None else str(found[0])
+        return None if row is None else str(row[0])
 
     def _has_load(
         self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: MetadataTables
@@ -219,11 +222,11 @@ class DuckDB:
         query = (
             f"SELECT 1 FROM {_table(db, dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
         )
-        found = db.execute(query, [load_id]).fetchone()
-        return found is not None
+        row = db.execute(query, [load_id]).fetchone()
+        return row is not None
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
-        found: dict[str, dict[str, str]] = {}
+        columns_by_table: dict[str, dict[str, str]] = {}
         required: dict[str, set[str]] = {}
         rows = db.execute(
             "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
@@ -231,7 +234,7 @@ class DuckDB:
             [dataset],
         ).fetchall()
         for table, column, type_, nullable in rows:
-            found.setdefault(table, {})[column] = type_
+            columns_by_table.setdefault(table, {})[column] = type_
             required.setdefault(table, set()).update(() if nullable else (column,))
         views = db.execute(
             "SELECT view_name FROM duckdb_views() "
@@ -246,7 +249,7 @@ class DuckDB:
                 (name,) in views,
                 required[name],
             )
-            for name, columns in found.items()
+            for name, columns in columns_by_table.items()
         }
 
     @contextmanager
@@ -259,7 +262,7 @@ class DuckDB:
             db.execute("SET enable_progress_bar = false")
             yield db
         except duckdb.Error as bad:
-            raise DestinationError(f"{self.path}: DuckDB refused: {one_line(bad)}") from bad
+            raise DestinationError(f"{self.path}: DuckDB refused: {first_line(bad)}") from bad
         finally:
             db.close()
 
@@ -267,7 +270,7 @@ class DuckDB:
         """A connection, waiting for another process that holds the file."""
         import duckdb
 
-        wait = Wait(self.lock_wait, self.say)
+        wait = LockWait(self.lock_wait, self.notify)
         while True:
             try:
                 db = duckdb.connect(self.path)
@@ -275,27 +278,18 @@ class DuckDB:
                 message = str(bad)
                 if not any(sign in message for sign in _HELD):
                     raise DestinationError(
-                        f"{self.path}: DuckDB cannot open it ({one_line(bad)}); "
+                        f"{self.path}: DuckDB cannot open it ({first_line(bad)}); "
                         "check the path, its rights and the free space"
                     ) from bad
                 holder = _holder(message)
-                if not wait.pause(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
+                if not wait.sleep(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
                     raise DestinationError(
                         f"{self.path}: another process holds the file ({holder}) and did not let "
                         f"go within {self.lock_wait:.0f} seconds; close it and load again"
                     ) from bad
             else:
-                wait.over()
+                wait.finish()
                 return db
-
-
-def _text(name: str) -> str:
-    return f"CAST({quoted(name)} AS VARCHAR)"
-
-
-def _empty_once(key: str, column: str) -> str:
-    wanted = f"WHERE {_text(key)} IN (SELECT unnest(CAST(? AS VARCHAR[])))"
-    return f"{wanted} GROUP BY {_text(key)} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
 
 
 def _newest_row(
@@ -303,8 +297,8 @@ def _newest_row(
 ) -> Mapping[str, Any] | None:
     if not _has_table(db, dataset, table, column):
         return None
-    found = db.sql(newest_of(_table(db, dataset, table), column, order), params=[value])
-    rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+    result = db.sql(newest_row_query(_table(db, dataset, table), column, order), params=[value])
+    rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
     return rows[0] if rows else None
 
 

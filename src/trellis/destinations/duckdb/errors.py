@@ -1,4 +1,4 @@
-"""What DuckDB says, as one sentence that names the table and the column."""
+"""Errors of DuckDB as one sentence that names the table and the column."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.refusals import null_in, type_clash
+from trellis.destinations.refusals import first_line, null_violation, type_mismatch
+from trellis.destinations.scan.relation import files_relation
 from trellis.destinations.sql.names import quoted
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import Table
@@ -15,10 +15,6 @@ from trellis.warehouses.catalog.databases import DUCKDB
 
 if TYPE_CHECKING:
     import duckdb
-
-
-def one_line(bad: Exception) -> str:
-    return str(bad).strip().partition("\n")[0]
 
 
 def refusal(
@@ -29,11 +25,11 @@ def refusal(
     paths: Sequence[str],
 ) -> TrellisError:
     """The error for rows that do not fit the table as it really is."""
-    missing = re.search(r"NOT NULL constraint failed: (.*)", one_line(bad))
+    missing = re.search(r"NOT NULL constraint failed: (.*)", first_line(bad))
     if missing:
-        return null_in(table.name, _last_name(missing[1]))
+        return null_violation(table.name, _last_name(missing[1]))
     return _misfit(db, table, real, paths) or SchemaError(
-        f"table {table.name}: the rows do not fit the table in the destination ({one_line(bad)}); "
+        f"table {table.name}: the rows do not fit the table in the destination ({first_line(bad)}); "
         "nothing was loaded"
     )
 
@@ -48,18 +44,18 @@ def _misfit(
     other = db.cursor()
     try:
         for column in table.complete_columns:
-            wanted, name = DUCKDB.type_of(column), quoted(column.name)
-            there = types.get(column.name.lower(), wanted)
-            if there != wanted and paths:
-                source = relation(paths, [column], {column.name})
-                misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {there}) IS NULL"
+            target_type, name = DUCKDB.type_of(column), quoted(column.name)
+            real_type = types.get(column.name.lower(), target_type)
+            if real_type != target_type and paths:
+                source = files_relation(paths, [column], {column.name})
+                misfit = f"{name} IS NOT NULL AND TRY_CAST({name} AS {real_type}) IS NULL"
                 query = f"SELECT {name} FROM {source} WHERE {misfit} LIMIT 1"
                 try:
-                    found = other.execute(query).fetchone()
+                    row = other.execute(query).fetchone()
                 except duckdb.Error:
                     continue
-                if found:
-                    return type_clash(table.name, column.name, there, wanted, found[0])
+                if row:
+                    return type_mismatch(table.name, column.name, real_type, target_type, row[0])
     finally:
         other.close()
     return None
@@ -72,5 +68,5 @@ def _last_name(qualified: str) -> str:
     ('id', 'q "r')
     """
     last = re.search(r'("(?:[^"]|"")*"|[^."]+)$', qualified.strip())
-    found = last[1] if last else qualified
-    return found[1:-1].replace('""', '"') if found.startswith('"') else found
+    name = last[1] if last else qualified
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

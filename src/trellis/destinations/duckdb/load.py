@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
 from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links
-from trellis.destinations.duckdb.errors import one_line, refusal
-from trellis.destinations.duckdb.links import find_changes
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.refusals import refuse_required, refuse_twins, type_clash
-from trellis.destinations.sql.keyed import Keyed
+from trellis.destinations.duckdb.errors import refusal
+from trellis.destinations.refusals import first_line, refuse_case_variants, refuse_required, type_mismatch
+from trellis.destinations.scan.identities import prepare_identity_changes
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.scan.positions import positioned_rows
+from trellis.destinations.scan.relation import column_names, files_relation
+from trellis.destinations.sql.keyed import KeyedStatements
 from trellis.destinations.sql.load import SqlLoad
-from trellis.destinations.sql.migration import Migration, emptied
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.roots import Words
+from trellis.destinations.sql.preconditions import tables_to_empty
+from trellis.destinations.sql.roots import MergeNames
 from trellis.errors import DestinationError
 from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.catalog.databases import DUCKDB
@@ -38,33 +38,35 @@ def database_of(db: duckdb.DuckDBPyConnection) -> str:
 
 
 @dataclass
-class Load(SqlLoad):
-    """`catalog` is what stands in the dataset as the transaction begins."""
+class DuckDBLoad(SqlLoad):
+    """`catalog` has the tables of the dataset as the transaction begins."""
 
     db: duckdb.DuckDBPyConnection
     path: str
     commit: Commit
     catalog: Mapping[str, CatalogTable]
-    _there: dict[str, set[str]] = field(default_factory=dict)
+    _columns_by_table: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.database = database_of(self.db)
 
     @property
-    def _known(self) -> Mapping[str, CatalogTable]:
+    def _catalog(self) -> Mapping[str, CatalogTable]:
         return self.catalog
 
     @property
-    def _words(self) -> Words:
-        return Words(self._prefix, type_of=self._type)
+    def _names(self) -> MergeNames:
+        return MergeNames(self._prefix, type_of=self._type)
 
-    def _forget(self, table: str) -> None:
+    def _remove_from_catalog(self, table: str) -> None:
         self.catalog = {name: known for name, known in self.catalog.items() if name != table}
 
     def _migrate(self) -> None:
         tables = list(self._tables())
-        refuse_twins(tables, self.catalog)
-        plan = Migration(DUCKDB, self.catalog, self._type, self._name, filled=self.commit.filled)
+        refuse_case_variants(tables, self.catalog)
+        plan = Migration(
+            DUCKDB, self.catalog, self._type, render_literal, self._name, filled=self.commit.filled
+        )
         for table in tables:
             missing = plan.missing(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"
@@ -78,15 +80,15 @@ class Load(SqlLoad):
         """Raises SchemaError for a staged value that a column of another type would hold as another one."""
         real = {name.lower(): type_ for name, type_ in self._known_columns(table).items()}
         for column in table.complete_columns if self._files(table.name) else ():
-            wanted, there = self._type(column), real.get(column.name.lower())
-            if there in (None, wanted) or column.name not in self._staged_columns(table.name):
+            target_type, real_type = self._type(column), real.get(column.name.lower())
+            if real_type in (None, target_type) or column.name not in self._staged_columns(table.name):
                 continue
             value = quoted(column.name)
-            stored = f"TRY_CAST(TRY_CAST({value} AS {there}) AS {wanted})"
+            stored = f"TRY_CAST(TRY_CAST({value} AS {real_type}) AS {target_type})"
             query = f"SELECT {value} FROM {self._staged(table.name)} WHERE {stored} IS DISTINCT FROM {value}"
-            unfit = self.db.execute(f"{query} LIMIT 1").fetchone()
-            if unfit:
-                raise type_clash(table.name, column.name, str(there), wanted, unfit[0])
+            misfit_row = self.db.execute(f"{query} LIMIT 1").fetchone()
+            if misfit_row:
+                raise type_mismatch(table.name, column.name, str(real_type), target_type, misfit_row[0])
 
     def _known_columns(self, table: Table) -> Mapping[str, str]:
         """The columns of a table as it was found, but for those that the load retypes."""
@@ -95,41 +97,41 @@ class Load(SqlLoad):
         return {n: t for n, t in known.columns.items() if n not in retyped} if known else {}
 
     def _retype(self) -> None:
-        """Raises SchemaError where columns hold what does not fit.
+        """Raises SchemaError where a value does not fit the new type of its column.
 
         DuckDB up to 1.5 does not commit a change of rows before one of a type, so tables are not empty yet.
         """
-        without_rows = emptied(self.commit)
+        without_rows = tables_to_empty(self.commit)
         for name, columns in self.commit.retyped.items():
             table, real = self.commit.schema.tables[name], self.catalog.get(name, CatalogTable(name))
             for column in columns:
-                wanted, there = self._type(table.columns[column]), real.columns.get(column)
-                if there is None or there == wanted:
+                target_type, real_type = self._type(table.columns[column]), real.columns.get(column)
+                if real_type is None or real_type == target_type:
                     continue
                 if name not in without_rows:
-                    self._refuse_misfit(table, column, there, wanted)
-                cast = f"TRY_CAST({quoted(column)} AS {wanted})"
+                    self._refuse_misfit(table, column, real_type, target_type)
+                cast = f"TRY_CAST({quoted(column)} AS {target_type})"
                 alter = f"ALTER TABLE {self._name(name)} ALTER COLUMN {quoted(column)}"
-                self._run(f"{alter} TYPE {wanted} USING {cast}", table)
+                self._run(f"{alter} TYPE {target_type} USING {cast}", table)
 
-    def _refuse_misfit(self, table: Table, column: str, there: str, wanted: str) -> None:
-        misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {wanted}) IS NULL"
+    def _refuse_misfit(self, table: Table, column: str, real_type: str, target_type: str) -> None:
+        misfit = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {target_type}) IS NULL"
         query = f"SELECT {quoted(column)} FROM {self._name(table.name)} WHERE {misfit} LIMIT 1"
-        unfit = self.db.execute(query).fetchone()
-        if unfit:
-            raise type_clash(table.name, column, there, wanted, unfit[0])
+        misfit_row = self.db.execute(query).fetchone()
+        if misfit_row:
+            raise type_mismatch(table.name, column, real_type, target_type, misfit_row[0])
 
     def _type(self, column: Column) -> str:
         return DUCKDB.type_of(column, names=self.commit.native)
 
-    def _keyed(self, load: KeyedLoad) -> None:
+    def _write_keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
-        staged = Placed.staged(self._files(table.name), table, self._place)
+        staged = positioned_rows(self._files(table.name), table, self._place)
         columns = [column.name for column in staged.columns]
-        there = [column.name for column in table.complete_columns]
+        table_columns = [column.name for column in table.complete_columns]
         relation = staged.relation(self._real_types(table, columns))
         name = self._name(table.name)
-        keyed = Keyed(load, name, relation, columns, there, staged.place, self._prefix)
+        keyed = KeyedStatements(load, name, relation, columns, table_columns, staged.position, self._prefix)
         for statement in keyed.statements(lambda query: self._count(query, table)):
             self._run(statement, table)
 
@@ -139,25 +141,27 @@ class Load(SqlLoad):
         real = {str(row[0]).lower(): str(row[1]) for row in rows}
         return {name: real[name.lower()] for name in columns}
 
-    def _link(self, links: Links) -> None:
+    def _resolve_identities(self, links: Links) -> None:
         rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
-        staged = Placed.staged(self._files(rules.name), rules, self._place)
-        linking = find_changes(self.db, self.commit, staged, self._name(mappings.name), self._prefix)
-        for statement in linking.statements():
+        staged = positioned_rows(self._files(rules.name), rules, self._place)
+        statements = prepare_identity_changes(
+            self.db, self.commit, staged, self._name(mappings.name), self._prefix
+        )
+        for statement in statements.write_statements():
             self._run(statement, mappings)
 
     def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
         if self._files(table.name):
             self._insert_from(table, self._staged(table.name), where, written)
 
-    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
         listed = ", ".join(map(quoted, self._columns(table)))
         placed = f"(SELECT {listed}, row_number() OVER () AS {self._place} FROM {self._staged(table.name)})"
-        where = f"{self._words.staged_row}.{self._place} IN ({places})"
+        where = f"{self._names.staged_row}.{self._place} IN ({places})"
         self._insert_from(table, placed, where, written)
 
     def _insert_from(self, table: Table, source: str, where: str, written: Mapping[str, str]) -> None:
-        row = self._words.staged_row
+        row = self._names.staged_row
         values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
         into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
         self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} AS {row} WHERE {where}", table)
@@ -169,26 +173,26 @@ class Load(SqlLoad):
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have; the others are NULL."""
-        there = self._staged_columns(table.name)
-        return [column.name for column in table.complete_columns if column.name in there]
+        staged_columns = self._staged_columns(table.name)
+        return [column.name for column in table.complete_columns if column.name in staged_columns]
 
     def _staged(self, table: str) -> str:
         known = self.commit.schema.tables.get(table)
         columns = known or next(t for t in self.commit.extra_tables if t.name == table)
         paths = [file.path for file in self._files(table)]
-        return relation(paths, columns.complete_columns, self._staged_columns(table))
+        return files_relation(paths, columns.complete_columns, self._staged_columns(table))
 
     def _staged_columns(self, table: str) -> set[str]:
-        if table not in self._there:
-            self._there[table] = {name for f in self._files(table) for name in pq.read_schema(f.path).names}
-        return self._there[table]
+        if table not in self._columns_by_table:
+            self._columns_by_table[table] = column_names(file.path for file in self._files(table))
+        return self._columns_by_table[table]
 
     def _name(self, table: str) -> str:
         return table_name(self.database, self.commit.dataset, table)
 
     def _count(self, query: str, table: Table) -> int:
-        found = self.db.execute(query).fetchone()
-        return int(found[0]) if found else 0
+        row = self.db.execute(query).fetchone()
+        return int(row[0]) if row else 0
 
     def _run(
         self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
@@ -203,5 +207,5 @@ class Load(SqlLoad):
             raise refusal(self.db, bad, table, real.columns if real else {}, paths) from bad
         except duckdb.Error as bad:
             raise DestinationError(
-                f"{self.path}: DuckDB refused table {table.name}: {one_line(bad)}; nothing was loaded"
+                f"{self.path}: DuckDB refused table {table.name}: {first_line(bad)}; nothing was loaded"
             ) from bad

@@ -1,9 +1,9 @@
-"""Rows of Parquet files, taken out or let in: DuckDB says which, Arrow copies the others."""
+"""Rows of Parquet files, deleted or inserted: DuckDB finds them, Arrow copies the others."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.duckdb.errors import one_line
-from trellis.destinations.duckdb.scan import newest_of, relation
 from trellis.destinations.parquet.files import Mask, write_changed, write_filtered
-from trellis.destinations.parquet.manifest import LiveFile
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.parquet.manifest import LiveFile, LiveTable
+from trellis.destinations.refusals import first_line
+from trellis.destinations.scan.positions import PositionedFiles
+from trellis.destinations.scan.relation import files_relation
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 from trellis.engine.staging.stage import GROUP_ROWS, StagedFile, folder_name
 from trellis.errors import DestinationError
-from trellis.schema.model import NOTHING, Column
+from trellis.schema.model import NOTHING, Column, Table
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,18 +29,18 @@ MEMORY = "2GB"
 
 
 @dataclass(frozen=True)
-class Merged:
+class RewrittenTable:
     """A table after the merge: the files that stay as they are, and new ones outside of the tables."""
 
     kept: tuple[LiveFile, ...]
-    made: tuple[str, ...]
+    added: tuple[str, ...]
 
 
 @dataclass
-class Sieve:
+class CopyOnWriteRewriter:
     """`root` is the folder that live files are in, `scratch` one for new files.
 
-    `place` is what queries of places call their one column.
+    `place` is the one column of queries of positions.
     """
 
     db: duckdb.DuckDBPyConnection
@@ -47,46 +48,46 @@ class Sieve:
     scratch: str
     place: str
 
-    def without(self, table: str, files: Sequence[LiveFile], leaving: str) -> Merged:
-        """The files of a table without the rows that a query of places, from 1, names."""
-        kept, made = [], []
-        for file, hit in zip(files, self._masks(leaving, [f.rows for f in files]), strict=True):
+    def remove_rows(self, table: str, files: Sequence[LiveFile], positions_to_delete: str) -> RewrittenTable:
+        """The files of a table without the rows at the positions, from 1, that a query gives."""
+        kept, added = [], []
+        for file, hit in zip(files, self._masks(positions_to_delete, [f.rows for f in files]), strict=True):
             if not hit.any():
                 kept.append(file)
             elif not hit.all():
-                made.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
-        return Merged(tuple(kept), tuple(made))
+                added.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
+        return RewrittenTable(tuple(kept), tuple(added))
 
-    def changed(
+    def update_rows(
         self, table: str, files: Sequence[LiveFile], places: str, written: Mapping[str, pa.Scalar]
-    ) -> Merged:
-        """The files of a table with values in the rows that a query of places, from 1, names."""
-        kept, made = [], []
+    ) -> RewrittenTable:
+        """The files of a table with values in the rows at the positions, from 1, that a query gives."""
+        kept, added = [], []
         for file, hit in zip(files, self._masks(places, [f.rows for f in files]), strict=True):
             if hit.any():
-                made.append(self._target(table))
-                write_changed(os.path.join(self.root, file.path), hit, made[-1], written)
+                added.append(self._target(table))
+                write_changed(os.path.join(self.root, file.path), hit, added[-1], written)
             else:
                 kept.append(file)
-        return Merged(tuple(kept), tuple(made))
+        return RewrittenTable(tuple(kept), tuple(added))
 
-    def of(
+    def select_rows(
         self,
         table: str,
         files: Sequence[StagedFile],
-        coming: str,
+        positions_to_insert: str,
         written: Mapping[str, pa.Scalar] = NOTHING,
     ) -> tuple[str, ...]:
-        """Files with the staged rows that a query of places, from 1, names, with values in some columns."""
-        made = []
-        for source, hit in zip(files, self._masks(coming, [f.rows for f in files]), strict=True):
+        """Files with the staged rows at the positions, from 1, of a query, with values in some columns."""
+        paths = []
+        for source, hit in zip(files, self._masks(positions_to_insert, [f.rows for f in files]), strict=True):
             if hit.all() and not written:
-                made.append(source.path)
+                paths.append(source.path)
             elif hit.any():
-                made.append(self._filtered(table, source.path, hit, written))
-        return tuple(made)
+                paths.append(self._filtered(table, source.path, hit, written))
+        return tuple(paths)
 
-    def written(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
+    def write_query_rows(self, table: str, queries: Sequence[str], schema: pa.Schema) -> tuple[str, ...]:
         """A file of the rows of queries, if there are any."""
         target, rows = self._target(table), 0
         with pq.ParquetWriter(target, schema) as writer:
@@ -98,9 +99,9 @@ class Sieve:
             os.unlink(target)
         return (target,) if rows else ()
 
-    def count(self, query: str) -> int:
-        found = self.db.execute(query).fetchone()
-        return int(found[0]) if found else 0
+    def query_count(self, query: str) -> int:
+        row = self.db.execute(query).fetchone()
+        return int(row[0]) if row else 0
 
     def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
         """For each of some files one after the other: which of its rows a query of places names."""
@@ -129,36 +130,43 @@ class Sieve:
         return os.path.join(folder, f"{len(os.listdir(folder)):06d}.parquet")
 
 
+def positioned_live_rows(
+    root: str, live: LiveTable, columns: Iterable[str], table: Table, position: str
+) -> PositionedFiles:
+    """A table with these columns; the files know the types of those that the schema does not know."""
+    declared = {column.name: column for column in table.complete_columns}
+    selected = [declared.get(name) or Column(name) for name in columns]
+    paths = [os.path.join(root, file.path) for file in live.files]
+    return PositionedFiles(paths, [file.rows for file in live.files], selected, live.columns, position)
+
+
 def count_by(paths: Sequence[str], columns: Sequence[str], example: str) -> list[tuple[Any, ...]]:
     """Rows of files per values of columns, and the least text in another one. Raises FileNotFoundError."""
     import duckdb
 
-    by, least = ", ".join(map(quoted, columns)), f"min(CAST({quoted(example)} AS VARCHAR))"
     needed = dict.fromkeys((*columns, example))
-    source = relation(paths, map(Column, needed), needed)
+    source = files_relation(paths, map(Column, needed), needed)
     try:
         with duckdb.connect(":memory:") as db:
-            return db.execute(f"SELECT {by}, count(*), {least} FROM {source} GROUP BY {by}").fetchall()
+            return db.execute(count_by_query(source, columns, example)).fetchall()
     except duckdb.IOException as bad:
-        raise FileNotFoundError(one_line(bad)) from bad
+        raise FileNotFoundError(first_line(bad)) from bad
 
 
 def empty_cells(paths: Sequence[str], key: str, column: str, values: Sequence[str]) -> set[str]:
-    """Those of the values, as text, under which one row of files stands, without a value in a column.
+    """Those of the values, as text, that one row of files has as its key, without a value in a column.
 
     Raises FileNotFoundError.
     """
     import duckdb
 
-    source = relation(paths, map(Column, (key, column)), (key, column))
-    text = f"CAST({quoted(key)} AS VARCHAR)"
-    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
-    query = f"SELECT {text} FROM {source} WHERE {text} IN (SELECT unnest(?)) {once}"
+    source = files_relation(paths, map(Column, (key, column)), (key, column))
+    query = empty_cells_query(source, key, column)
     try:
         with duckdb.connect(":memory:") as db:
-            return {str(found) for (found,) in db.execute(query, [list(values)]).fetchall()}
+            return {str(text) for (text,) in db.execute(query, [list(values)]).fetchall()}
     except duckdb.IOException as bad:
-        raise FileNotFoundError(one_line(bad)) from bad
+        raise FileNotFoundError(first_line(bad)) from bad
 
 
 def newest_row(
@@ -167,18 +175,18 @@ def newest_row(
     """The last row by the columns of `order` of those with a text in a column. Raises FileNotFoundError."""
     import duckdb
 
-    query = newest_of(relation(paths, map(Column, columns), columns), column, order)
+    query = newest_row_query(files_relation(paths, map(Column, columns), columns), column, order)
     try:
         with duckdb.connect(":memory:") as db:
             db.execute("SET TimeZone = 'UTC'")
-            found: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
-            return found[0] if found else None
+            rows: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
+            return rows[0] if rows else None
     except duckdb.IOException as bad:
-        raise FileNotFoundError(one_line(bad)) from bad
+        raise FileNotFoundError(first_line(bad)) from bad
 
 
 @contextmanager
-def sieve(root: str, scratch: str, place: str) -> Iterator[Sieve]:
+def open_rewriter(root: str, scratch: str, place: str) -> Iterator[CopyOnWriteRewriter]:
     """With a DuckDB of its own, which spills into the scratch folder. Raises DestinationError."""
     import duckdb
 
@@ -189,6 +197,6 @@ def sieve(root: str, scratch: str, place: str) -> Iterator[Sieve]:
             db.execute("SET enable_progress_bar = false")
             db.execute(f"SET memory_limit = '{MEMORY}'")
             db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
-            yield Sieve(db, root, scratch, place)
+            yield CopyOnWriteRewriter(db, root, scratch, place)
     except duckdb.Error as bad:
-        raise DestinationError(f"{root}: DuckDB could not merge ({one_line(bad)})") from bad
+        raise DestinationError(f"{root}: DuckDB could not merge ({first_line(bad)})") from bad

@@ -17,28 +17,30 @@ from trellis.destinations.base import (
     Abilities,
     CatalogTable,
     Commit,
+    CommitConflict,
     Filled,
-    Moved,
     Parallel,
     one_by_one,
 )
+from trellis.destinations.folder import explain_os_errors, make_folder, move_file, sync_to_disk
 from trellis.destinations.parquet.copy_on_write import count_by, empty_cells, newest_row
-from trellis.destinations.parquet.files import batches_of, read_rows
-from trellis.destinations.parquet.folder import keep_for_good, make_folder, move_file, plainly
-from trellis.destinations.parquet.intent import Intents, alone
+from trellis.destinations.parquet.files import read_batches, read_rows
+from trellis.destinations.parquet.intent import Intents, exclusive_lock
 from trellis.destinations.parquet.load import (
-    OURS,
+    TRELLIS_FOLDER,
     Draft,
-    Load,
+    ParquetLoad,
     catalog_of,
-    columns_after,
     folder_of,
     is_of_load,
+    merged_columns,
 )
 from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
 from trellis.destinations.parquet.types import type_name
-from trellis.destinations.refusals import no_table, refuse_twins
-from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
+from trellis.destinations.refusals import refuse_case_variants, unknown_table
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.sql.migration import Migration
+from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -51,14 +53,14 @@ if TYPE_CHECKING:
 
 LOCK_WAIT = 600.0
 ATTEMPTS = 20
-PATIENCE = 3
+UNLOCKED_ATTEMPTS = 3
 """How often a load is prepared while others may commit; after that they wait for it."""
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Place:
+class DatasetFiles:
     """Where the parts of one dataset are."""
 
     prefix: str
@@ -81,22 +83,22 @@ class Parquet:
         return make_folder(os.path.join(self._staging, folder_name(load_id)))
 
     def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
-        if name not in self._place(dataset).manifests.newest().schemas:
+        if name not in self._dataset_files(dataset).manifests.newest().schemas:
             return None
         rows = [row for row in self.history(dataset, journal) if row["schema_name"] == name]
         return str(rows[-1]["schema"]) if rows else None
 
     def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
-        place = self._place(dataset)
-        if not _has_load(place.manifests.newest(), load_id, journal):
+        dataset_files = self._dataset_files(dataset)
+        if not _has_load(dataset_files.manifests.newest(), load_id, journal):
             return False
-        if place.intents.exists(load_id):
-            with plainly(self.path), alone(place.lock, self.lock_wait):
-                place.intents.settle(load_id, place.manifests.newest())
+        if dataset_files.intents.exists(load_id):
+            with explain_os_errors(self.path), exclusive_lock(dataset_files.lock, self.lock_wait):
+                dataset_files.intents.clean_up(load_id, dataset_files.manifests.newest())
         return True
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
-        return catalog_of(self._place(dataset).manifests.newest())
+        return catalog_of(self._dataset_files(dataset).manifests.newest())
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
         return type_name(column)
@@ -109,38 +111,43 @@ class Parquet:
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
         filled: Filled = NOT_FILLED,
     ) -> list[str]:
-        manifest = self._place(dataset).manifests.newest()
-        refuse_twins(schema.tables.values(), catalog_of(manifest))
+        manifest = self._dataset_files(dataset).manifests.newest()
+        refuse_case_variants(schema.tables.values(), catalog_of(manifest))
         for table in schema.tables.values():
             if table.name in manifest.tables:
-                columns_after(table, manifest.tables[table.name], retyped.get(table.name, ()))
-        plan = Migration(DUCKDB, catalog_of(manifest), type_name, retyped=retyped, filled=filled)
+                merged_columns(table, manifest.tables[table.name], retyped.get(table.name, ()))
+        plan = Migration(
+            DUCKDB, catalog_of(manifest), type_name, render_literal, retyped=retyped, filled=filled
+        )
         return plan.statements(schema.tables.values())
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
-        place = self._place(commit.dataset)
-        with plainly(self.path):
-            self._refuse_mixture(commit)
+        dataset_files = self._dataset_files(commit.dataset)
+        with explain_os_errors(self.path):
+            self._check_dataset_name(commit)
             for attempt in range(ATTEMPTS):
                 with ExitStack() as held:
-                    if attempt >= PATIENCE:
-                        held.enter_context(alone(place.lock, self.lock_wait))
-                    base = place.manifests.newest()
+                    if attempt >= UNLOCKED_ATTEMPTS:
+                        held.enter_context(exclusive_lock(dataset_files.lock, self.lock_wait))
+                    base = dataset_files.manifests.newest()
                     if _has_load(base, commit.load_id, commit.journal):
                         return
                     if base.schemas.get(commit.schema.name) != commit.base_hash:
-                        raise Moved
-                    if has_moved(commit, catalog_of(base)):
-                        raise Moved
-                    refuse_other_run(commit, partial(self._newest_in, base))
-                    draft = self._draft(place, base, commit)
+                        raise CommitConflict
+                    if catalog_has_changed(commit, catalog_of(base)):
+                        raise CommitConflict
+                    check_run_state(commit, partial(self._newest_in, base))
+                    draft = self._draft(dataset_files, base, commit)
                     if draft is None:
                         continue
-                    if attempt < PATIENCE:
-                        held.enter_context(alone(place.lock, self.lock_wait))
-                    if self._publish(place, base, commit, draft):
+                    if attempt < UNLOCKED_ATTEMPTS:
+                        held.enter_context(exclusive_lock(dataset_files.lock, self.lock_wait))
+                    if self._publish(dataset_files, base, commit, draft):
                         return
-        raise DestinationError(f"{self.path}: {ATTEMPTS} other loads were faster than this one; load again")
+        raise DestinationError(
+            f"{self.path}: commit conflict: gave up after {ATTEMPTS} attempts, as other loads kept "
+            "committing first; nothing was loaded, load again"
+        )
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
@@ -164,10 +171,10 @@ class Parquet:
         return self._read(dataset, rows)
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
-        live = self._live(self._place(dataset).manifests.newest(), table)
+        live = self._live(self._dataset_files(dataset).manifests.newest(), table)
         try:
             for file in live.files:
-                yield from batches_of(os.path.join(self.path, file.path))
+                yield from read_batches(os.path.join(self.path, file.path))
         except FileNotFoundError as bad:
             raise DestinationError(
                 f"{self.path}: a load took a file away meanwhile ({bad}); read again"
@@ -193,7 +200,9 @@ class Parquet:
         return self._read(dataset, cells)
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
-        return {name: table.rows for name, table in self._place(dataset).manifests.newest().tables.items()}
+        return {
+            name: table.rows for name, table in self._dataset_files(dataset).manifests.newest().tables.items()
+        }
 
     def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
         if journal.versions not in self.catalog(dataset):
@@ -203,28 +212,28 @@ class Parquet:
 
     def _live(self, manifest: Manifest, table: str) -> LiveTable:
         if table not in manifest.tables:
-            raise no_table(self.path, table, manifest.tables)
+            raise unknown_table(self.path, table, manifest.tables)
         return manifest.tables[table]
 
     @property
     def _staging(self) -> str:
-        return os.path.join(self.path, OURS, "staging")
+        return os.path.join(self.path, TRELLIS_FOLDER, "staging")
 
-    def _place(self, dataset: str) -> Place:
+    def _dataset_files(self, dataset: str) -> DatasetFiles:
         if os.path.lexists(self.path) and not os.path.isdir(self.path):
             raise DestinationError(f"{self.path}: it is a file, not a folder; name a folder for the tables")
         prefix = f"{folder_of(dataset)}/" if dataset else ""
-        ours = os.path.join(self.path, prefix, OURS)
-        return Place(
+        folder = os.path.join(self.path, prefix, TRELLIS_FOLDER)
+        return DatasetFiles(
             prefix,
-            os.path.join(ours, "lock"),
-            Manifests(os.path.join(ours, "manifests")),
-            Intents(os.path.join(ours, "intents"), self.path, self._staging),
+            os.path.join(folder, "lock"),
+            Manifests(os.path.join(folder, "manifests")),
+            Intents(os.path.join(folder, "intents"), self.path, self._staging),
         )
 
-    def _read(self, dataset: str, read: Callable[[Manifest], Found]) -> Found:
+    def _read(self, dataset: str, read: Callable[[Manifest], T]) -> T:
         """Read files of the newest manifest; if a load removes some meanwhile, those of the next."""
-        manifests = self._place(dataset).manifests
+        manifests = self._dataset_files(dataset).manifests
         while True:
             manifest = manifests.newest()
             try:
@@ -235,63 +244,63 @@ class Parquet:
                         f"{self.path}: a file of table data is missing ({bad}); restore it from a backup"
                     ) from bad
 
-    def _draft(self, place: Place, base: Manifest, commit: Commit) -> Draft | None:
+    def _draft(self, dataset_files: DatasetFiles, base: Manifest, commit: Commit) -> Draft | None:
         """The tables after this load, or None if another load removed files under it."""
         scratch = self._scratch(commit)
         shutil.rmtree(scratch, ignore_errors=True)
         try:
             make_folder(scratch)
-            return Load(self.path, place.prefix, commit, base, scratch).draft()
+            return ParquetLoad(self.path, dataset_files.prefix, commit, base, scratch).draft_tables()
         except (OSError, DestinationError):
-            if place.manifests.number() != base.number:
+            if dataset_files.manifests.number() != base.number:
                 return None
             raise
 
-    def _publish(self, place: Place, base: Manifest, commit: Commit, draft: Draft) -> bool:
+    def _publish(self, dataset_files: DatasetFiles, base: Manifest, commit: Commit, draft: Draft) -> bool:
         """Move the files in and add the manifest; False if another load was faster. The lock is held."""
-        if place.manifests.number() != base.number:
+        if dataset_files.manifests.number() != base.number:
             return False
         schemas = {**base.schemas, commit.schema.name: str(commit.schema.stored_hash)}
         after = Manifest(base.number + 1, commit.load_id, schemas, draft.tables)
         scratch = self._scratch(commit)
-        place.intents.settle_all(commit.load_id, base)
-        place.intents.write(commit.load_id, base.paths ^ after.paths, scratch)
+        dataset_files.intents.clean_up_dead_loads(commit.load_id, base)
+        dataset_files.intents.write(commit.load_id, base.paths ^ after.paths, scratch)
         moved: list[tuple[str, str]] = []
         added = False
         try:
             for source, target in draft.moves:
                 moved.append((source, os.path.join(self.path, target)))
                 move_file(*moved[-1])
-                keep_for_good(moved[-1][1])
+                sync_to_disk(moved[-1][1])
             for source, target in draft.links:
                 os.makedirs(os.path.dirname(os.path.join(self.path, target)), exist_ok=True)
                 os.link(os.path.join(self.path, source), os.path.join(self.path, target))
             for folder in {os.path.dirname(path) for path in after.paths - base.paths}:
-                keep_for_good(os.path.join(self.path, folder))
-                keep_for_good(os.path.dirname(os.path.join(self.path, folder)))
-            added = place.manifests.add(after, scratch)
+                sync_to_disk(os.path.join(self.path, folder))
+                sync_to_disk(os.path.dirname(os.path.join(self.path, folder)))
+            added = dataset_files.manifests.add(after, scratch)
         finally:
-            if added or place.manifests.newest() == after:
+            if added or dataset_files.manifests.newest() == after:
                 with suppress(OSError):
-                    place.intents.settle(commit.load_id, after)
-                    place.manifests.prune()
+                    dataset_files.intents.clean_up(commit.load_id, after)
+                    dataset_files.manifests.prune()
             else:
                 for source, target in moved:
                     with suppress(FileNotFoundError):
                         move_file(target, source)
-                place.intents.settle(commit.load_id, place.manifests.newest())
+                dataset_files.intents.clean_up(commit.load_id, dataset_files.manifests.newest())
         return added
 
     def _scratch(self, commit: Commit) -> str:
         return os.path.join(self._staging, folder_name(commit.load_id), "_commit")
 
-    def _refuse_mixture(self, commit: Commit) -> None:
+    def _check_dataset_name(self, commit: Commit) -> None:
         """A table folder and a dataset folder cannot be one."""
         name = commit.dataset
-        if name and any(t == name for t in self._place("").manifests.newest().tables):
+        if name and any(t == name for t in self._dataset_files("").manifests.newest().tables):
             raise DestinationError(f"{self.path}: {name} is a table there; give the dataset another name")
         for table in () if name else commit.schema.tables:
-            if os.path.isdir(os.path.join(self.path, folder_of(table), OURS)):
+            if os.path.isdir(os.path.join(self.path, folder_of(table), TRELLIS_FOLDER)):
                 raise DestinationError(f"{self.path}: {table} is a dataset there; rename the table")
 
 

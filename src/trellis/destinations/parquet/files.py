@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trellis.destinations.parquet.types import name_of
-from trellis.destinations.refusals import null_in
+from trellis.destinations.refusals import null_violation
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.schema.model import NOTHING, Table
@@ -39,7 +39,7 @@ class Footer:
         """Raises ContractError where a required column has no value."""
         for column in table.complete_columns:
             if column.required and self._null_count(column.name):
-                raise null_in(table.name, column.name)
+                raise null_violation(table.name, column.name)
 
     def _null_count(self, name: str) -> int:
         if name in self.nulls or name not in self.types:
@@ -48,7 +48,7 @@ class Footer:
             return sum(_count_nulls(file, group, name) for group in range(file.num_row_groups))
 
 
-def footer(path: str) -> Footer:
+def read_footer(path: str) -> Footer:
     with pq.ParquetFile(path) as file:
         metadata, schema = file.metadata, file.schema_arrow
         flat = [field.name for field in schema if not pa.types.is_nested(field.type)]
@@ -63,10 +63,6 @@ def footer(path: str) -> Footer:
                 nulls[name] += chunk.statistics.null_count if known else _count_nulls(file, group, name)
         types = {field.name: name_of(field.type) for field in schema}
         return Footer(path, metadata.num_rows, types, nulls)
-
-
-def columns_of(path: str) -> list[str]:
-    return list(pq.read_schema(path).names)
 
 
 def write_filtered(source: str, kept: Mask, target: str, written: Mapping[str, pa.Scalar] = NOTHING) -> None:
@@ -113,11 +109,11 @@ def _with_values(batch: pa.RecordBatch, written: Mapping[str, pa.Scalar], where:
 
 def write_records(table: Table, records: Sequence[Mapping[str, Any]], target: str) -> None:
     """Write a few rows; columns that a row lacks are NULL."""
-    made = pa.Table.from_pylist([dict(row) for row in records], schema=arrow_schema(table))
-    _write(made, target)
+    rows = pa.Table.from_pylist([dict(row) for row in records], schema=arrow_schema(table))
+    _write(rows, target)
 
 
-def schema_of(columns: Iterable[str], known: Iterable[str], table: Table) -> pa.Schema:
+def arrow_schema_of(columns: Iterable[str], known: Iterable[str], table: Table) -> pa.Schema:
     """These columns of a table. Those that only other files know take their type from those."""
     types: dict[str, pa.DataType] = {}
     for path in known:
@@ -145,15 +141,15 @@ def read_rows(paths: Sequence[str], columns: Iterable[str], limit: int | None = 
     return rows[:limit]
 
 
-def batches_of(path: str) -> Iterator[pa.RecordBatch]:
+def read_batches(path: str) -> Iterator[pa.RecordBatch]:
     """The rows of a file, with the types that it has."""
     with pq.ParquetFile(path) as file:
         yield from file.iter_batches(batch_size=GROUP_ROWS)
 
 
-def _write(made: pa.Table, target: str) -> None:
+def _write(rows: pa.Table, target: str) -> None:
     Path(target).parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(made, target)
+    pq.write_table(rows, target)
 
 
 def _count_nulls(file: pq.ParquetFile, group: int, name: str) -> int:

@@ -1,7 +1,7 @@
-"""A note of the files a commit adds and removes, written before it touches them.
+"""A list of the files that a commit adds and removes, written before it touches them.
 
-Whoever finds the note of a load that was killed puts the folder right: of the files in the note, those
-stay that are in the newest manifest. No other file is ever removed.
+The next load cleans up after a load that was killed: of the listed files it removes those that are not in the
+newest manifest. No other file is ever removed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trellis.destinations.parquet.folder import keep_for_good, remove_file, write_for_good
+from trellis.destinations.folder import remove_file, sync_to_disk, write_durably
 from trellis.destinations.parquet.manifest import Manifest
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
@@ -34,23 +34,23 @@ class Intents:
     def write(self, load_id: str, paths: Iterable[str], scratch: str) -> None:
         os.makedirs(self.folder, exist_ok=True)
         written = os.path.join(scratch, "intent.json")
-        write_for_good(written, json.dumps(sorted(paths)).encode())
+        write_durably(written, json.dumps(sorted(paths)).encode())
         os.replace(written, self._note(load_id))
-        keep_for_good(self.folder)
+        sync_to_disk(self.folder)
 
-    def settle(self, load_id: str, newest: Manifest) -> None:
-        """Put right what this load left behind, if anything."""
-        self._settle(self._note(load_id), newest)
+    def clean_up(self, load_id: str, newest: Manifest) -> None:
+        """Clean up after this load."""
+        self._clean_up(self._note(load_id), newest)
 
-    def settle_all(self, load_id: str, newest: Manifest) -> None:
-        """Put right what this load and those that are no longer at work left behind."""
-        mine = self._note(load_id)
+    def clean_up_dead_loads(self, load_id: str, newest: Manifest) -> None:
+        """Clean up after this load and those that were killed."""
+        current = self._note(load_id)
         for note in Path(self.folder).glob(f"*{_SUFFIX}"):
             at_work = os.path.isdir(os.path.join(self.staging, note.name.removesuffix(_SUFFIX)))
-            if note == mine or not at_work:
-                self._settle(note, newest)
+            if note == current or not at_work:
+                self._clean_up(note, newest)
 
-    def _settle(self, note: Path, newest: Manifest) -> None:
+    def _clean_up(self, note: Path, newest: Manifest) -> None:
         try:
             paths = json.loads(note.read_text())
         except FileNotFoundError:
@@ -69,7 +69,7 @@ class Intents:
 
 
 @contextmanager
-def alone(path: str, wait: float) -> Iterator[None]:
+def exclusive_lock(path: str, wait: float) -> Iterator[None]:
     """Hold a lock file: the loads of one machine touch the files one after the other."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

@@ -1,4 +1,4 @@
-"""What one load makes of the tables: the new list of files, and which files have to move for it."""
+"""The tables after a load: the new list of files, and the files to move for it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, Commit
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.duckdb.scan import literal
-from trellis.destinations.parquet.copy_on_write import Merged, sieve
-from trellis.destinations.parquet.files import columns_of, footer, schema_of, write_empty, write_records
-from trellis.destinations.parquet.links import LinkMerge
+from trellis.destinations.parquet.copy_on_write import RewrittenTable, open_rewriter, positioned_live_rows
+from trellis.destinations.parquet.files import arrow_schema_of, read_footer, write_empty, write_records
+from trellis.destinations.parquet.identities import IdentityMerge
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable, Manifest
-from trellis.destinations.parquet.merge import KeyedMerge, Merge
+from trellis.destinations.parquet.merge import KeyedMerge, TableTreeMerge
 from trellis.destinations.parquet.rewrite import rewrite
 from trellis.destinations.parquet.types import type_name
-from trellis.destinations.refusals import refuse_required, refuse_twin_columns, refuse_twins, type_clash
-from trellis.destinations.sql.migration import emptied
+from trellis.destinations.refusals import (
+    refuse_case_variant_columns,
+    refuse_case_variants,
+    refuse_required,
+    type_mismatch,
+)
+from trellis.destinations.scan.relation import column_names
+from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix, quoted
+from trellis.destinations.sql.preconditions import tables_to_empty
 from trellis.engine.staging.stage import folder_name
 from trellis.schema.model import Column, Table
 from trellis.warehouses.catalog.lakes import PARQUET
@@ -27,8 +32,8 @@ from trellis.warehouses.catalog.lakes import PARQUET
 if TYPE_CHECKING:
     import pyarrow as pa
 
-OURS = "_trellis"
-RUN = "run"
+TRELLIS_FOLDER = "_trellis"
+RUN_FOLDER = "run"
 
 
 def folder_of(name: str) -> str:
@@ -37,7 +42,7 @@ def folder_of(name: str) -> str:
     >>> folder_of("orders"), folder_of("_trellis")
     ('orders', '%5Ftrellis')
     """
-    return "%5Ftrellis" if name == OURS else folder_name(name)
+    return "%5Ftrellis" if name == TRELLIS_FOLDER else folder_name(name)
 
 
 def is_of_load(path: str, load_id: str) -> bool:
@@ -52,16 +57,16 @@ def catalog_of(manifest: Manifest) -> dict[str, CatalogTable]:
     }
 
 
-def columns_after(table: Table, known: LiveTable, retyped: Collection[str] = ()) -> dict[str, str]:
+def merged_columns(table: Table, known: LiveTable, retyped: Collection[str] = ()) -> dict[str, str]:
     """The columns of a table with those of the schema.
 
     Raises SchemaError where files have another type, unless the column is to be retyped.
     """
-    refuse_twin_columns(table, known.columns)
+    refuse_case_variant_columns(table, known.columns)
     for column in table.complete_columns:
         real = known.columns.get(column.name, type_name(column))
         if real != type_name(column) and column.name not in retyped:
-            raise type_clash(table.name, column.name, real, type_name(column))
+            raise type_mismatch(table.name, column.name, real, type_name(column))
     return {**known.columns, **{c.name: type_name(c) for c in table.complete_columns}}
 
 
@@ -75,7 +80,7 @@ class Draft:
 
 
 @dataclass
-class Load:
+class ParquetLoad:
     """A commit on top of a manifest. `prefix`: the path of the dataset; `scratch`: for new files."""
 
     root: str
@@ -84,36 +89,40 @@ class Load:
     base: Manifest
     scratch: str
 
-    def draft(self) -> Draft:
+    def draft_tables(self) -> Draft:
         commit = self.commit
         known = (*commit.schema.tables.values(), *commit.extra_tables)
         tables = {t.name: t for t in known if t.complete_columns}
-        self.start = self._start()
-        refuse_twins(tables.values(), self.start)
+        self.tables_before = self._tables_before()
+        refuse_case_variants(tables.values(), self.tables_before)
         self.columns = {
-            name: columns_after(table, self._live(name), commit.retyped.get(name, ()))
+            name: merged_columns(table, self._live(name), commit.retyped.get(name, ()))
             for name, table in tables.items()
         }
-        stored = (table.columns for table in self.start.values())
+        stored = (table.columns for table in self.tables_before.values())
         declared = (table.columns for table in tables.values())
         self.alias_prefix = alias_prefix(name for columns in (*stored, *declared) for name in columns)
-        self.rewritten = self._rewritten(tables)
-        outcome = self._outcome(tables)
-        self.made = Draft(dict(self.start))
-        others = [name for name in commit.reset.empty if name in self.start and name not in tables]
+        self.rewritten = self._rewrite_tables(tables)
+        rewritten_tables = self._merge_tables(tables)
+        self.result = Draft(dict(self.tables_before))
+        others = [name for name in commit.reset.empty if name in self.tables_before and name not in tables]
         for name in others:
-            self.made.tables[name] = self._table(Table(name), self._live(name).columns, Merged((), ()))
+            self.result.tables[name] = self._live_table(
+                Table(name), self._live(name).columns, RewrittenTable((), ())
+            )
         for name, table in tables.items():
-            merged = outcome.get(name) or Merged(self._now(name).files, self._staged(name))
+            merged = rewritten_tables.get(name) or RewrittenTable(
+                self._table_before(name).files, self._staged(name)
+            )
             self._refuse_rows_without(table, merged)
-            self.made.tables[name] = self._table(table, self.columns[name], merged)
-        return self.made
+            self.result.tables[name] = self._live_table(table, self.columns[name], merged)
+        return self.result
 
-    def _start(self) -> dict[str, LiveTable]:
+    def _tables_before(self) -> dict[str, LiveTable]:
         """The tables as the load finds them, without what it takes away before it brings anything."""
         reset = self.commit.reset
         tables = {name: table for name, table in self.base.tables.items() if name not in reset.drop}
-        without_rows = [name for name in emptied(self.commit) if name in tables]
+        without_rows = [name for name in tables_to_empty(self.commit) if name in tables]
         tables.update({name: replace(tables[name], files=()) for name in without_rows})
         versions = tables.get(self.commit.journal.versions)
         if reset.versions and versions:
@@ -125,20 +134,21 @@ class Load:
         name, scratch = self.commit.journal.versions, os.path.join(self.scratch, "reset")
         table = self.commit.schema.tables.get(name) or Table(name)
         prefix = alias_prefix(live.columns)
-        rows = Placed.live(self.root, live, live.columns, table, f"{prefix}place")
-        of_schema = f"{quoted('schema_name')} = {literal(self.commit.schema.name)}"
-        with sieve(self.root, scratch, rows.place) as found:
+        rows = positioned_live_rows(self.root, live, live.columns, table, f"{prefix}place")
+        of_schema = f"{quoted('schema_name')} = {string_literal(self.commit.schema.name)}"
+        with open_rewriter(self.root, scratch, rows.position) as rewriter:
             source = f"{rows.relation()} AS {prefix}rows WHERE {prefix}rows.{of_schema}"
-            stays = found.without(name, live.files, f"SELECT {prefix}rows.{rows.place} FROM {source}")
-        made = [
-            LiveFile(os.path.abspath(path), footer(path).rows, len(columns_of(path))) for path in stays.made
-        ]
-        return replace(live, files=(*stays.kept, *made))
+            remaining = rewriter.remove_rows(
+                name, live.files, f"SELECT {prefix}rows.{rows.position} FROM {source}"
+            )
+        footers = [read_footer(path) for path in remaining.added]
+        added = [LiveFile(os.path.abspath(file.path), file.rows, len(file.types)) for file in footers]
+        return replace(live, files=(*remaining.kept, *added))
 
-    def _rewritten(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
+    def _rewrite_tables(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
         """Tables with columns that get another type, or values in rows that are there: their files anew."""
-        found: dict[str, LiveTable] = {}
-        names = {*self.commit.retyped, *self.commit.filled} - {*emptied(self.commit)}
+        rewritten: dict[str, LiveTable] = {}
+        names = {*self.commit.retyped, *self.commit.filled} - {*tables_to_empty(self.commit)}
         for name in names & tables.keys():
             table, live, after = tables[name], self._live(name), self.columns[name]
             retyped = self.commit.retyped.get(name, ())
@@ -146,86 +156,90 @@ class Load:
             filled = {c: v for c, v in self.commit.filled.get(name, {}).items() if c not in live.columns}
             if changed or (filled and live.files):
                 of_file = [table.columns[c] for c in changed]
-                files = [self._anew(table, file, of_file, filled) for file in live.files]
+                files = [self._rewrite_file(table, file, of_file, filled) for file in live.files]
                 added = {c: after[c] for c in filled}
-                found[name] = LiveTable({**live.columns, **changed, **added}, tuple(files))
-        return found
+                rewritten[name] = LiveTable({**live.columns, **changed, **added}, tuple(files))
+        return rewritten
 
-    def _anew(
+    def _rewrite_file(
         self, table: Table, file: LiveFile, retyped: Sequence[Column], filled: Mapping[str, pa.Scalar]
     ) -> LiveFile:
         """The file itself where nothing of it changes, else one outside of the tables."""
         path = os.path.join(self.root, file.path)
-        there = {*columns_of(path)}
-        changed = [column for column in retyped if column.name in there]
+        present = column_names([path])
+        changed = [column for column in retyped if column.name in present]
         if not changed and not filled:
             return file
         target = os.path.abspath(os.path.join(self.scratch, "rewritten", file.path))
         rewrite(path, table, changed, filled, target)
         return replace(file, path=target, columns=file.columns + len(filled))
 
-    def _outcome(self, tables: Mapping[str, Table]) -> dict[str, Merged]:
-        """What stays and what comes in the tables that are not simply appended to."""
+    def _merge_tables(self, tables: Mapping[str, Table]) -> dict[str, RewrittenTable]:
+        """The files of the tables that are not only appended to."""
         commit, scratch = self.commit, os.path.join(self.scratch, "merged")
-        found: dict[str, Merged] = {}
+        results: dict[str, RewrittenTable] = {}
         for chain in commit.chains:
             names = [t.name for t in commit.schema.chain(chain.root) if t.name in tables]
             if chain.mode == "merge":
-                live = {name: self._now(name) for name in names}
-                found.update(Merge(self.root, commit, chain, live, scratch, self.alias_prefix).run())
+                live = {name: self._table_before(name) for name in names}
+                results.update(
+                    TableTreeMerge(
+                        self.root, commit, chain, live, scratch, self.alias_prefix
+                    ).rewrite_tables()
+                )
         for load in commit.keyed:
             if self._staged(load.table):
-                now, columns = self._now(load.table), self.columns[load.table]
+                now, columns = self._table_before(load.table), self.columns[load.table]
                 if not now.files:  # nothing tells the types of columns that the schema does not know
                     columns = {c.name: columns[c.name] for c in tables[load.table].complete_columns}
                 keyed = KeyedMerge(self.root, commit, load, now, columns, scratch, self.alias_prefix)
-                found[load.table] = keyed.run()
+                results[load.table] = keyed.rewrite_table()
         if commit.links and self._staged(commit.links.rules):
-            now, columns = self._now(commit.links.mappings), self.columns[commit.links.mappings]
-            merge = LinkMerge(self.root, commit, commit.links, now, columns, scratch, self.alias_prefix)
-            found[commit.links.mappings] = merge.run()
+            now, columns = self._table_before(commit.links.mappings), self.columns[commit.links.mappings]
+            merge = IdentityMerge(self.root, commit, commit.links, now, columns, scratch, self.alias_prefix)
+            results[commit.links.mappings] = merge.rewrite_table()
         for name, rows in commit.records.items():
             if rows:
                 path = os.path.join(self.scratch, "records", f"{folder_name(name)}.parquet")
                 write_records(tables[name], rows, path)
-                found[name] = Merged(self._now(name).files, (*self._staged(name), path))
-        return found
+                results[name] = RewrittenTable(self._table_before(name).files, (*self._staged(name), path))
+        return results
 
-    def _refuse_rows_without(self, table: Table, merged: Merged) -> None:
+    def _refuse_rows_without(self, table: Table, merged: RewrittenTable) -> None:
         if sum(file.rows for file in merged.kept):
             known = self._live(table.name).columns
             refuse_required(table, [c for c in table.complete_columns if c.name not in known])
 
-    def _table(self, table: Table, columns: Mapping[str, str], merged: Merged) -> LiveTable:
+    def _live_table(self, table: Table, columns: Mapping[str, str], merged: RewrittenTable) -> LiveTable:
         kept = [self._in_run_folder(f, columns) for f in merged.kept if not os.path.isabs(f.path)]
-        made = [*(f.path for f in merged.kept if os.path.isabs(f.path)), *merged.made]
-        files = kept + [self._added(table, columns, path, at) for at, path in enumerate(made)]
-        whole = [file for file in files if file.columns == len(columns)]
-        if not any(file.rows for file in whole):
-            keep = next((file for file in whole if not file.rows), None)
-            if keep is None:
+        new_paths = [*(f.path for f in merged.kept if os.path.isabs(f.path)), *merged.added]
+        files = kept + [self._add_file(table, columns, path, at) for at, path in enumerate(new_paths)]
+        complete = [file for file in files if file.columns == len(columns)]
+        if not any(file.rows for file in complete):
+            placeholder = next((file for file in complete if not file.rows), None)
+            if placeholder is None:
                 path = os.path.join(self.scratch, "empty", f"{folder_name(table.name)}.parquet")
                 before = self.base.tables.get(table.name, LiveTable()).files
                 known = [os.path.join(self.root, file.path) for file in before]
-                write_empty(schema_of(columns, known, table), path)
-                keep = self._added(table, columns, path, len(made))
+                write_empty(arrow_schema_of(columns, known, table), path)
+                placeholder = self._add_file(table, columns, path, len(new_paths))
         else:
-            keep = None
+            placeholder = None
         filled = [file for file in files if file.rows]
-        wanted = [*filled, keep] if keep is not None else filled
-        self._forget_moves(file.path for file in files if file not in wanted)
-        return LiveTable(columns, tuple(wanted))
+        live = [*filled, placeholder] if placeholder is not None else filled
+        self._drop_moves(file.path for file in files if file not in live)
+        return LiveTable(columns, tuple(live))
 
-    def _added(self, table: Table, columns: Mapping[str, str], path: str, number: int) -> LiveFile:
-        found = footer(path)
-        found.check(table)
-        for name, type_ in found.types.items():
+    def _add_file(self, table: Table, columns: Mapping[str, str], path: str, number: int) -> LiveFile:
+        footer = read_footer(path)
+        footer.check(table)
+        for name, type_ in footer.types.items():
             if columns.get(name) != type_:
-                raise type_clash(table.name, name, columns.get(name, "no column"), type_)
+                raise type_mismatch(table.name, name, columns.get(name, "no column"), type_)
         run = f"{_run(columns)}={folder_name(self.commit.load_id)}"
         target = f"{self.prefix}{folder_of(table.name)}/{run}/part-{number:05d}.parquet"
-        self.made.moves.append((path, target))
-        return LiveFile(target, found.rows, len(found.types))
+        self.result.moves.append((path, target))
+        return LiveFile(target, footer.rows, len(footer.types))
 
     def _in_run_folder(self, file: LiveFile, columns: Mapping[str, str]) -> LiveFile:
         """The file under a run folder that no column of the table is called like.
@@ -233,22 +247,22 @@ class Load:
         Readers such as Spark show the first half of `run=7` as a column and would hide the table's own.
         """
         folder, run, name = file.path.rsplit("/", 2)
-        wanted = f"{_run(columns)}={run.partition('=')[2]}"
-        if run == wanted:
+        target = f"{_run(columns)}={run.partition('=')[2]}"
+        if run == target:
             return file
-        moved = f"{folder}/{wanted}/{name}"
-        self.made.links.append((file.path, moved))
+        moved = f"{folder}/{target}/{name}"
+        self.result.links.append((file.path, moved))
         return replace(file, path=moved)
 
-    def _forget_moves(self, paths: Iterable[str]) -> None:
+    def _drop_moves(self, paths: Iterable[str]) -> None:
         unwanted = {*paths}
-        self.made.moves = [move for move in self.made.moves if move[1] not in unwanted]
-        self.made.links = [link for link in self.made.links if link[1] not in unwanted]
+        self.result.moves = [move for move in self.result.moves if move[1] not in unwanted]
+        self.result.links = [link for link in self.result.links if link[1] not in unwanted]
 
     def _live(self, table: str) -> LiveTable:
-        return self.start.get(table, LiveTable())
+        return self.tables_before.get(table, LiveTable())
 
-    def _now(self, table: str) -> LiveTable:
+    def _table_before(self, table: str) -> LiveTable:
         """The table with the types it has after the load."""
         return self.rewritten.get(table) or self._live(table)
 
@@ -258,7 +272,7 @@ class Load:
 
 def _run(columns: Iterable[str]) -> str:
     taken = {name.lower() for name in columns}
-    name = RUN
+    name = RUN_FOLDER
     while name in taken:
         name += "_"
     return name

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trellis.destinations.parquet.folder import keep_for_good, write_for_good
+from trellis.destinations.folder import sync_to_disk, write_durably
 from trellis.errors import DestinationError
 
 FORMAT = 1
@@ -120,7 +120,7 @@ class Manifests:
         """Make it the newest; False if another load got the number first. `scratch`: where to write it."""
         os.makedirs(self.folder, exist_ok=True)
         written = os.path.join(scratch, f"manifest-{manifest.number}.json")
-        write_for_good(written, manifest.to_json().encode())
+        write_durably(written, manifest.to_json().encode())
         try:
             os.link(written, self._path(manifest.number))
         except FileExistsError:
@@ -134,7 +134,7 @@ class Manifests:
             raise
         finally:
             os.unlink(written)
-        keep_for_good(self.folder)
+        sync_to_disk(self.folder)
         return True
 
     def prune(self) -> None:

@@ -1,6 +1,6 @@
-"""Merges into Parquet files: the rows that leave and come are found out of core, by their keys.
+"""Merges into Parquet files: DuckDB finds the rows to delete and to insert by their keys, out of core.
 
-Only files with rows that leave are written anew.
+Only files with rows to delete are rewritten.
 """
 
 from __future__ import annotations
@@ -13,25 +13,31 @@ from datetime import datetime
 import pyarrow as pa
 
 from trellis.destinations.base import ChainLoad, Commit, KeyedLoad
-from trellis.destinations.duckdb.placed import Placed
-from trellis.destinations.duckdb.scan import relation
-from trellis.destinations.parquet.copy_on_write import Merged, Sieve, sieve
-from trellis.destinations.parquet.files import columns_of, schema_of
+from trellis.destinations.parquet.copy_on_write import (
+    CopyOnWriteRewriter,
+    RewrittenTable,
+    open_rewriter,
+    positioned_live_rows,
+)
+from trellis.destinations.parquet.files import arrow_schema_of
 from trellis.destinations.parquet.manifest import LiveTable
 from trellis.destinations.parquet.types import file_type, type_name
-from trellis.destinations.refusals import double_keys
-from trellis.destinations.sql.keyed import Keyed
-from trellis.destinations.sql.merge import Chain
-from trellis.destinations.sql.roots import Words
+from trellis.destinations.refusals import duplicate_keys
+from trellis.destinations.scan.positions import positioned_rows
+from trellis.destinations.scan.relation import column_names, files_relation
+from trellis.destinations.sql.keyed import KeyedStatements
+from trellis.destinations.sql.merge import TableTreeStatements
+from trellis.destinations.sql.roots import MergeNames
 from trellis.destinations.sql.versions import in_column
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
+from trellis.warehouses.catalog.databases import DUCKDB
 
 
 @dataclass
-class Merge:
-    """One chain of tables. `live` is what is there now, `scratch` a folder for new files.
+class TableTreeMerge:
+    """One tree of tables. `live` is what they are now, `scratch` a folder for new files.
 
     No column of a table of the load begins with `prefix`.
     """
@@ -43,38 +49,47 @@ class Merge:
     scratch: str
     prefix: str
 
-    def run(self) -> dict[str, Merged]:
-        words = Words(self.prefix)
+    def rewrite_tables(self) -> dict[str, RewrittenTable]:
+        names = MergeNames(self.prefix, DUCKDB.type_of)
         keys = self.commit.keys.__getitem__
-        self.chain = chain = Chain(self.commit.schema, self.load, keys, self._current, self._staged, words)
+        self.chain = chain = TableTreeStatements(
+            self.commit.schema, self.load, keys, self._current, self._staged, names
+        )
         chain.roots.check()
         if not any(file.rows for file in self._files(self.load.root)):
-            return {table.name: Merged(self._live(table.name).files, ()) for table in chain.tables}
+            return {table.name: RewrittenTable(self._live(table.name).files, ()) for table in chain.tables}
         for table in chain.tables:
             _refuse_inexact(table.name, {c.name: type_name(c) for c in chain.needs(table.name)})
-        with sieve(self.root, self.scratch, f"{self.prefix}place") as found:
-            if self.load.strategy == "upsert" and (twice := found.count(chain.roots.double_keys())):
-                raise double_keys(chain.root.name, twice)
+        with open_rewriter(self.root, self.scratch, f"{self.prefix}place") as rewriter:
+            if self.load.strategy == "upsert" and (
+                duplicates := rewriter.query_count(chain.roots.duplicate_keys())
+            ):
+                raise duplicate_keys(chain.root.name, duplicates)
             if chain.replaces:
-                found.db.execute(f"CREATE TEMP TABLE {words.leaving} AS {chain.roots.leaving()}")
-            found.db.execute(f"CREATE TEMP TABLE {words.coming} AS {chain.roots.coming()}")
-            return {table.name: self._table(found, table) for table in chain.tables}
+                rewriter.db.execute(
+                    f"CREATE TEMP TABLE {names.rows_to_delete} AS {chain.roots.rows_to_delete()}"
+                )
+            rewriter.db.execute(f"CREATE TEMP TABLE {names.rows_to_insert} AS {chain.roots.rows_to_insert()}")
+            return {table.name: self._table(rewriter, table) for table in chain.tables}
 
-    def _table(self, found: Sieve, table: Table) -> Merged:
+    def _table(self, rewriter: CopyOnWriteRewriter, table: Table) -> RewrittenTable:
         live, staged, chain = self._live(table.name).files, self._files(table.name), self.chain
-        stays, written = Merged(live, ()), dict[str, pa.Scalar]()
+        remaining, written = RewrittenTable(live, ()), dict[str, pa.Scalar]()
         if chain.replaces:
-            stays = found.without(table.name, live, chain.places_leaving(table.name))
+            remaining = rewriter.remove_rows(table.name, live, chain.positions_to_delete(table.name))
         elif table == chain.root and (versions := chain.roots.versions):
             written = {name: _scalar(table, name, at) for name, at in versions.moments.items()}
             valid_to = versions.history.valid_to
             ended = {valid_to: _scalar(table, valid_to, versions.history.at)}
-            stays = found.changed(table.name, live, chain.roots.places_retiring(versions), ended)
+            remaining = rewriter.update_rows(table.name, live, chain.roots.positions_to_end(versions), ended)
         if not staged:
-            return stays
-        once = chain.replaces and bool(found.count(chain.has_double_ids(table.name)))
-        coming = chain.places_coming(table.name, once)
-        return Merged(stays.kept, (*stays.made, *found.of(table.name, staged, coming, written)))
+            return remaining
+        once = chain.replaces and bool(rewriter.query_count(chain.duplicate_id_count(table.name)))
+        positions_to_insert = chain.positions_to_insert(table.name, once)
+        return RewrittenTable(
+            remaining.kept,
+            (*remaining.added, *rewriter.select_rows(table.name, staged, positions_to_insert, written)),
+        )
 
     def _live(self, table: str) -> LiveTable:
         return self.live.get(table, LiveTable())
@@ -84,13 +99,12 @@ class Merge:
 
     def _current(self, table: str) -> str:
         paths = [os.path.join(self.root, file.path) for file in self._live(table).files]
-        return relation(paths, self.chain.needs(table), self._live(table).columns)
+        return files_relation(paths, self.chain.needs(table), self._live(table).columns)
 
     def _staged(self, table: str) -> str:
         needed = self.chain.needs(table)
         paths = [file.path for file in self._files(table)]
-        there = {name for path in paths for name in columns_of(path)}
-        return relation(paths, needed, there)
+        return files_relation(paths, needed, column_names(paths))
 
 
 @dataclass
@@ -108,34 +122,38 @@ class KeyedMerge:
     scratch: str
     prefix: str
 
-    def run(self) -> Merged:
+    def rewrite_table(self) -> RewrittenTable:
         table, load, live = self.commit.schema.tables[self.load.table], self.load, self.live.files
         files = self.commit.files.get(load.table, ())
         place = f"{self.prefix}place"
-        staged = Placed.staged(files, table, place)
-        current = Placed.live(self.root, self.live, self.columns, table, place)
+        staged = positioned_rows(files, table, place)
+        current = positioned_live_rows(self.root, self.live, self.columns, table, place)
         names = [column.name for column in staged.columns]
         relations = (current.relation(), staged.relation())
-        keyed = Keyed(load, *relations, names, self.columns, place, self.prefix)
+        keyed = KeyedStatements(load, *relations, names, self.columns, place, self.prefix)
         if not keyed.merges:
-            return Merged(live, () if load.on_match == "amend" else tuple(file.path for file in files))
-        compared = {*self.columns} if keyed.fills else {*load.keys, load.latest}
+            return RewrittenTable(
+                live, () if load.on_match == "amend" else tuple(file.path for file in files)
+            )
+        compared = {*self.columns} if keyed.coalesces else {*load.keys, load.latest}
         _refuse_inexact(table.name, {n: type_ for n, type_ in self.columns.items() if n in compared})
-        with sieve(self.root, self.scratch, place) as found:
-            for statement in keyed.prepare(found.count):
-                found.db.execute(statement)
-            stays = Merged(live, ())
-            if keyed.fills or keyed.replaces:
-                rows = f"{keyed.table} AS {keyed.current_row} WHERE {keyed.leaves()}"
-                leaving = f"SELECT {keyed.current_row}.{place} FROM {rows}"
-                stays = found.without(table.name, live, leaving)
-            rows = f"{keyed.staged} AS {keyed.staged_row} WHERE {keyed.comes()}"
-            coming = f"SELECT {keyed.staged_row}.{place} FROM {rows}"
-            made = [*stays.made, *found.of(table.name, files, coming)]
-            if keyed.fills:
-                filled = (keyed.changed(self.columns), keyed.added(self.columns))
-                made += found.written(table.name, filled, schema_of(self.columns, current.paths, table))
-            return Merged(stays.kept, tuple(made))
+        with open_rewriter(self.root, self.scratch, place) as rewriter:
+            for statement in keyed.prepare(rewriter.query_count):
+                rewriter.db.execute(statement)
+            remaining = RewrittenTable(live, ())
+            if keyed.coalesces or keyed.replaces:
+                rows = f"{keyed.table} AS {keyed.current_row} WHERE {keyed.is_replaced()}"
+                positions_to_delete = f"SELECT {keyed.current_row}.{place} FROM {rows}"
+                remaining = rewriter.remove_rows(table.name, live, positions_to_delete)
+            rows = f"{keyed.staged} AS {keyed.staged_row} WHERE {keyed.is_inserted()}"
+            positions_to_insert = f"SELECT {keyed.staged_row}.{place} FROM {rows}"
+            added = [*remaining.added, *rewriter.select_rows(table.name, files, positions_to_insert)]
+            if keyed.coalesces:
+                filled = (keyed.coalesced_rows(self.columns), keyed.coalesced_new_rows(self.columns))
+                added += rewriter.write_query_rows(
+                    table.name, filled, arrow_schema_of(self.columns, current.paths, table)
+                )
+            return RewrittenTable(remaining.kept, tuple(added))
 
 
 def _scalar(table: Table, name: str, moment: datetime | None) -> pa.Scalar:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trellis.destinations.parquet.types import file_type, type_name
-from trellis.destinations.refusals import type_clash
+from trellis.destinations.refusals import type_mismatch
 from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.schema.model import Column, Table
@@ -34,13 +34,13 @@ def rewrite(
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with duckdb.connect(":memory:") as db, pq.ParquetFile(source) as file:
         db.execute("SET TimeZone = 'UTC'")
-        there = _schema(file.schema_arrow, new)
-        schema = pa.schema([*there, *(pa.field(name, type_) for name, type_ in added.items())])
+        kept_schema = _schema(file.schema_arrow, new)
+        schema = pa.schema([*kept_schema, *(pa.field(name, type_) for name, type_ in added.items())])
         with pq.ParquetWriter(target, schema) as writer:
             for batch in file.iter_batches(batch_size=GROUP_ROWS):
                 arrays = [
                     _cast(db, table.name, new[name], array) if name in new else array
-                    for name, array in zip(there.names, batch.columns, strict=True)
+                    for name, array in zip(kept_schema.names, batch.columns, strict=True)
                 ]
                 arrays += [pa.repeat(filled[name], len(batch)).cast(added[name]) for name in added]
                 writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
@@ -57,13 +57,13 @@ def _cast(
     if array.null_count == len(array):
         return pa.nulls(len(array), file_type(column))
     if nested_type(column) is not None:
-        raise type_clash(table, column.name, str(array.type), type_name(column))
-    wanted = DUCKDB.type_of(column)
+        raise type_mismatch(table, column.name, str(array.type), type_name(column))
+    target_type = DUCKDB.type_of(column)
     db.register("old", pa.table({"value": array}))
-    misfit = f"value IS NOT NULL AND TRY_CAST(value AS {wanted}) IS NULL"
-    unfit = db.execute(f"SELECT value FROM old WHERE {misfit} LIMIT 1").fetchone()
-    if unfit:
-        raise type_clash(table, column.name, str(array.type), type_name(column), unfit[0])
-    made = db.sql(f"SELECT CAST(value AS {wanted}) AS value FROM old").to_arrow_table()
+    misfit = f"value IS NOT NULL AND TRY_CAST(value AS {target_type}) IS NULL"
+    misfit_row = db.execute(f"SELECT value FROM old WHERE {misfit} LIMIT 1").fetchone()
+    if misfit_row:
+        raise type_mismatch(table, column.name, str(array.type), type_name(column), misfit_row[0])
+    cast = db.sql(f"SELECT CAST(value AS {target_type}) AS value FROM old").to_arrow_table()
     db.unregister("old")
-    return made.column("value").cast(file_type(column))
+    return cast.column("value").cast(file_type(column))

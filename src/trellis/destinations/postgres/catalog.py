@@ -51,15 +51,15 @@ def read_catalog(session: Session, dataset: str) -> Catalog:
     required: dict[str, set[str]] = {}
     views = set()
     rows = session.run(_COLUMNS, [dataset])
-    for table, is_view, column, shown, type_, bounded, made, default, not_null in rows:
+    for table, is_view, column, shown, type_, bounded, is_computed, default, not_null in rows:
         columns.setdefault(table, {})
         types.setdefault(table, {})
         if is_view:
             views.add(table)
         if column is not None:
             columns[table][column] = shown
-            types[table][column] = None if made else data_type(type_, bounded)
-        if made:
+            types[table][column] = None if is_computed else data_type(type_, bounded)
+        if is_computed:
             computed.setdefault(table, set()).add(column)
         if not_null:
             required.setdefault(table, set()).add(column)

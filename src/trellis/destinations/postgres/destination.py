@@ -24,35 +24,42 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
-from trellis.destinations.parquet.folder import make_folder, plainly
+from trellis.destinations.folder import explain_os_errors, make_folder
 from trellis.destinations.postgres.catalog import has_schema, has_table, read_catalog
-from trellis.destinations.postgres.errors import Unreachable, explained
-from trellis.destinations.postgres.journal import has_load, newest
-from trellis.destinations.postgres.load import deliver
+from trellis.destinations.postgres.errors import ServerUnreachable, explain_error
+from trellis.destinations.postgres.literals import render_literal
+from trellis.destinations.postgres.load import commit_load
+from trellis.destinations.postgres.metadata_tables import has_load, newest_version
 from trellis.destinations.postgres.names import refuse_names
 from trellis.destinations.postgres.rows import (
-    batches_of,
-    count_of,
-    counts_of,
-    empty_cells_of,
-    newest_row_of,
-    rows_of,
+    count_rows,
+    count_rows_by,
+    find_empty_cells,
+    read_batches,
+    read_newest_row,
+    read_rows,
 )
-from trellis.destinations.postgres.session import Lost, Refused, Session, connect
-from trellis.destinations.postgres.staging import clear_up
+from trellis.destinations.postgres.session import (
+    ConnectionLost,
+    Session,
+    StatementError,
+    connect,
+    connection_parameters,
+)
+from trellis.destinations.postgres.staging import drop_staging_tables
 from trellis.destinations.postgres.types import spelled_out
-from trellis.destinations.postgres.url import parameters, redacted
-from trellis.destinations.refusals import no_table
-from trellis.destinations.sql.literals import postgres_value
-from trellis.destinations.sql.migration import Migration, refuse_views
+from trellis.destinations.refusals import unknown_table
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.preconditions import refuse_views
+from trellis.destinations.url import redacted
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, UsageError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import Column, DataType, Schema
 from trellis.warehouses.catalog.databases import POSTGRES
 
-TRIES = 5
+COMMIT_ATTEMPTS = 5
 PAUSE = 0.5
 """Seconds before a load that lost its connection is tried again; twice as many each time."""
 RETURN_WAIT = 60.0
@@ -68,7 +75,7 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         try:
-            self.parameters = parameters(url)
+            self.parameters = connection_parameters(url)
         except ImportError as bad:
             raise UsageError(
                 "PostgreSQL needs the package psycopg: pip install 'trellis-spark[postgres]'"
@@ -78,22 +85,22 @@ class Postgres:
     def staging(self, load_id: str) -> str:
         import psycopg
 
-        known = {each.keyword.decode(): each.val for each in psycopg.pq.Conninfo.get_defaults()}
-        said = {name: str(self.parameters.get(name) or _text(known.get(name))) for name in _WHERE}
-        database = said["dbname"] or said["user"]
-        where = folder_name(f"{said['host'] or 'local'} {said['port']} {database}")
+        known = {default.keyword.decode(): default.val for default in psycopg.pq.Conninfo.get_defaults()}
+        server = {name: str(self.parameters.get(name) or _text(known.get(name))) for name in _WHERE}
+        database = server["dbname"] or server["user"]
+        where = folder_name(f"{server['host'] or 'local'} {server['port']} {database}")
         return make_folder(os.path.join(_staging_root(), where, folder_name(load_id)))
 
     def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
         with self._open() as session:
-            return newest(session, dataset, "schema", name, journal)
+            return newest_version(session, dataset, "schema", name, journal)
 
     def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
         with self._open() as session:
-            found = has_load(session, dataset, load_id, journal)
-            if found:
-                clear_up(session, dataset, load_id)
-            return found
+            is_loaded = has_load(session, dataset, load_id, journal)
+            if is_loaded:
+                drop_staging_tables(session, dataset, load_id)
+            return is_loaded
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         with self._open() as session:
@@ -113,37 +120,37 @@ class Postgres:
         tables = [table for table in schema.tables.values() if table.complete_columns]
         refuse_names(dataset, tables)
         with self._open() as session:
-            made = [] if has_schema(session, dataset) else [f"CREATE SCHEMA {quoted(dataset)}"]
+            create_schema = [] if has_schema(session, dataset) else [f"CREATE SCHEMA {quoted(dataset)}"]
             catalog = read_catalog(session, dataset).tables
         refuse_views(tables, catalog)
         plan = Migration(
             POSTGRES,
             catalog,
             partial(POSTGRES.type_of, names=native),
+            render_literal,
             partial(POSTGRES.quote, dataset),
             retyped,
             filled,
-            postgres_value,
         )
-        return [*made, *plan.statements(tables)]
+        return [*create_schema, *plan.statements(tables)]
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         unknown = False
-        for tried in range(1, TRIES + 1):
+        for tried in range(1, COMMIT_ATTEMPTS + 1):
             try:
                 with self._session(RETURN_WAIT if tried > 1 else 0.0) as session:
-                    deliver(session, commit, parallel)
+                    commit_load(session, commit, parallel)
                 return
-            except Lost as lost:
+            except ConnectionLost as lost:
                 unknown = unknown or lost.unknown
                 reason = str(lost)
-            except Unreachable as bad:
+            except ServerUnreachable as bad:
                 if tried == 1:
                     raise
                 raise self._gave_up(commit, tried, unknown, str(bad)) from bad
-            if tried < TRIES:
+            if tried < COMMIT_ATTEMPTS:
                 time.sleep(PAUSE * 2 ** (tried - 1))
-        raise self._gave_up(commit, TRIES, unknown, reason)
+        raise self._gave_up(commit, COMMIT_ATTEMPTS, unknown, reason)
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
@@ -152,45 +159,47 @@ class Postgres:
             known = read_catalog(session, dataset).tables.get(table)
             if known is None or column not in known.columns:
                 return None
-            return newest_row_of(session, dataset, table, column, value, order)
+            return read_newest_row(session, dataset, table, column, value, order)
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         with self._open() as session:
             known = read_catalog(session, dataset).tables
             if table not in known:
-                raise no_table(self.url, table, known)
-            return rows_of(session, dataset, table, limit)
+                raise unknown_table(self.url, table, known)
+            return read_rows(session, dataset, table, limit)
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
         with self._open() as session:
             known = read_catalog(session, dataset).tables
             if table not in known:
-                raise no_table(self.url, table, known)
-            yield from batches_of(session, dataset, table)
+                raise unknown_table(self.url, table, known)
+            yield from read_batches(session, dataset, table)
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str
     ) -> list[tuple[Any, ...]]:
         with self._open() as session:
-            return counts_of(session, dataset, table, columns, example)
+            return count_rows_by(session, dataset, table, columns, example)
 
     def empty_cells(
         self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
     ) -> Collection[str]:
         with self._open() as session:
-            return empty_cells_of(session, dataset, table, key, column, values)
+            return find_empty_cells(session, dataset, table, key, column, values)
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         with self._open() as session:
             tables = read_catalog(session, dataset).tables
             return {
-                name: count_of(session, dataset, name) for name, table in tables.items() if not table.is_view
+                name: count_rows(session, dataset, name)
+                for name, table in tables.items()
+                if not table.is_view
             }
 
     def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
         with self._open() as session:
             known = has_table(session, dataset, journal.versions)
-            rows = rows_of(session, dataset, journal.versions) if known else []
+            rows = read_rows(session, dataset, journal.versions) if known else []
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
 
     @contextmanager
@@ -199,7 +208,7 @@ class Postgres:
         try:
             with self._session() as session:
                 yield session
-        except Lost as lost:
+        except ConnectionLost as lost:
             raise DestinationError(f"{self.url}: the connection was lost ({lost}); try again") from lost
 
     @contextmanager
@@ -208,8 +217,8 @@ class Postgres:
         with closing(session.db):
             try:
                 yield session
-            except Refused as refused:
-                raise explained(refused, session) from refused
+            except StatementError as error:
+                raise explain_error(error, session) from error
 
     def _gave_up(self, commit: Commit, tried: int, unknown: bool, reason: str) -> DestinationError:
         outcome = (
@@ -229,10 +238,10 @@ def _staging_root() -> str:
     if named := os.environ.get(STAGING):
         return named
     root = os.path.join(tempfile.gettempdir(), f"trellis-{os.getuid()}")
-    with plainly(root), suppress(FileExistsError):
+    with explain_os_errors(root), suppress(FileExistsError):
         os.mkdir(root, mode=0o700)
-    found = os.lstat(root)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    status = os.lstat(root)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise DestinationError(f"{root}: it belongs to somebody else; set {STAGING} to a folder of your own")
     return root
 

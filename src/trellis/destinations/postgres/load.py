@@ -8,23 +8,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links, Moved, Parallel
-from trellis.destinations.postgres.casts import Casts, Probe
+from trellis.destinations.base import CatalogTable, Commit, CommitConflict, KeyedLoad, Links, Parallel
+from trellis.destinations.postgres.casts import CastProbe, Casts
 from trellis.destinations.postgres.catalog import has_schema, read_catalog
-from trellis.destinations.postgres.errors import explained
-from trellis.destinations.postgres.journal import has_load, newest
+from trellis.destinations.postgres.errors import explain_error
+from trellis.destinations.postgres.literals import render_literal
+from trellis.destinations.postgres.metadata_tables import has_load, newest_version
 from trellis.destinations.postgres.names import digest, name_of, refuse_names
-from trellis.destinations.postgres.rows import newest_row_of
-from trellis.destinations.postgres.session import Aim, Refused, Session
-from trellis.destinations.postgres.staging import Staging, clear_up, wait_for
-from trellis.destinations.refusals import refuse_required, type_clash
-from trellis.destinations.sql.keyed import POSTGRES, Keyed
-from trellis.destinations.sql.links import Linking, changes_of
-from trellis.destinations.sql.literals import postgres_value
+from trellis.destinations.postgres.rows import read_newest_row
+from trellis.destinations.postgres.session import ErrorContext, Session, StatementError
+from trellis.destinations.postgres.staging import Staging, acquire_lock, drop_staging_tables
+from trellis.destinations.refusals import refuse_required, type_mismatch
+from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
+from trellis.destinations.sql.keyed import POSTGRES, KeyedStatements
 from trellis.destinations.sql.load import SqlLoad
-from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
+from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.roots import Words
+from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
+from trellis.destinations.sql.roots import MergeNames
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.catalog import databases
@@ -35,35 +36,35 @@ if TYPE_CHECKING:
     Cursor = psycopg.Cursor[tuple[Any, ...]]
 
 TEMP = "pg_temp."
-TURNS = 5
-"""How often a transaction is begun that the server ends for the sake of another one."""
+ATTEMPTS = 5
+"""How often a transaction is begun that the server rolls back because of another one."""
 _CANNOT_CAST = ("42804", "42846", "42883")
-_YIELDED = ("40P01", "40001")
+_SERIALIZATION_FAILURES = ("40P01", "40001")
 
 
-def deliver(session: Session, commit: Commit, parallel: Parallel) -> None:
-    """Stage and commit, unless the load is there. Raises Moved, Lost, TrellisError."""
+def commit_load(session: Session, commit: Commit, parallel: Parallel) -> None:
+    """Stage and commit, unless the load is there. Raises CommitConflict, ConnectionLost, TrellisError."""
     tables = tables_of(commit)
     refuse_names(commit.dataset, tables)
-    if is_there(session, commit):
-        clear_up(session, commit.dataset, commit.load_id)
+    if is_committed(session, commit):
+        drop_staging_tables(session, commit.dataset, commit.load_id)
         return
     staged = [(table, commit.files[table.name]) for table in tables if commit.files.get(table.name)]
     with ExitStack() as held:
         staging = Staging(session, commit.dataset, commit.load_id, staged, lambda c: type_of(commit, c))
         if staged:
             held.enter_context(staging)
-            staging.fill(parallel)
-            staging.know(_compared(commit))
-        for turn in range(1, TURNS + 1):
-            load = Load(session, commit, staging)
+            staging.copy_files(parallel)
+            staging.analyze_tables(_compared_tables(commit))
+        for attempt in range(1, ATTEMPTS + 1):
+            load = PostgresLoad(session, commit, staging)
             try:
                 with session.transaction(decisive=True):
                     load.run()
                 return
-            except Refused as refused:
-                if refused.code not in _YIELDED or turn == TURNS:
-                    raise load.fault(refused) from refused
+            except StatementError as error:
+                if error.code not in _SERIALIZATION_FAILURES or attempt == ATTEMPTS:
+                    raise load.explain(error) from error
 
 
 def tables_of(commit: Commit) -> list[Table]:
@@ -75,19 +76,21 @@ def type_of(commit: Commit, column: Column) -> str:
     return databases.POSTGRES.type_of(column, names=commit.native)
 
 
-def is_there(session: Session, commit: Commit) -> bool:
-    """Whether the load is in the dataset. Raises Moved where that is not any more what it was planned on."""
+def is_committed(session: Session, commit: Commit) -> bool:
+    """Whether the load is in the dataset already. Raises CommitConflict where the dataset has changed."""
     if has_load(session, commit.dataset, commit.load_id, commit.journal):
         return True
-    stored = newest(session, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+    stored = newest_version(session, commit.dataset, "version_hash", commit.schema.name, commit.journal)
     if stored != commit.base_hash:
-        raise Moved
-    if commit.catalog is not None and has_moved(commit, read_catalog(session, commit.dataset).tables):
-        raise Moved
+        raise CommitConflict
+    if commit.catalog is not None:
+        catalog = read_catalog(session, commit.dataset).tables
+        if catalog_has_changed(commit, catalog):
+            raise CommitConflict
     return False
 
 
-def _compared(commit: Commit) -> set[str]:
+def _compared_tables(commit: Commit) -> set[str]:
     """Tables whose staged rows are compared with others."""
     merged = (chain.root for chain in commit.chains if chain.mode == "merge")
     chains = (table.name for root in merged for table in commit.schema.chain(root))
@@ -95,7 +98,7 @@ def _compared(commit: Commit) -> set[str]:
 
 
 @dataclass
-class Load(SqlLoad):
+class PostgresLoad(SqlLoad):
     """The transaction of a load, which is open when it runs."""
 
     session: Session
@@ -106,51 +109,52 @@ class Load(SqlLoad):
     def run(self) -> None:
         commit = self.commit
         what = f"dataset {commit.dataset}"
-        wait_for(self.session, digest("dataset", commit.dataset), what, "pg_advisory_xact_lock")
-        if is_there(self.session, commit):
+        acquire_lock(self.session, digest("dataset", commit.dataset), what, "pg_advisory_xact_lock")
+        if is_committed(self.session, commit):
             return
-        refuse_other_run(commit, partial(newest_row_of, self.session, commit.dataset))
+        check_run_state(commit, partial(read_newest_row, self.session, commit.dataset))
         if self.staging.staged:
             self.staging.check()
         self.catalog = read_catalog(self.session, commit.dataset)
-        self._make_dataset()
-        self.work()
+        self._create_dataset()
+        self.execute()
 
-    def fault(self, refused: Refused) -> TrellisError:
-        """The error for a refused statement. The transaction is over, the staged rows are still there."""
-        found, table = None, refused.aim.table
-        if refused.code.startswith("22") or refused.code in _CANNOT_CAST:
-            found = self.casts[table].misfit(self.session) if table in self.casts else self._unfit(table)
-        return found or explained(refused, self.session)
+    def explain(self, error: StatementError) -> TrellisError:
+        """The error for a statement that the server refused, after the transaction is over."""
+        misfit, table = None, error.context.table
+        if error.code.startswith("22") or error.code in _CANNOT_CAST:
+            casts = self.casts.get(table)
+            misfit = casts.misfit(self.session) if casts else self._find_retyped_misfit(table)
+        return misfit or explain_error(error, self.session)
 
-    def _unfit(self, table: str) -> SchemaError | None:
+    def _find_retyped_misfit(self, table: str) -> SchemaError | None:
         """A value in a table that does not fit the new type of its column."""
         for name in self.commit.retyped.get(table, ()):
-            wanted = type_of(self.commit, self.commit.schema.tables[table].columns[name])
-            cast = f"CAST({quoted(name)} AS {wanted})"
-            probe = Probe(self.session, wanted, cast, self._name(table))
-            if not probe.takes():
+            target_type = type_of(self.commit, self.commit.schema.tables[table].columns[name])
+            cast = f"CAST({quoted(name)} AS {target_type})"
+            probe = CastProbe(self.session, target_type, cast, self._name(table))
+            if not probe.accepts():
                 real = self.catalog.tables[table].columns[name]
-                return type_clash(table, name, real, wanted, probe.example(quoted(name)))
+                return type_mismatch(table, name, real, target_type, probe.find_example(quoted(name)))
         return None
 
-    def _make_dataset(self) -> None:
+    def _create_dataset(self) -> None:
         dataset = self.commit.dataset
         if not has_schema(self.session, dataset):
             database = quoted(self.session.db.info.dbname)
-            aim = Aim(needs=f"GRANT CREATE ON DATABASE {database} TO {{user}}")
-            self.session.run(f"CREATE SCHEMA {quoted(dataset)}", aim=aim)
+            context = ErrorContext(needs=f"GRANT CREATE ON DATABASE {database} TO {{user}}")
+            self.session.run(f"CREATE SCHEMA {quoted(dataset)}", context=context)
 
     @property
-    def _known(self) -> Mapping[str, CatalogTable]:
+    def _catalog(self) -> Mapping[str, CatalogTable]:
         return self.catalog.tables
 
     @property
-    def _words(self) -> Words:
+    def _names(self) -> MergeNames:
         place = f"{self._prefix}staged.{quoted(self.staging.place)}"
-        return Words(self._prefix, TEMP, place, lambda column: type_of(self.commit, column))
+        return MergeNames(self._prefix, lambda column: type_of(self.commit, column), TEMP, place)
 
-    def _forget(self, table: str) -> None:
+    def _remove_from_catalog(self, table: str) -> None:
         self.catalog = self.catalog.without(table)
 
     def _retype(self) -> None:
@@ -166,10 +170,10 @@ class Load(SqlLoad):
             databases.POSTGRES,
             known,
             lambda c: type_of(commit, c),
+            render_literal,
             self._name,
             commit.retyped,
             commit.filled,
-            postgres_value,
         )
         if table.name in known:
             missing = plan.missing(table)
@@ -179,7 +183,7 @@ class Load(SqlLoad):
         for statement in plan.of_table(table):
             self._run(statement, table, owner=table.name in known)
         self.casts[table.name] = casts = self._casts(table)
-        casts.check(self.session, self._aim(table.name))
+        casts.check(self.session, self._context(table.name))
 
     def _casts(self, table: Table) -> Casts:
         """How the staged columns of a table become its real ones."""
@@ -196,18 +200,18 @@ class Load(SqlLoad):
             self.catalog.computed.get(table.name, frozenset()),
         )
 
-    def _keyed(self, load: KeyedLoad) -> None:
+    def _write_keyed(self, load: KeyedLoad) -> None:
         table = self.commit.schema.tables[load.table]
         real = self.catalog.tables.get(table.name, CatalogTable(table.name)).columns
         computed = self.catalog.computed.get(table.name, frozenset())
-        there = {*real, *(column.name for column in table.complete_columns)} - computed
-        filled = {*load.keys, *self.staging.with_values(table.name)}
-        keyed = Keyed(
+        writable = {*real, *(column.name for column in table.complete_columns)} - computed
+        filled = {*load.keys, *self.staging.non_null_columns(table.name)}
+        keyed = KeyedStatements(
             load,
             self._name(table.name),
             self._staged(table.name),
             [name for name in self._columns(table) if name in filled],
-            there,
+            writable,
             self.staging.place,
             self._prefix,
             POSTGRES,
@@ -215,9 +219,9 @@ class Load(SqlLoad):
         for statement in keyed.statements(lambda query: self._count(query, table)):
             self._run(statement, table)
 
-    def _link(self, links: Links) -> None:
+    def _resolve_identities(self, links: Links) -> None:
         commit, mappings = self.commit, self.commit.schema.tables[links.mappings]
-        linking = Linking(
+        statements = IdentityStatements(
             links,
             self._staged(links.rules),
             self._name(links.mappings),
@@ -226,41 +230,41 @@ class Load(SqlLoad):
             self._prefix,
             TEMP,
         )
-        changes = changes_of(self._run(linking.open_rules(), mappings).fetchall(), commit.load_id)
-        given = [(*pair, identity) for pair, identity in changes.given.items()]
-        self._keep(linking.given, linking.given_columns, given)
-        self._keep(linking.merged, linking.merged_columns, list(changes.merged.items()))
-        for statement in linking.statements():
+        changes = resolve_rows(self._run(statements.open_rules(), mappings).fetchall(), commit.load_id)
+        new_identities = [(*pair, identity) for pair, identity in changes.new_identities.items()]
+        self._create_text_table(statements.new_identities, statements.new_identity_columns, new_identities)
+        self._create_text_table(statements.merged, statements.merged_columns, list(changes.merged.items()))
+        for statement in statements.write_statements():
             self._run(statement, mappings)
 
-    def _keep(self, name: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    def _create_text_table(self, name: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
         """Make a temporary table of texts."""
         listed = ", ".join(f"{column} text" for column in columns)
         self.session.run(f"CREATE TEMP TABLE {name} ({listed}) ON COMMIT DROP")
         marks = ", ".join(f"${number}::text[]" for number in range(1, len(columns) + 1))
-        values = [list(each) for each in zip(*rows, strict=True)]
+        values = [list(column) for column in zip(*rows, strict=True)]
         if values:
             self.session.run(f"INSERT INTO {name} SELECT * FROM unnest({marks})", values)
 
     def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
         if self._files(table.name):
-            row = self._words.staged_row
+            row = self._names.staged_row
             values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
             into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
             source = f"{self._staged(table.name)} AS {row}"
             self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} WHERE {where}", table)
 
-    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        self._insert(table, f"{self._words.place} IN ({places})", written)
+    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+        self._insert(table, f"{self._names.place} IN ({places})", written)
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have and the table takes; the others get their defaults."""
         none: frozenset[str] = frozenset()
         left_out = self.catalog.computed.get(table.name, none) | (
-            self.catalog.defaulted.get(table.name, none) - self.staging.with_values(table.name)
+            self.catalog.defaulted.get(table.name, none) - self.staging.non_null_columns(table.name)
         )
-        there = self.staging.columns(table.name) - left_out
-        return [column.name for column in table.complete_columns if column.name in there]
+        present = self.staging.columns(table.name) - left_out
+        return [column.name for column in table.complete_columns if column.name in present]
 
     def _staged(self, table: str) -> str:
         return self.casts[table].relation
@@ -269,8 +273,8 @@ class Load(SqlLoad):
         return name_of(self.commit.dataset, table)
 
     def _count(self, query: str, table: Table) -> int:
-        found = self._run(query, table).fetchone()
-        return int(found[0]) if found else 0
+        row = self._run(query, table).fetchone()
+        return int(row[0]) if row else 0
 
     def _run(
         self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
@@ -283,11 +287,11 @@ class Load(SqlLoad):
         elif statement.startswith("CREATE TEMP"):
             needs = f"GRANT TEMPORARY ON DATABASE {quoted(self.session.db.info.dbname)} TO {{user}}"
         storable = [_storable(value) for value in values]
-        return self.session.run(statement, storable, self._aim(table.name, needs))
+        return self.session.run(statement, storable, self._context(table.name, needs))
 
-    def _aim(self, table: str, needs: str = "") -> Aim:
+    def _context(self, table: str, needs: str = "") -> ErrorContext:
         relation = self._name(table)
-        return Aim(
+        return ErrorContext(
             table, relation, needs or f"GRANT SELECT, INSERT, UPDATE, DELETE ON {relation} TO {{user}}"
         )
 

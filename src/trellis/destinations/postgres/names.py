@@ -1,4 +1,4 @@
-"""Names in PostgreSQL: what is too long for it, what the parts of a load are called there, and its locks."""
+"""Names in PostgreSQL: their length, the schema of staging tables, and the numbers of advisory locks."""
 
 from __future__ import annotations
 

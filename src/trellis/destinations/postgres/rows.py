@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trellis.destinations.duckdb.scan import newest_of
 from trellis.destinations.postgres.catalog import has_table
 from trellis.destinations.postgres.names import name_of
-from trellis.destinations.postgres.session import Aim, Session
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.postgres.session import ErrorContext, Session
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 
 if TYPE_CHECKING:
     import psycopg
@@ -20,67 +19,65 @@ BATCH_ROWS = 16 * 1024
 """Rows that are read at once, as Python values."""
 
 
-def rows_of(session: Session, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+def read_rows(session: Session, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
     limited = "" if limit is None else f" LIMIT {int(limit)}"
     return _rows(session, dataset, table, f"SELECT * FROM {name_of(dataset, table)}{limited}")
 
 
-def batches_of(session: Session, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+def read_batches(session: Session, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
     """All rows as they are at one moment, a part at a time."""
     _read_all(session.db)
-    aim, relation = _reading(dataset, table), name_of(dataset, table)
+    context, relation = _reading(dataset, table), name_of(dataset, table)
     with session.transaction():
-        session.run(f"DECLARE rows_of_table NO SCROLL CURSOR FOR SELECT * FROM {relation}", aim=aim)
-        while rows := (found := session.run(f"FETCH {BATCH_ROWS} FROM rows_of_table", aim=aim)).fetchall():
-            names = [column.name for column in found.description or ()]
+        session.run(f"DECLARE rows_of_table NO SCROLL CURSOR FOR SELECT * FROM {relation}", context=context)
+        while rows := (
+            cursor := session.run(f"FETCH {BATCH_ROWS} FROM rows_of_table", context=context)
+        ).fetchall():
+            names = [column.name for column in cursor.description or ()]
             yield pa.RecordBatch.from_pydict(dict(zip(names, zip(*rows, strict=True), strict=True)))
 
 
-def newest_row_of(
+def read_newest_row(
     session: Session, dataset: str, table: str, column: str, value: str, order: Sequence[str]
 ) -> dict[str, Any] | None:
     if not has_table(session, dataset, table):
         return None
-    found = _rows(session, dataset, table, newest_of(name_of(dataset, table), column, order), [value])
-    return found[0] if found else None
+    rows = _rows(session, dataset, table, newest_row_query(name_of(dataset, table), column, order), [value])
+    return rows[0] if rows else None
 
 
-def counts_of(
+def count_rows_by(
     session: Session, dataset: str, table: str, columns: Sequence[str], example: str
 ) -> list[tuple[Any, ...]]:
-    by = ", ".join(map(quoted, columns))
-    least = f'min(CAST({quoted(example)} AS text) COLLATE "C")'
-    query = f"SELECT {by}, count(*), {least} FROM {name_of(dataset, table)} GROUP BY {by}"
-    return session.run(query, aim=_reading(dataset, table)).fetchall()
+    query = count_by_query(name_of(dataset, table), columns, example)
+    return session.run(query, context=_reading(dataset, table)).fetchall()
 
 
-def empty_cells_of(
+def find_empty_cells(
     session: Session, dataset: str, table: str, key: str, column: str, values: Sequence[str]
 ) -> set[str]:
-    text = f"CAST({quoted(key)} AS text)"
-    once = f"GROUP BY {text} HAVING count(*) = 1 AND count({quoted(column)}) = 0"
-    where = f"{text} = ANY($1) {once}"
-    query = f"SELECT {text} FROM {name_of(dataset, table)} WHERE {where}"
-    return {str(found) for (found,) in session.run(query, [list(values)], aim=_reading(dataset, table))}
+    query = empty_cells_query(name_of(dataset, table), key, column)
+    keys = session.run(query, [list(values)], context=_reading(dataset, table))
+    return {str(text) for (text,) in keys}
 
 
-def count_of(session: Session, dataset: str, table: str) -> int:
+def count_rows(session: Session, dataset: str, table: str) -> int:
     query = f"SELECT count(*) FROM {name_of(dataset, table)}"
-    found = session.run(query, aim=_reading(dataset, table)).fetchone()
-    return int(found[0]) if found else 0
+    row = session.run(query, context=_reading(dataset, table)).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _rows(
     session: Session, dataset: str, table: str, query: str, values: Sequence[Any] = ()
 ) -> list[dict[str, Any]]:
     _read_all(session.db)
-    found = session.run(query, values, _reading(dataset, table))
-    names = [column.name for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found]
+    cursor = session.run(query, values, _reading(dataset, table))
+    names = [column.name for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def _reading(dataset: str, table: str) -> Aim:
-    return Aim(needs=f"GRANT SELECT ON {name_of(dataset, table)} TO {{user}}")
+def _reading(dataset: str, table: str) -> ErrorContext:
+    return ErrorContext(needs=f"GRANT SELECT ON {name_of(dataset, table)} TO {{user}}")
 
 
 def _read_all(db: psycopg.Connection[Any]) -> None:

@@ -1,8 +1,8 @@
-"""The staging tables of one load: made, filled, checked and dropped; those of dead loads are found.
+"""The staging tables of one load: created, filled, checked and dropped; those of dead loads are dropped, too.
 
-They stand in a schema beside the dataset. Their names begin with a digest of the load, which is also the
+They are in a schema beside the dataset. Their names begin with a digest of the load, which is also the
 number of an advisory lock that the load holds for as long as its connection lives: tables whose lock is
-free belong to nobody any more.
+free are abandoned.
 """
 
 from __future__ import annotations
@@ -15,35 +15,42 @@ from dataclasses import dataclass, field
 
 from trellis.destinations.base import Parallel
 from trellis.destinations.postgres.catalog import has_schema
-from trellis.destinations.postgres.copy import Item, Piece, columns_of, copy_item, packed, pieces_of
+from trellis.destinations.postgres.copy import (
+    CopyTask,
+    RowGroup,
+    group_into_tasks,
+    row_groups_of,
+    run_copy_task,
+    staged_columns,
+)
 from trellis.destinations.postgres.errors import lock_held
 from trellis.destinations.postgres.names import digest, lock_number, name_of, staging_schema
-from trellis.destinations.postgres.session import Aim, Lost, Refused, Session
+from trellis.destinations.postgres.session import ConnectionLost, ErrorContext, Session, StatementError
 from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import Column, Table
 
 LOAD_WAIT = "600s"
-"""How long a load waits for another one, which holds up nobody else."""
+"""How long a load waits for another one; no other session waits for that."""
 _DROP_WAIT = "1s"
-_MANY = 100
+_TABLES_PER_DROP = 100
 _WORTH_STATISTICS = 5000
-_OURS = re.compile(r"[0-9a-f]{16}_[0-9a-f]{8}_")
+_STAGING_TABLE = re.compile(r"[0-9a-f]{16}_[0-9a-f]{8}_")
 _JSON = ("json", "jsonb")
 
 Staged = Sequence[tuple[Table, Sequence[StagedFile]]]
 
 
-def wait_for(session: Session, digits: str, what: str, function: str) -> None:
+def acquire_lock(session: Session, digits: str, what: str, function: str) -> None:
     """Take an advisory lock. Raises DestinationError, with no transaction open."""
     with _waiting(session, LOAD_WAIT):
         try:
             session.run(f"SELECT {function}($1::bigint)", [lock_number(digits)])
-        except Refused as refused:
-            if refused.code != "55P03":
+        except StatementError as error:
+            if error.code != "55P03":
                 raise
             session.run("ROLLBACK")
-            raise lock_held(session, lock_number(digits), what, LOAD_WAIT) from refused
+            raise lock_held(session, lock_number(digits), what, LOAD_WAIT) from error
 
 
 @contextmanager
@@ -55,7 +62,7 @@ def _waiting(session: Session, limit: str) -> Iterator[None]:
     session.run("SELECT set_config('lock_timeout', $1, false)", [before])
 
 
-def clear_up(session: Session, dataset: str, load_id: str) -> None:
+def drop_staging_tables(session: Session, dataset: str, load_id: str) -> None:
     """Drop what a load left behind that was killed, or cut off, after its commit."""
     schema, owner = staging_schema(dataset), digest("load", dataset, load_id)
     left = _tables(session, schema, f"{owner}_")
@@ -64,14 +71,14 @@ def clear_up(session: Session, dataset: str, load_id: str) -> None:
         session.run("SELECT pg_advisory_unlock($1::bigint)", [lock_number(owner)])
 
 
-def sweep(session: Session, schema: str, own: str) -> None:
+def drop_abandoned_tables(session: Session, schema: str, owner_of_load: str) -> None:
     """Drop the tables of dead loads, and those of earlier attempts at our own."""
-    found: dict[str, list[str]] = {}
+    tables_by_owner: dict[str, list[str]] = {}
     for name in _tables(session, schema):
-        if _OURS.match(name):
-            found.setdefault(name[:16], []).append(name)
-    for owner, names in found.items():
-        if owner == own:
+        if _STAGING_TABLE.match(name):
+            tables_by_owner.setdefault(name[:16], []).append(name)
+    for owner, names in tables_by_owner.items():
+        if owner == owner_of_load:
             _drop(session, schema, names)
         elif session.value("SELECT pg_try_advisory_lock($1::bigint)", [lock_number(owner)]):
             _drop(session, schema, names)
@@ -89,9 +96,9 @@ def _tables(session: Session, schema: str, prefix: str = "") -> list[str]:
 def _drop(session: Session, schema: str, names: Sequence[str]) -> None:
     """Drop tables; what cannot be dropped now is left to a later load."""
     with _waiting(session, _DROP_WAIT):
-        for start in range(0, len(names), _MANY):
-            listed = ", ".join(name_of(schema, name) for name in names[start : start + _MANY])
-            with suppress(Refused):
+        for start in range(0, len(names), _TABLES_PER_DROP):
+            listed = ", ".join(name_of(schema, name) for name in names[start : start + _TABLES_PER_DROP])
+            with suppress(StatementError):
                 session.run(f"DROP TABLE IF EXISTS {listed}")
 
 
@@ -108,7 +115,7 @@ class Staging:
     staged: Staged
     type_of: Callable[[Column], str]
     relations: dict[str, str] = field(default_factory=dict)
-    items: list[Item] = field(default_factory=list)
+    tasks: list[CopyTask] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.schema = staging_schema(self.dataset)
@@ -117,55 +124,55 @@ class Staging:
         columns = (column.name for table, _ in self.staged for column in table.complete_columns)
         self.place = f"{alias_prefix(columns)}place"
 
-    def name(self, what: str) -> str:
+    def name(self, suffix: str) -> str:
         """The quoted name of a table here, for the time of this load."""
-        return name_of(self.schema, self.prefix + what)
+        return name_of(self.schema, self.prefix + suffix)
 
     def columns(self, table: str) -> set[str]:
         """The columns that staged files of a table have."""
-        return next(columns_of(files) for known, files in self.staged if known.name == table)
+        return next(staged_columns(files) for known, files in self.staged if known.name == table)
 
-    def with_values(self, table: str) -> set[str]:
+    def non_null_columns(self, table: str) -> set[str]:
         """Those of them that are not NULL everywhere."""
-        pieces = (piece for item in self.items for piece in item.pieces)
-        return {name for piece in pieces if piece.table == table for name in piece.columns}
+        row_groups = (row_group for task in self.tasks for row_group in task.row_groups)
+        return {name for row_group in row_groups if row_group.table == table for name in row_group.columns}
 
     def __enter__(self) -> Staging:
-        wait_for(self.session, self.owner, f"load {self.load_id}", "pg_advisory_lock")
-        self._make_schema()
-        sweep(self.session, self.schema, self.owner)
-        self._make_tables()
+        acquire_lock(self.session, self.owner, f"load {self.load_id}", "pg_advisory_lock")
+        self._create_schema()
+        drop_abandoned_tables(self.session, self.schema, self.owner)
+        self._create_tables()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(Lost, Refused):
+        with suppress(ConnectionLost, StatementError):
             _drop(self.session, self.schema, _tables(self.session, self.schema, self.prefix))
 
-    def fill(self, parallel: Parallel) -> None:
-        """Copy the staged files. Raises Lost and what else keeps rows from being copied."""
-        copied = list(parallel(copy_item, self.items))
-        for each in copied:
-            if each.error is not None:
-                raise each.error
-        for each in copied:
-            if each.lost is not None:
-                raise Lost(each.lost)
+    def copy_files(self, parallel: Parallel) -> None:
+        """Copy the staged files. Raises ConnectionLost and what else keeps rows from being copied."""
+        results = list(parallel(run_copy_task, self.tasks))
+        for result in results:
+            if result.error is not None:
+                raise result.error
+        for result in results:
+            if result.lost is not None:
+                raise ConnectionLost(result.lost)
 
-    def know(self, tables: Collection[str]) -> None:
+    def analyze_tables(self, tables: Collection[str]) -> None:
         """Let the planner know what is in the staging tables of these tables."""
         for table, files in self.staged:
             if table.name in tables and sum(file.rows for file in files) >= _WORTH_STATISTICS:
                 self.session.run(f"ANALYZE {self.relations[table.name]}")
 
     def check(self) -> None:
-        """Raises Lost if rows are missing: a crash of the server empties these tables."""
-        found = self.session.run(
+        """Raises ConnectionLost if rows are missing: a crash of the server empties these tables."""
+        counts = self.session.run(
             f"SELECT count(*), coalesce(sum(rows), 0) FROM {self.name('items')}"
         ).fetchone()
-        if found != (len(self.items), sum(item.rows for item in self.items)):
-            raise Lost("the server lost the rows that were staged")
+        if counts != (len(self.tasks), sum(task.rows for task in self.tasks)):
+            raise ConnectionLost("the server lost the rows that were staged")
 
-    def _make_schema(self) -> None:
+    def _create_schema(self) -> None:
         if has_schema(self.session, self.schema):
             return
         database = quoted(self.session.db.info.dbname)
@@ -174,30 +181,36 @@ class Staging:
             f"or CREATE SCHEMA {quoted(self.schema)} AUTHORIZATION {{user}}"
         )
         with self.session.transaction():
-            wait_for(self.session, digest("schema", self.schema), self.schema, "pg_advisory_xact_lock")
+            acquire_lock(self.session, digest("schema", self.schema), self.schema, "pg_advisory_xact_lock")
             if not has_schema(self.session, self.schema):
-                self.session.run(f"CREATE SCHEMA {quoted(self.schema)}", aim=Aim(needs=needs))
+                self.session.run(f"CREATE SCHEMA {quoted(self.schema)}", context=ErrorContext(needs=needs))
 
-    def _make_tables(self) -> None:
+    def _create_tables(self) -> None:
         needs = f"GRANT USAGE, CREATE ON SCHEMA {quoted(self.schema)} TO {{user}}"
         with self.session.transaction():
             for number, (table, _) in enumerate(self.staged):
                 self.relations[table.name] = relation = self.name(str(number))
                 columns = [f"{quoted(c.name)} {self.type_of(c)}" for c in table.complete_columns]
                 listed = ", ".join([*columns, f"{quoted(self.place)} bigint NOT NULL"])
-                aim = Aim(table.name, relation, needs)
-                self.session.run(f"CREATE UNLOGGED TABLE {relation} ({listed})", aim=aim)
+                context = ErrorContext(table.name, relation, needs)
+                self.session.run(f"CREATE UNLOGGED TABLE {relation} ({listed})", context=context)
             ledger = f"CREATE UNLOGGED TABLE {self.name('items')} (item bigint PRIMARY KEY, rows bigint)"
-            self.session.run(ledger, aim=Aim(needs=needs))
+            self.session.run(ledger, context=ErrorContext(needs=needs))
         parameters = self.session.parameters
-        self.items = [
-            Item(
-                number, parameters, self.session.shown, self.schema, f"{self.prefix}items", self.place, pieces
+        self.tasks = [
+            CopyTask(
+                number,
+                parameters,
+                self.session.shown,
+                self.schema,
+                f"{self.prefix}items",
+                self.place,
+                row_groups,
             )
-            for number, pieces in enumerate(packed(self._pieces()))
+            for number, row_groups in enumerate(group_into_tasks(self._row_groups()))
         ]
 
-    def _pieces(self) -> Iterator[tuple[Piece, int]]:
+    def _row_groups(self) -> Iterator[tuple[RowGroup, int]]:
         for number, (table, files) in enumerate(self.staged):
             as_json = frozenset(c.name for c in table.complete_columns if self.type_of(c) in _JSON)
-            yield from pieces_of(table, files, f"{self.prefix}{number}", as_json)
+            yield from row_groups_of(table, files, f"{self.prefix}{number}", as_json)

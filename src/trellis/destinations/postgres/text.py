@@ -1,4 +1,4 @@
-"""Arrow batches as the CSV that COPY reads: every value comes out as it went in.
+"""Arrow batches as the CSV that COPY reads: every value is stored as it is.
 
 What PostgreSQL cannot hold at all, the character NUL and halves of surrogate pairs in JSON, becomes U+FFFD.
 """
@@ -25,7 +25,7 @@ _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def blocks(batch: pa.RecordBatch, json_columns: Collection[str]) -> Iterator[bytes]:
-    """The rows as CSV: NULL is nothing at all, text stands in quotes. Times have no zone, they are UTC."""
+    """The rows as CSV: NULL is an empty field, text is quoted. Times have no zone, they are UTC."""
     parts = max(1, -(-batch.nbytes // BLOCK_BYTES))
     rows = max(1, -(-batch.num_rows // parts))
     for start in range(0, batch.num_rows, rows):
@@ -39,7 +39,7 @@ def blocks(batch: pa.RecordBatch, json_columns: Collection[str]) -> Iterator[byt
 
 
 def storable_json(text: str) -> str:
-    r"""The JSON text without escapes that stand for no character of PostgreSQL.
+    r"""The JSON text without escapes of characters that PostgreSQL cannot store.
 
     >>> storable_json(r'["a\u0000b", "\ud83d\ude00", "\ud83d", "\\u0000"]') == (
     ...     r'["a%sb", "\ud83d\ude00", "%s", "\\u0000"]' % ("\ufffd", "\ufffd"))
@@ -95,8 +95,8 @@ def _hexadecimal(array: pa.Array) -> pa.Array:
     data = np.frombuffer(content, np.uint8) if content is not None else np.empty(0, np.uint8)
     digits = _HEX[data[offsets[0] : offsets[-1]]]
     moved = pa.py_buffer((offsets - offsets[0]) * 2)
-    made = pa.LargeStringArray.from_buffers(len(array), moved, pa.py_buffer(digits.tobytes()))
-    return pc.if_else(array.is_valid(), made, None)
+    texts = pa.LargeStringArray.from_buffers(len(array), moved, pa.py_buffer(digits.tobytes()))
+    return pc.if_else(array.is_valid(), texts, None)
 
 
 def _is_ordinary(values: pa.Array, per_day: int) -> bool:

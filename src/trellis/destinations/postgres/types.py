@@ -26,10 +26,10 @@ def spelled_out(name: str) -> str:
     >>> spelled_out("varchar(40)"), spelled_out("time"), spelled_out("numeric(12,2)")
     ('character varying(40)', 'time without time zone', 'numeric(12,2)')
     """
-    found = re.fullmatch(r"(\w+)(\(.*\))?", name)
-    if found is None or found[1] not in _SPELLED:
+    match = re.fullmatch(r"(\w+)(\(.*\))?", name)
+    if match is None or match[1] not in _SPELLED:
         return name
-    return _SPELLED[found[1]].format(found[2] or "")
+    return _SPELLED[match[1]].format(match[2] or "")
 
 
 def data_type(name: str, bounded: bool = True) -> DataType | None:

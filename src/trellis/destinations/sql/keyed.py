@@ -1,16 +1,12 @@
-"""The row results of a `KeyedLoad` as SQL that runs unchanged on DuckDB and PostgreSQL.
+"""A `KeyedLoad` as SQL that runs unchanged on DuckDB and PostgreSQL.
 
-A destination that changes tables in place makes one `Keyed` per load, after the migration, and executes
-what `statements` gives, one after the other, in its one transaction:
+A destination that changes tables in place makes one `KeyedStatements` per load, after the migration, and
+executes `statements`, one after the other, in its one transaction. Each may use the temporary tables of those
+before it; the last ones drop these.
 
-    keyed = Keyed(load, '"shop"."users"', "pg_temp.staged", columns, there, "place", prefix, POSTGRES)
-    for statement in keyed.statements():
-        cursor.execute(statement)
-
-Every statement may use what those before it made; the last ones drop the temporary tables. A destination
-that writes whole files executes `prepare` and asks for the parts: the staged rows for which `comes` holds go
-in; where the load replaces or fills, the rows of the table for which `leaves` holds go out; where it fills,
-what `changed` and `added` give goes in too.
+A destination that writes whole files executes `prepare` and asks for the parts: it inserts the staged rows
+for which `is_inserted` holds; where the load replaces or coalesces, it removes the rows of the table for
+which `is_replaced` holds; where it coalesces, it inserts `coalesced_rows` and `coalesced_new_rows`, too.
 
 Users name their columns as they like, so every name that a statement adds begins with `prefix`.
 """
@@ -27,12 +23,12 @@ Count = Callable[[str], int]
 
 
 @dataclass(frozen=True)
-class Speaks:
-    """What engines say differently.
+class EngineSyntax:
+    """Where the SQL of the engines differs.
 
-    `temp` stands before the name of a temporary table. `newest` is an aggregate of the columns {value} and
-    {turn}: the value of the greatest turn in which there is one. `cells` is how many values can be filled at
-    once, None if it does not matter.
+    `temp` is the qualifier of temporary tables. `newest` is an aggregate of the columns {value} and {turn}:
+    the value of the greatest turn that has one. `cells` is how many values are coalesced in one statement at
+    most; None: any number.
     """
 
     temp: str
@@ -41,31 +37,31 @@ class Speaks:
 
 
 # In DuckDB 8 million values take about 1 GB; where that is too much it spills, and takes three times as long.
-DUCKDB = Speaks("temp.main.", "arg_max({value}, {turn})", 8_000_000)
-POSTGRES = Speaks(
+DUCKDB = EngineSyntax("temp.main.", "arg_max({value}, {turn})", 8_000_000)
+POSTGRES = EngineSyntax(
     "pg_temp.", "(array_agg({value} ORDER BY {turn} DESC) FILTER (WHERE {value} IS NOT NULL))[1]"
 )
 
 
 @dataclass(frozen=True)
-class Keyed:
+class KeyedStatements:
     """One keyed load as SQL.
 
-    `table` is the name of the table, or for a destination of whole files what stands for it in a FROM clause;
-    `there` are its columns, as far as they can be written. `staged` stands in a FROM clause and is read
-    several times: it has `columns`, which are all `there` and have the types they have in the table, and
-    `place`, an integer that is never NULL and never twice and grows in the order of the input. No column of
-    the table or of `staged` begins with `prefix`, but for the place.
+    `table` is the name of the table, or for a destination of whole files an item of a FROM clause;
+    `table_columns` are those that can be written. `staged` is an item of a FROM clause and read several
+    times: it has `columns`, all of them `table_columns` and of the types that they have in the table, and
+    `place`, an integer that is unique, never NULL and grows in the order of the input. No column
+    of the table or of `staged` begins with `prefix`, but for the place.
     """
 
     load: KeyedLoad
     table: str
     staged: str
     columns: Sequence[str]
-    there: Collection[str]
+    table_columns: Collection[str]
     place: str
     prefix: str
-    speaks: Speaks = DUCKDB
+    syntax: EngineSyntax = DUCKDB
 
     @property
     def current_row(self) -> str:
@@ -83,7 +79,7 @@ class Keyed:
         return bool(self.load.keys) and {*self.load.keys} <= {*self.columns}
 
     @property
-    def fills(self) -> bool:
+    def coalesces(self) -> bool:
         return self.merges and self.load.on_match in ("fill", "amend")
 
     @property
@@ -91,61 +87,63 @@ class Keyed:
         return self.merges and self.load.on_match in ("replace", "newer")
 
     def statements(self, count: Count | None = None) -> Iterator[str]:
-        """What is to be executed, in order, each before the next one is asked for.
+        """The statements to execute, in order, each before the next one is rendered.
 
         `count` executes a query of one number; it is needed where not all can be filled at once.
         """
         yield from self.prepare(count)
         into = f"INSERT INTO {self.table} ({', '.join(map(quoted, self.columns))})"
-        current, staged, filled = self.current_row, self.staged_row, self._filled_row
+        current, staged, filled = self.current_row, self.staged_row, self._coalesced_row
         values = [quoted(name) for name in self.columns if name not in self.load.keys]
         if self.replaces:
-            yield f"DELETE FROM {self.table} AS {current} WHERE {self.leaves()}"
-        if self.fills and values:
+            yield f"DELETE FROM {self.table} AS {current} WHERE {self.is_replaced()}"
+        if self.coalesces and values:
             set_ = ", ".join(f"{name} = {filled}.{name}" for name in values)
-            source = f"{self._filled} AS {filled} WHERE {self._equal(current, filled)}"
+            source = f"{self._coalesced} AS {filled} WHERE {self._equal(current, filled)}"
             yield f"UPDATE {self.table} AS {current} SET {set_} FROM {source}"
-        if self.fills:
-            yield f"{into} {self.added(self.columns)}"
+        if self.coalesces:
+            yield f"{into} {self.coalesced_new_rows(self.columns)}"
         columns = ", ".join(f"{staged}.{quoted(name)}" for name in self.columns)
-        yield f"{into} SELECT {columns} FROM {self.staged} AS {staged} WHERE {self.comes()}"
-        yield from self.clear()
+        yield f"{into} SELECT {columns} FROM {self.staged} AS {staged} WHERE {self.is_inserted()}"
+        yield from self.drop_temporary_tables()
 
     def prepare(self, count: Count | None = None) -> Iterator[str]:
         """Statements that make the temporary tables which the other queries read."""
-        if self.fills:
+        if self.coalesces:
             yield f"CREATE TEMP TABLE {self._turns} AS {self._every_turn()}"
             passes = self._passes(count)
-            yield f"CREATE TEMP TABLE {self._filled} AS {self._newest(0, passes)}"
+            yield f"CREATE TEMP TABLE {self._coalesced} AS {self._newest(0, passes)}"
             for number in range(1, passes):
-                yield f"INSERT INTO {self._filled} {self._newest(number, passes)}"
+                yield f"INSERT INTO {self._coalesced} {self._newest(number, passes)}"
         elif self.merges:
             yield f"CREATE TEMP TABLE {self._older} AS {self._not_newest()}"
 
-    def clear(self) -> Iterator[str]:
+    def drop_temporary_tables(self) -> Iterator[str]:
         """Statements that drop the temporary tables."""
-        if self.fills:
-            yield f"DROP TABLE {self._filled}"
+        if self.coalesces:
+            yield f"DROP TABLE {self._coalesced}"
             yield f"DROP TABLE {self._turns}"
         elif self.merges:
             yield f"DROP TABLE {self._older}"
 
-    def comes(self) -> str:
-        """A condition on a staged row, called `staged_row`: it goes in as it is."""
+    def is_inserted(self) -> str:
+        """A condition on a staged row, called `staged_row`: it is inserted as it is."""
         if self.load.on_match == "amend":
             return "FALSE"
         if not self.merges:
             return "TRUE"
         q, current, staged = self.prefix, self.current_row, self.staged_row
-        others = f"{self._turns if self.fills else self._older} AS {q}turns"
-        alone = f"NOT EXISTS (SELECT 1 FROM {others} WHERE {q}turns.{q}place = {staged}.{quoted(self.place)})"
+        others = f"{self._turns if self.coalesces else self._older} AS {q}turns"
+        is_latest = (
+            f"NOT EXISTS (SELECT 1 FROM {others} WHERE {q}turns.{q}place = {staged}.{quoted(self.place)})"
+        )
         stays = {"keep": "TRUE", "newer": self._is_newer}.get(self.load.on_match)
         if stays is None:
-            return alone
+            return is_latest
         same = f"{self._equal(current, staged)} AND {stays}"
-        return f"{alone} AND NOT EXISTS (SELECT 1 FROM {self.table} AS {current} WHERE {same})"
+        return f"{is_latest} AND NOT EXISTS (SELECT 1 FROM {self.table} AS {current} WHERE {same})"
 
-    def leaves(self) -> str:
+    def is_replaced(self) -> str:
         """A condition on a row of the table, called `current_row`: a staged row takes its place."""
         goes = f" AND NOT ({self._is_newer})" if self.load.on_match == "newer" else ""
         same = f"{self._equal(self.current_row, self.staged_row)}{goes}"
@@ -155,42 +153,42 @@ class Keyed:
     def _is_newer(self) -> str:
         """A condition on a row of the table and a staged one: that of the table is the later one."""
         latest = self._staged_latest
-        if not latest or latest not in self.there:
+        if not latest or latest not in self.table_columns:
             return "FALSE"
         current, staged = (f"{row}.{quoted(latest)}" for row in (self.current_row, self.staged_row))
         return f"({current} IS NOT NULL AND ({staged} IS NULL OR {staged} < {current}))"
 
-    def changed(self, columns: Iterable[str]) -> str:
+    def coalesced_rows(self, columns: Iterable[str]) -> str:
         """A query of these columns of the rows that leave, as they are when filled."""
-        current, filled = self.current_row, self._filled_row
+        current, filled = self.current_row, self._coalesced_row
         picked = (f"{filled if name in self.columns else current}.{quoted(name)}" for name in columns)
-        joined = f"{self.table} AS {current} JOIN {self._filled} AS {filled}"
+        joined = f"{self.table} AS {current} JOIN {self._coalesced} AS {filled}"
         return f"SELECT {', '.join(picked)} FROM {joined} ON {self._equal(current, filled)}"
 
-    def added(self, columns: Iterable[str]) -> str:
+    def coalesced_new_rows(self, columns: Iterable[str]) -> str:
         """A query of these columns of filled rows that the table does not hold."""
-        q, filled = self.prefix, self._filled_row
+        q, filled = self.prefix, self._coalesced_row
         picked = (
             f"{filled}.{quoted(name)}" if name in self.columns else f"NULL AS {quoted(name)}"
             for name in columns
         )
         same = f"{q}turns.{q}place IS NULL AND {self._equal_key(filled)}"
         known = f"SELECT 1 FROM {self._turns} AS {q}turns WHERE {same}"
-        return f"SELECT {', '.join(picked)} FROM {self._filled} AS {filled} WHERE NOT EXISTS ({known})"
+        return f"SELECT {', '.join(picked)} FROM {self._coalesced} AS {filled} WHERE NOT EXISTS ({known})"
 
     def _passes(self, count: Count | None) -> int:
         """In how many parts the rows are filled."""
-        if count is None or self.speaks.cells is None:
+        if count is None or self.syntax.cells is None:
             return 1
         keys = count(f"SELECT count(DISTINCT {self.prefix}number) FROM {self._turns}")
-        return max(1, -(-keys * len(self.columns) // self.speaks.cells))
+        return max(1, -(-keys * len(self.columns) // self.syntax.cells))
 
     def _newest(self, number: int, passes: int) -> str:
         """A query of the filled rows, or of a part of them: the columns that staged rows have."""
         q, current, staged = self.prefix, self.current_row, self.staged_row
         values = [name for name in self.columns if name not in self.load.keys]
         newest = {
-            name: self.speaks.newest.format(value=f"{q}value_{at}", turn=f"{q}turn")
+            name: self.syntax.newest.format(value=f"{q}value_{at}", turn=f"{q}turn")
             for at, name in enumerate(values)
         }
         shown = {**dict(zip(self.load.keys, self._key_columns, strict=True)), **newest}
@@ -217,7 +215,7 @@ class Keyed:
         return f"SELECT {q}place FROM ({ranked}) AS {q}ranked WHERE {q}turn > 1"
 
     def _every_turn(self) -> str:
-        """A query of the rows whose key stands more than once: the staged ones, and one for all of the table.
+        """A query of the rows whose key occurs more than once: the staged ones, and one for all of the table.
 
         That one has no place. `turn` grows with the right to be believed, `number` is one for a key.
         """
@@ -227,7 +225,7 @@ class Keyed:
         several = f"{q}times > {q}places" if self.load.on_match == "amend" else f"{q}times > 1"
         keys = ", ".join(f"{current}.{quoted(key)}" for key in self.load.keys)
         newest = f"max({current}.{quoted(self._table_latest)})" if self._table_latest else "NULL"
-        held = f"{self.table} AS {current} WHERE {self.leaves()} GROUP BY {keys}"
+        held = f"{self.table} AS {current} WHERE {self.is_replaced()} GROUP BY {keys}"
         every_row = f"{self._of_staged()} UNION ALL SELECT NULL, {keys}, {newest} FROM {held}"
         return (
             f"SELECT {q}place, {q}turn, {q}number, {self._keys} FROM (SELECT {q}place, {self._keys}, "
@@ -262,7 +260,7 @@ class Keyed:
 
     @property
     def _table_latest(self) -> str:
-        return self.load.latest if self.load.latest and self.load.latest in self.there else ""
+        return self.load.latest if self.load.latest and self.load.latest in self.table_columns else ""
 
     @property
     def _keys(self) -> str:
@@ -281,17 +279,17 @@ class Keyed:
         return " AND ".join(f"{row}.{quoted(key)} = {self.prefix}turns.{shown}" for key, shown in pairs)
 
     @property
-    def _filled_row(self) -> str:
+    def _coalesced_row(self) -> str:
         return f"{self.prefix}filled"
 
     @property
     def _older(self) -> str:
-        return f"{self.speaks.temp}{self.prefix}keyed_older"
+        return f"{self.syntax.temp}{self.prefix}keyed_older"
 
     @property
-    def _filled(self) -> str:
-        return f"{self.speaks.temp}{self.prefix}keyed_filled"
+    def _coalesced(self) -> str:
+        return f"{self.syntax.temp}{self.prefix}keyed_filled"
 
     @property
     def _turns(self) -> str:
-        return f"{self.speaks.temp}{self.prefix}keyed_turns"
+        return f"{self.syntax.temp}{self.prefix}keyed_turns"

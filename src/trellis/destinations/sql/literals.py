@@ -1,49 +1,28 @@
-"""A value written down in a statement that takes no parameters, such as the DEFAULT of a new column."""
+"""Values written into the text of a statement, such as the DEFAULT of a new column."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from trellis.destinations.duckdb.scan import literal
-
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Written = Callable[["pa.Scalar", str], str]
-"""Gives the SQL expression of a value under a type, in the words of a destination."""
+LiteralRenderer = Callable[["pa.Scalar", str], str]
+"""Gives the SQL expression of a value under a type of a destination."""
 
 
-def duckdb_value(value: pa.Scalar, type_: str) -> str:
-    """The value for DuckDB.
+def string_literal(text: str) -> str:
+    """An SQL string.
 
-    >>> import pyarrow as pa
-    >>> duckdb_value(pa.scalar("it's"), "VARCHAR"), duckdb_value(pa.scalar(b"\\xca"), "BLOB")
-    ("CAST('it''s' AS VARCHAR)", "unhex('ca')")
+    >>> string_literal("it's")
+    "'it''s'"
     """
-    stored = value.as_py()
-    if isinstance(stored, bytes):
-        return f"unhex({literal(stored.hex())})"
-    text = _text(value)
-    if "\0" in text:  # ends a statement
-        return f"CAST(decode(unhex({literal(text.encode().hex())})) AS {type_})"
-    return f"CAST({literal(text)} AS {type_})"
+    return "'" + text.replace("'", "''") + "'"
 
 
-def postgres_value(value: pa.Scalar, type_: str) -> str:
-    """The value for PostgreSQL, which has no NUL: it becomes U+FFFD, as in rows.
-
-    >>> import pyarrow as pa
-    >>> postgres_value(pa.scalar(float("-inf")), "real"), postgres_value(pa.scalar(b"\\xca"), "bytea")
-    ("CAST('-Infinity' AS real)", "decode('ca', 'hex')")
-    """
-    stored = value.as_py()
-    if isinstance(stored, bytes):
-        return f"decode({literal(stored.hex())}, 'hex')"
-    return f"CAST({literal(_text(value).replace(chr(0), chr(0xFFFD)))} AS {type_})"
-
-
-def _text(value: pa.Scalar) -> str:
+def value_text(value: pa.Scalar) -> str:
+    """A value as SQL casts it from a string."""
     stored = value.as_py()
     if isinstance(stored, bool):
         return "true" if stored else "false"

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links
-from trellis.destinations.refusals import double_keys
-from trellis.destinations.sql.merge import Chain
-from trellis.destinations.sql.migration import emptied, refuse_views
+from trellis.destinations.refusals import duplicate_keys
+from trellis.destinations.sql.merge import TableTreeStatements
 from trellis.destinations.sql.names import alias_prefix, quoted
-from trellis.destinations.sql.roots import Words
+from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
+from trellis.destinations.sql.roots import MergeNames
 from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import NOTHING, Table
 
@@ -25,93 +25,93 @@ class SqlLoad(ABC):
 
     commit: Commit
 
-    def work(self) -> None:
+    def execute(self) -> None:
         """Reset, migrate, move the staged rows in, record."""
         commit = self.commit
         reset = [Table(name) for name in (*commit.reset.drop, *commit.reset.empty)]
-        refuse_views([*self._tables(), *reset], self._known)
+        refuse_views([*self._tables(), *reset], self._catalog)
         for name in commit.reset.drop:
-            if name in self._known:
+            if name in self._catalog:
                 self._run(f"DROP TABLE {self._name(name)}", Table(name), owner=True)
-                self._forget(name)
+                self._remove_from_catalog(name)
         self._retype()
-        self._empty()
+        self._empty_tables()
         self._migrate()
         for chain in commit.chains:
             if chain.mode == "merge":
-                self._merge(chain)
+                self._merge_tree(chain)
             else:
                 for table in commit.schema.chain(chain.root):
                     self._insert(table)
         for load in commit.keyed:
             if self._files(load.table):
-                self._keyed(load)
+                self._write_keyed(load)
         if commit.links and self._files(commit.links.rules):
-            self._link(commit.links)
+            self._resolve_identities(commit.links)
         for table in commit.extra_tables:
             self._insert(table)
         for name, rows in commit.records.items():
             for row in rows:
-                self._record(name, row)
+                self._append_record(name, row)
 
     def _tables(self) -> Iterator[Table]:
         """The tables that the load needs."""
         known = (*self.commit.schema.tables.values(), *self.commit.extra_tables)
         return (table for table in known if table.complete_columns)
 
-    def _empty(self) -> None:
-        for name in emptied(self.commit):
-            if name in self._known:
+    def _empty_tables(self) -> None:
+        for name in tables_to_empty(self.commit):
+            if name in self._catalog:
                 self._run(f"DELETE FROM {self._name(name)}", Table(name))
         versions = self.commit.journal.versions
-        if self.commit.reset.versions and versions in self._known:
+        if self.commit.reset.versions and versions in self._catalog:
             delete = f"DELETE FROM {self._name(versions)} WHERE {quoted('schema_name')} = $1"
             self._run(delete, Table(versions), [self.commit.schema.name])
 
-    def _merge(self, load: ChainLoad) -> None:
-        chain = Chain(
+    def _merge_tree(self, load: ChainLoad) -> None:
+        chain = TableTreeStatements(
             self.commit.schema,
             load,
             self.commit.keys.__getitem__,
             self._name,
             self._staged,
-            self._words,
+            self._names,
         )
         root, roots = chain.root, chain.roots
         roots.check()
         if not any(file.rows for file in self._files(root.name)):
             return
-        if load.strategy == "upsert" and (twice := self._count(roots.double_keys(), root)):
-            raise double_keys(root.name, twice)
-        words = chain.words
-        self._run(f"CREATE TEMP TABLE {words.coming} AS {roots.coming()}", root)
+        if load.strategy == "upsert" and (duplicates := self._count(roots.duplicate_keys(), root)):
+            raise duplicate_keys(root.name, duplicates)
+        names = chain.names
+        self._run(f"CREATE TEMP TABLE {names.rows_to_insert} AS {roots.rows_to_insert()}", root)
         written: Mapping[str, str] = NOTHING
         if chain.replaces:
-            self._run(f"CREATE TEMP TABLE {words.leaving} AS {roots.leaving()}", root)
+            self._run(f"CREATE TEMP TABLE {names.rows_to_delete} AS {roots.rows_to_delete()}", root)
             for table in reversed(chain.tables):
-                rows = f"{self._name(table.name)} AS {words.current_row}"
-                self._run(f"DELETE FROM {rows} WHERE {chain.leaving(table.name)}", table)
-            self._run(f"DROP TABLE {words.leaving}", root)
+                rows = f"{self._name(table.name)} AS {names.current_row}"
+                self._run(f"DELETE FROM {rows} WHERE {chain.is_deleted(table.name)}", table)
+            self._run(f"DROP TABLE {names.rows_to_delete}", root)
         elif versions := roots.versions:
-            rows = f"{self._name(root.name)} AS {words.current_row}"
+            rows = f"{self._name(root.name)} AS {names.current_row}"
             ended = f"{quoted(versions.history.valid_to)} = {versions.ended}"
-            self._run(f"UPDATE {rows} SET {ended} WHERE {roots.retiring(versions)}", root)
+            self._run(f"UPDATE {rows} SET {ended} WHERE {roots.is_ended(versions)}", root)
             written = versions.written
         for table in chain.tables:
-            self._let_in(chain, table, written if table == root else NOTHING)
-        self._run(f"DROP TABLE {words.coming}", root)
+            self._insert_merged(chain, table, written if table == root else NOTHING)
+        self._run(f"DROP TABLE {names.rows_to_insert}", root)
 
-    def _let_in(self, chain: Chain, table: Table, written: Mapping[str, str]) -> None:
-        """Insert the rows of one table that come; `written` are values of columns that the load knows."""
+    def _insert_merged(self, chain: TableTreeStatements, table: Table, written: Mapping[str, str]) -> None:
+        """Insert the merged rows of one table; `written` are values of columns that the load sets."""
         if not self._files(table.name):
             return
         apart = chain.replaces or table == chain.root
-        if apart and self._count(chain.has_double_ids(table.name), table):
-            self._insert_places(table, chain.places_coming(table.name, once=chain.replaces), written)
+        if apart and self._count(chain.duplicate_id_count(table.name), table):
+            self._insert_positions(table, chain.positions_to_insert(table.name, once=chain.replaces), written)
         else:
-            self._insert(table, chain.coming(table.name), written)
+            self._insert(table, chain.is_inserted(table.name), written)
 
-    def _record(self, name: str, row: Mapping[str, Any]) -> None:
+    def _append_record(self, name: str, row: Mapping[str, Any]) -> None:
         columns = ", ".join(map(quoted, row))
         marks = ", ".join(f"${number}" for number in range(1, len(row) + 1))
         into = f"INSERT INTO {self._name(name)} ({columns}) VALUES ({marks})"
@@ -125,20 +125,20 @@ class SqlLoad(ABC):
         """What every name begins with that a statement adds; no column of the dataset does."""
         commit = self.commit
         declared = (table.columns for table in (*commit.schema.tables.values(), *commit.extra_tables))
-        real = (table.columns for table in self._known.values())
+        real = (table.columns for table in self._catalog.values())
         return alias_prefix(name for columns in (*declared, *real) for name in columns)
 
     @property
     @abstractmethod
-    def _known(self) -> Mapping[str, CatalogTable]:
-        """What stands in the dataset."""
+    def _catalog(self) -> Mapping[str, CatalogTable]:
+        """The tables of the dataset."""
 
     @property
     @abstractmethod
-    def _words(self) -> Words: ...
+    def _names(self) -> MergeNames: ...
 
     @abstractmethod
-    def _forget(self, table: str) -> None:
+    def _remove_from_catalog(self, table: str) -> None:
         """Take a table that was dropped out of what is known."""
 
     @abstractmethod
@@ -149,22 +149,22 @@ class SqlLoad(ABC):
     def _migrate(self) -> None: ...
 
     @abstractmethod
-    def _keyed(self, load: KeyedLoad) -> None: ...
+    def _write_keyed(self, load: KeyedLoad) -> None: ...
 
     @abstractmethod
-    def _link(self, links: Links) -> None: ...
+    def _resolve_identities(self, links: Links) -> None: ...
 
     @abstractmethod
     def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
-        """Insert the staged rows of a table for which a condition holds; `Words` has their alias."""
+        """Insert the staged rows of a table for which a condition holds; `MergeNames` has their alias."""
 
     @abstractmethod
-    def _insert_places(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        """Insert the staged rows of a table whose places a query names."""
+    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+        """Insert the staged rows of a table at the positions that a query gives."""
 
     @abstractmethod
     def _staged(self, table: str) -> str:
-        """What stands in a FROM clause for the staged rows of a table."""
+        """The staged rows of a table as an item of a FROM clause."""
 
     @abstractmethod
     def _name(self, table: str) -> str: ...

@@ -1,4 +1,4 @@
-"""Names as they stand in the SQL that DuckDB and PostgreSQL share: those of users, and those beside them."""
+"""Identifiers in the SQL that DuckDB and PostgreSQL share: those of users, and aliases that avoid them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which rows of a root table leave, end and come in a merge, as SQL (spec dlt.md, 14).
+"""Which rows of a root table a merge deletes, ends and inserts, as SQL (spec dlt.md, 14).
 
-Users name their columns as they like, so every name that a query adds begins with the prefix in `Words`.
+Users name their columns as they like, so every name that a query adds begins with the prefix in `MergeNames`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.versions import Versions
+from trellis.destinations.sql.versions import VersionColumns
 from trellis.errors import SchemaError
 from trellis.evolution.loading import ChainLoad, Strategy
 from trellis.schema.model import Column, Table
-from trellis.warehouses.catalog.databases import DUCKDB
 
 _HINTS: Mapping[Strategy, tuple[str, ...]] = {
     "delete-insert": ("primary_key", "merge_key", "dedup_sort", "hard_delete"),
@@ -25,27 +24,27 @@ _HINTS: Mapping[Strategy, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Words:
-    """What a destination calls temporary tables, the place of a row and types.
+class MergeNames:
+    """The names of temporary tables and aliases, the position of a row and the types of columns.
 
-    Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` stands
-    before the name of a temporary table. `place` is an expression over a row called `staged_row`.
+    Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` is
+    the qualifier of temporary tables. `place` is an expression over a row called `staged_row`.
     """
 
     prefix: str
+    type_of: Callable[[Column], str]
     temp: str = "temp.main."
     place: str = "row_number() OVER ()"
-    type_of: Callable[[Column], str] = DUCKDB.type_of
 
     @property
-    def leaving(self) -> str:
-        """The temporary table of the ids of root rows that leave."""
-        return f"{self.temp}{self.prefix}leaving"
+    def rows_to_delete(self) -> str:
+        """The temporary table of the ids of root rows to delete."""
+        return f"{self.temp}{self.prefix}rows_to_delete"
 
     @property
-    def coming(self) -> str:
-        """The temporary table of the ids and places of root rows that come."""
-        return f"{self.temp}{self.prefix}coming"
+    def rows_to_insert(self) -> str:
+        """The temporary table of the ids and positions of root rows to insert."""
+        return f"{self.temp}{self.prefix}rows_to_insert"
 
     @property
     def current_row(self) -> str:
@@ -59,8 +58,8 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Roots:
-    """A root table as SQL relations: what is there now, what is staged; `row_id` is a column of both.
+class RootStatements:
+    """A root table as SQL relations: the current rows and the staged ones; `row_id` is a column of both.
 
     NULL in a key or a version is equal to nothing.
     """
@@ -70,11 +69,13 @@ class Roots:
     row_id: str
     current: str
     staged: str
-    words: Words
+    names: MergeNames
 
     @property
-    def versions(self) -> Versions | None:
-        return Versions(self.table, self.load.history, self.words.type_of) if self.load.history else None
+    def versions(self) -> VersionColumns | None:
+        return (
+            VersionColumns(self.table, self.load.history, self.names.type_of) if self.load.history else None
+        )
 
     def check(self) -> None:
         """Raises SchemaError where the hints of the table do not suit a merge."""
@@ -90,20 +91,22 @@ class Roots:
         if self.versions:
             self.versions.check()
 
-    def leaving(self) -> str:
-        """A query of the ids of rows that the load removes or replaces."""
-        q, current = self.words.prefix, self.words.current_row
+    def rows_to_delete(self) -> str:
+        """A query of the ids of current rows that the load deletes or replaces."""
+        q, current = self.names.prefix, self.names.current_row
         hints = ("primary_key", "merge_key") if self.load.strategy == "delete-insert" else ("primary_key",)
-        conditions = [self._staged_like(hint, of(current)) for hint in hints if self.table.columns_with(hint)]
+        conditions = [
+            self._staged_like(hint, columns_of(current)) for hint in hints if self.table.columns_with(hint)
+        ]
         rows = f"SELECT {current}.{quoted(self.row_id)} AS {q}id FROM {self.current} AS {current}"
         return " UNION ".join(f"{rows} WHERE {where}" for where in conditions or ["FALSE"])
 
-    def coming(self) -> str:
-        """A query of the staged rows that go in: none marked deleted, none that is there and stays.
+    def rows_to_insert(self) -> str:
+        """A query of the staged rows to insert: none marked deleted, none that the table keeps.
 
-        With delete-insert one per primary key goes in.
+        With delete-insert one per primary key is inserted.
         """
-        q = self.words.prefix
+        q = self.names.prefix
         columns, conditions = {f"{q}id": self.row_id}, []
         keys = {f"{q}key_{number}": name for number, name in enumerate(self._columns("primary_key"))}
         columns |= keys
@@ -118,8 +121,8 @@ class Roots:
         if self.versions:
             columns[f"{q}version"] = self.versions.history.version
             conditions.append(f"NOT {self._is_active(self.versions, f'{q}rows.{q}version')}")
-        source = placed(self.words, self.staged, self.words.place, columns)
-        if keys and self._takes_one:
+        source = positioned_query(self.names, self.staged, self.names.place, columns)
+        if keys and self._deduplicates:
             order = f"PARTITION BY {', '.join(keys)} ORDER BY {self._preference()}"
             source = f"SELECT *, row_number() OVER ({order}) AS {q}turn FROM ({source}) AS {q}keyed"
             unknown = " OR ".join(f"{key} IS NULL" for key in keys)
@@ -127,36 +130,38 @@ class Roots:
         where = " AND ".join(conditions) or "TRUE"
         return f"SELECT {q}id, {q}place FROM ({source}) AS {q}rows WHERE {where}"
 
-    def double_keys(self) -> str:
-        """A query of how many primary keys stand twice among the staged rows."""
-        q, staged = self.words.prefix, self.words.staged_row
+    def duplicate_keys(self) -> str:
+        """A query of how many primary keys occur more than once in the staged rows."""
+        q, staged = self.names.prefix, self.names.staged_row
         columns = [f"{staged}.{quoted(key)}" for key in self._columns("primary_key")]
         known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
         grouped = f"WHERE {known} GROUP BY {', '.join(columns)} HAVING count(*) > 1"
         return f"SELECT count(*) FROM (SELECT 1 FROM {self.staged} AS {staged} {grouped}) AS {q}twice"
 
-    def retiring(self, versions: Versions) -> str:
-        """A condition on a current row, as `Words` calls it: its time ends."""
-        return self._retiring(versions, of(self.words.current_row))
+    def is_ended(self, versions: VersionColumns) -> str:
+        """A condition on a current row, as `MergeNames` calls it: its validity ends."""
+        return self._ends(versions, columns_of(self.names.current_row))
 
-    def places_retiring(self, versions: Versions) -> str:
-        """A query of the places, from 1, of the current rows whose time ends."""
-        q = self.words.prefix
-        columns = {f"{q}of_{at}": name for at, name in enumerate(sorted(needed(self.table, self.load)))}
+    def positions_to_end(self, versions: VersionColumns) -> str:
+        """A query of the positions, from 1, of the current rows whose validity ends."""
+        q = self.names.prefix
+        columns = {
+            f"{q}of_{at}": name for at, name in enumerate(sorted(merge_columns(self.table, self.load)))
+        }
         shown = {name: column for column, name in columns.items()}
-        rows = placed(self.words, self.current, "row_number() OVER ()", columns)
-        ends = self._retiring(versions, lambda name: f"{q}placed.{shown[name]}")
+        rows = positioned_query(self.names, self.current, "row_number() OVER ()", columns)
+        ends = self._ends(versions, lambda name: f"{q}placed.{shown[name]}")
         return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {ends}"
 
     @property
-    def _takes_one(self) -> bool:
-        """Whether of staged rows with one primary key only one goes in."""
-        given = self.table.hints.get("x-stage-data-deduplicated")
-        return self.load.strategy == "delete-insert" and not given
+    def _deduplicates(self) -> bool:
+        """Whether of staged rows with one primary key only one is inserted."""
+        is_deduplicated = self.table.hints.get("x-stage-data-deduplicated")
+        return self.load.strategy == "delete-insert" and not is_deduplicated
 
     def _preference(self) -> str:
-        """An order of the staged rows with one key; the first goes in."""
-        q = self.words.prefix
+        """An order of the staged rows with one key; the first is inserted."""
+        q = self.names.prefix
         for name in self._columns("dedup_sort"):
             column = self.table.columns[name]
             collation = ' COLLATE "C"' if column.data_type == "text" else ""
@@ -164,8 +169,8 @@ class Roots:
             return f"{q}sort_by{collation} {direction} NULLS LAST, {q}place"
         return f"{q}place"
 
-    def _retiring(self, versions: Versions, names: Callable[[str], str]) -> str:
-        version, staged = versions.history.version, self.words.staged_row
+    def _ends(self, versions: VersionColumns, names: Callable[[str], str]) -> str:
+        version, staged = versions.history.version, self.names.staged_row
         same = f"{staged}.{quoted(version)} = {names(version)}"
         brought = f"SELECT 1 FROM {self.staged} AS {staged} WHERE {same}"
         conditions = [versions.active(names), f"NOT EXISTS ({brought})"]
@@ -173,20 +178,21 @@ class Roots:
             conditions.append(self._staged_like("merge_key", names))
         return " AND ".join(conditions)
 
-    def _is_active(self, versions: Versions, version: str) -> str:
-        current = self.words.current_row
-        same = f"{current}.{quoted(versions.history.version)} = {version} AND {versions.active(of(current))}"
+    def _is_active(self, versions: VersionColumns, version: str) -> str:
+        current = self.names.current_row
+        is_active = versions.active(columns_of(current))
+        same = f"{current}.{quoted(versions.history.version)} = {version} AND {is_active}"
         return f"EXISTS (SELECT 1 FROM {self.current} AS {current} WHERE {same})"
 
     def _staged_like(self, hint: str, names: Callable[[str], str]) -> str:
         """A condition on a current row: a staged one has its values in the columns with this hint."""
-        staged = self.words.staged_row
+        staged = self.names.staged_row
         same = _equal((f"{staged}.{quoted(name)}", names(name)) for name in self._comparable(hint))
         return f"EXISTS (SELECT 1 FROM {self.staged} AS {staged} WHERE {same})"
 
     def _is_known(self, row: str) -> str:
         """A condition on a staged row that shows its primary key as key_0, key_1: a current one has it."""
-        key, current = f"{row}.{self.words.prefix}key", self.words.current_row
+        key, current = f"{row}.{self.names.prefix}key", self.names.current_row
         columns = enumerate(self._comparable("primary_key"))
         same = _equal((f"{current}.{quoted(name)}", f"{key}_{number}") for number, name in columns)
         return f"EXISTS (SELECT 1 FROM {self.current} AS {current} WHERE {same})"
@@ -202,23 +208,23 @@ class Roots:
         return tuple(name for name in marked if self.table.columns[name].complete)
 
 
-def needed(table: Table, load: ChainLoad) -> set[str]:
+def merge_columns(table: Table, load: ChainLoad) -> set[str]:
     """The columns of a root table that are read beside its row id."""
     history = load.history
     names = {name for hint in _HINTS[load.strategy] for name in table.columns_with(hint)}
     return {*names, *((history.version, history.valid_to) if history else ())}
 
 
-def of(row: str) -> Callable[[str], str]:
-    """How the columns of a row are called."""
+def columns_of(row: str) -> Callable[[str], str]:
+    """The qualified names of the columns of a row."""
     return lambda name: f"{row}.{quoted(name)}"
 
 
-def placed(words: Words, relation: str, place: str, columns: Mapping[str, str]) -> str:
-    """A query of the places of the rows and of these columns, under the names in front of them."""
-    row = words.staged_row
+def positioned_query(names: MergeNames, relation: str, place: str, columns: Mapping[str, str]) -> str:
+    """A query of the positions of the rows and of columns under other names."""
+    row = names.staged_row
     picked = "".join(f", {row}.{quoted(column)} AS {shown}" for shown, column in columns.items())
-    return f"SELECT {place} AS {words.prefix}place{picked} FROM {relation} AS {row}"
+    return f"SELECT {place} AS {names.prefix}place{picked} FROM {relation} AS {row}"
 
 
 def _equal(pairs: Iterable[tuple[str, str]]) -> str:

@@ -15,7 +15,7 @@ _LAST_YEAR = 2261
 
 
 @dataclass(frozen=True)
-class Versions:
+class VersionColumns:
     """`type_of` gives the type of a column in the SQL of the destination."""
 
     root: Table
@@ -33,10 +33,10 @@ class Versions:
         for column, moment in self.moments.items():
             known = self.root.columns.get(column)
             if known is None or known.data_type != "timestamp":
-                found = "missing" if known is None else f"of type {known.data_type}"
+                problem = "missing" if known is None else f"of type {known.data_type}"
                 raise SchemaError(
                     f"table {name}, column {column}: scd2 keeps a time in it, so it is to be a timestamp, "
-                    f"but it is {found}; name another column for it"
+                    f"but it is {problem}; name another column for it"
                 )
             if moment is not None and moment.year > _LAST_YEAR and (known.precision or 0) > 6:
                 raise SchemaError(
@@ -46,21 +46,21 @@ class Versions:
 
     @property
     def moments(self) -> Mapping[str, datetime | None]:
-        """What the validity columns of a row that comes in get."""
+        """The validity columns of a new row."""
         return {self.history.valid_from: self.history.at, self.history.valid_to: self.history.open}
 
     @property
     def written(self) -> Mapping[str, str]:
-        """The same as SQL."""
+        """`moments` as SQL."""
         return {name: self._literal(name, moment) for name, moment in self.moments.items()}
 
     @property
     def ended(self) -> str:
-        """What `valid_to` of a row gets as its time ends, as SQL."""
+        """The `valid_to` of a row that ends, as SQL."""
         return self._literal(self.history.valid_to, self.history.at)
 
     def active(self, of: Callable[[str], str]) -> str:
-        """A condition on a row whose columns are called as `of` says."""
+        """A condition on a row; `of` qualifies the names of its columns."""
         valid_to, history = of(self.history.valid_to), self.history
         if history.open is None:
             return f"{valid_to} IS NULL"

@@ -9,11 +9,11 @@ from typing import Final
 from trellis.errors import UsageError, nearest
 from trellis.warehouses import catalog
 from trellis.warehouses.catalog.lakes import PARQUET
-from trellis.warehouses.types import ANY, NativeType
+from trellis.warehouses.types import UNLIMITED, NativeType
 from trellis.warehouses.warehouse import Warehouse
 
 _TIME: Final = NativeType("time64[us]", ((3, "time32[ms]"), (6, "time64[us]"), (9, "time64[ns]")))
-_BINARY: Final = NativeType("binary", ((ANY, "fixed_size_binary[{}]"),))
+_BINARY: Final = NativeType("binary", ((UNLIMITED, "fixed_size_binary[{}]"),))
 _PARQUET: Final = replace(
     PARQUET,
     identifiers=replace(PARQUET.identifiers, case_sensitive=True),

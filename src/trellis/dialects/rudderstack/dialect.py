@@ -6,8 +6,8 @@ from trellis.dialects.rudderstack.dead_letters import RudderDeadLetters
 from trellis.dialects.rudderstack.naming import RudderNaming
 from trellis.dialects.rudderstack.options import FIELDS
 from trellis.dialects.rudderstack.routing import RudderRouting
+from trellis.dialects.rudderstack.schema_document import METADATA, PREFIX
 from trellis.dialects.rudderstack.schemas import RudderSchemas
-from trellis.dialects.rudderstack.system import METADATA, PREFIX
 from trellis.dialects.rudderstack.system_columns import RudderSystemColumns
 from trellis.dialects.rudderstack.tables import RudderTables
 from trellis.dialects.rudderstack.types import RudderTypes

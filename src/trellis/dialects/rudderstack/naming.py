@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.rudderstack.names import namespace
+from trellis.dialects.rudderstack.identifiers.names import namespace
 from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.dialect.defaults import DefaultNaming
 

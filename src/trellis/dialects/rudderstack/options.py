@@ -1,4 +1,4 @@
-"""What can be chosen: per destination, and by an event for itself (spec rudderstack.md, section 10)."""
+"""The options of a destination, and what an event overrides (spec rudderstack.md, section 10)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.warehouses import Provider, provider_of
+from trellis.dialects.rudderstack.warehouse.providers import Provider, provider_of
 from trellis.errors import UsageError, nearest
 
 Read = Callable[[str, Any], Any]
 
-Wish = tuple[tuple[bool | None, ...], tuple[str, ...]]
-"""What an event says of options: the flags, the JSON paths."""
+EventOverrides = tuple[tuple[bool | None, ...], tuple[str, ...]]
+"""The options that an event overrides: the flags, the JSON paths."""
 
 EVERY_WAREHOUSE: Final = "DATA_WAREHOUSE"
-"""The name in `integrations` that stands for all destinations with JSON paths."""
+"""The name in `integrations` of all destinations with JSON paths."""
 
 
 def _flag(word: str, value: Any) -> bool:
@@ -40,12 +40,12 @@ def _name(word: str, value: Any) -> str:
 
 
 def _names(word: str, value: Any) -> tuple[str, ...]:
-    said = value.split(",") if isinstance(value, str) else value
-    if not isinstance(said, (list, tuple)) or not all(isinstance(each, str) for each in said):
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"option {word} takes names with commas between them, or a list of names, not {value!r}"
         )
-    return tuple(dict.fromkeys(each.strip() for each in said if each.strip()))
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
 def _count(least: int) -> Read:
@@ -63,10 +63,10 @@ def _one_of(*choices: str) -> Read:
     shown = " or ".join(choice or '""' for choice in choices)
 
     def read(word: str, value: Any) -> str:
-        said = str(value).strip() if isinstance(value, (str, int)) else value
-        if said not in choices:
+        text = str(value).strip() if isinstance(value, (str, int)) else value
+        if text not in choices:
             raise UsageError(f"option {word} takes {shown}, not {value!r}")
-        return str(said)
+        return str(text)
 
     return read
 
@@ -88,7 +88,7 @@ def _word(option: Field[Any]) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a destination, each under the word that RudderStack has for it, or its own name.
+    """The options of a destination, each by RudderStack's name for it, or by its field.
 
     >>> Options.of({"provider": "RS", "skipUsersTable": "true", "json_paths": "a.b, c"}).to_document()
     {'provider': 'RS', 'skipUsersTable': True, 'jsonPaths': ['a.b', 'c']}
@@ -114,7 +114,6 @@ class Options:
     underscore_divide_numbers: bool = _option(_flag, False, word="underscoreDivideNumbers")
     use_blendo_casing: bool = _option(_flag, False, word="useBlendoCasing")
     skip_reserved_keywords_escaping: bool = _option(_flag, False, word="skipReservedKeywordsEscaping")
-    naming_version: str = _option(_one_of("1"), "1")
     namespace: str = _option(_text)
     custom_dataset_prefix: str = _option(_text, word="customDatasetPrefix")
     database: str = _option(_text)
@@ -144,21 +143,24 @@ class Options:
     overflow: str = _option(_name, "rudder_overflow")
 
     @classmethod
-    def of(cls, said: Mapping[str, Any], base: Options | None = None) -> Options:
-        """The options with these words said, over those of `base`; None is not said. Raises UsageError."""
+    def of(cls, settings: Mapping[str, Any], base: Options | None = None) -> Options:
+        """The options of these settings, over those of `base`. Raises UsageError.
+
+        A setting of None is left out.
+        """
         base = cls() if base is None else base
-        made = _read(said)
-        legacy = made.get("legacy", base.legacy)
+        values = _read(settings)
+        legacy = values.get("legacy", base.legacy)
         if legacy != base.legacy:
-            made = {**dict.fromkeys(_LEGACY, legacy), **made}
-        return replace(base, **made)
+            values = {**dict.fromkeys(_LEGACY, legacy), **values}
+        return replace(base, **values)
 
     def to_document(self) -> dict[str, Any]:
-        """What differs from the defaults, as JSON has it."""
+        """The options that differ from the defaults, as JSON."""
         return {
-            _word(each): list(value) if isinstance(value, tuple) else value
-            for each in fields(self)
-            if (value := getattr(self, each.name)) != each.default
+            _word(option): list(value) if isinstance(value, tuple) else value
+            for option in fields(self)
+            if (value := getattr(self, option.name)) != option.default
         }
 
     @classmethod
@@ -169,11 +171,6 @@ class Options:
         """
         return cls(**_read(document))
 
-    @staticmethod
-    def names() -> tuple[str, ...]:
-        """All words, as RudderStack spells them."""
-        return WORDS
-
     @property
     def bounded(self) -> bool:
         """Whether the overflow column may be needed."""
@@ -183,73 +180,69 @@ class Options:
     def warehouse(self) -> Provider:
         return provider_of(self.provider)
 
-    def for_event(self, event: Mapping[str, Any]) -> Options:
-        """These options with what `integrations` of the event says for this destination.
+    def overrides_of(self, event: Mapping[str, Any]) -> EventOverrides | None:
+        """What `integrations` of the event says for this destination, whether or not it changes anything.
 
-        What is no flag, or no list of paths, counts as not said. A skip stays one.
+        What is no flag, or no list of paths, is left out. A skip stays one.
 
+        >>> flags = {"skipUsersTable": False, "skipTracksTable": True}
+        >>> event = {"integrations": {"POSTGRES": {"options": flags}}}
         >>> options = Options(skip_users_table=True)
-        >>> said = {"skipUsersTable": False, "skipTracksTable": True}
-        >>> options.for_event({"integrations": {"POSTGRES": {"options": said}}}).to_document()
+        >>> options.with_overrides(options.overrides_of(event)).to_document()
         {'skipUsersTable': True, 'skipTracksTable': True}
         """
-        wish = self.wish_of(event)
-        return self if wish is None else self.with_wish(wish)
-
-    def wish_of(self, event: Mapping[str, Any]) -> Wish | None:
-        """What the event says for this destination, whether or not it changes anything."""
         integrations = event.get("integrations")
         if integrations.__class__ is not dict:
             return None
-        own = _options_in(integrations, self.provider)
-        every = _options_in(integrations, EVERY_WAREHOUSE)
-        if not own and not every:
+        options = _options_in(integrations, self.provider)
+        options_for_all = _options_in(integrations, EVERY_WAREHOUSE)
+        if not options and not options_for_all:
             return None
-        flags = tuple([said if said.__class__ is bool else None for said in map(own.get, _EVENT_FLAGS)])
-        if "jsonPaths" not in own and "jsonPaths" not in every:
+        flags = tuple([flag if flag.__class__ is bool else None for flag in map(options.get, _EVENT_FLAGS)])
+        if "jsonPaths" not in options and "jsonPaths" not in options_for_all:
             return flags, ()
-        return flags, (*_paths_in(own), *_paths_in(every)) if self.warehouse.json_paths else ()
+        return flags, (*_paths_in(options), *_paths_in(options_for_all)) if self.warehouse.json_paths else ()
 
-    def with_wish(self, wish: Wish) -> Options:
-        """These options under what an event says; the same object where it changes nothing."""
-        return _changed(self, wish) or self
+    def with_overrides(self, overrides: EventOverrides) -> Options:
+        """These options with the overrides of an event; the same object where they change nothing."""
+        return _overridden(self, overrides) or self
 
 
-FIELDS: Final = {name: each for each in fields(Options) for name in (_word(each), each.name)}
-WORDS: Final = tuple(_word(each) for each in fields(Options))
+FIELDS: Final = {name: option for option in fields(Options) for name in (_word(option), option.name)}
+WORDS: Final = tuple(_word(option) for option in fields(Options))
 _LEGACY: Final = ("underscore_divide_numbers", "allow_users_context_traits")
 _EVENT_FLAGS: Final = ("skipUsersTable", "skipTracksTable", "skipReservedKeywordsEscaping", "useBlendoCasing")
 
 
-def _read(said: Mapping[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for word, value in said.items():
+def _read(settings: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for word, value in settings.items():
         known = FIELDS.get(word)
         if known is None:
             raise UsageError(f"dialect rudderstack has no option {word!r}{nearest(str(word), WORDS)}")
-        if known.name in made:
+        if known.name in values:
             raise UsageError(f"option {word} is given twice, as {_word(known)} and {known.name}; keep one")
         if value is not None:
-            made[known.name] = known.metadata["read"](word, value)
-    return made
+            values[known.name] = known.metadata["read"](word, value)
+    return values
 
 
 def _options_in(integrations: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    said = integrations.get(name)
-    options = said.get("options") if said.__class__ is dict else None
+    settings = integrations.get(name)
+    options = settings.get("options") if settings.__class__ is dict else None
     return options if options.__class__ is dict else {}
 
 
 def _paths_in(options: Mapping[str, Any]) -> tuple[str, ...]:
     paths = options.get("jsonPaths")
-    return tuple(each for each in paths if isinstance(each, str)) if isinstance(paths, list) else ()
+    return tuple(path for path in paths if isinstance(path, str)) if isinstance(paths, list) else ()
 
 
 @lru_cache(256)
-def _changed(options: Options, wish: Wish) -> Options | None:
-    """The options as an event wants them; None where it wants nothing else."""
-    (users, tracks, escaping, blendo), json_paths = wish
-    made = replace(
+def _overridden(options: Options, overrides: EventOverrides) -> Options | None:
+    """The options with the overrides of an event; None where they change nothing."""
+    (users, tracks, escaping, blendo), json_paths = overrides
+    changed = replace(
         options,
         skip_users_table=options.skip_users_table or users is True,
         skip_tracks_table=options.skip_tracks_table or tracks is True,
@@ -259,4 +252,4 @@ def _changed(options: Options, wish: Wish) -> Options | None:
         use_blendo_casing=options.use_blendo_casing if blendo is None else blendo,
         json_paths=tuple(dict.fromkeys((*options.json_paths, *json_paths))),
     )
-    return None if made == options else made
+    return None if changed == options else changed

@@ -1,23 +1,28 @@
-"""How many event tables there may be, and how many properties in a table."""
+"""Quotas: the number of event tables, and of properties in a table."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from trellis.dialects.rudderstack.named import Named
+from trellis.dialects.rudderstack.identifiers.standard import (
+    DEFAULT_COLUMNS,
+    EXTRACT_COLUMNS,
+    FULL_EVENT,
+    TYPE_COLUMNS,
+)
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.standard import DEFAULT, EXTRACT, FULL_EVENT, OWN
 from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 
 
-def room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
-    """Whether there may be one more table, or one more column of it.
+def has_room(schema: Schema, options: Options, table: str, column: str | None) -> bool:
+    """Whether the quotas admit one more table, or one more column of it.
 
     Standard tables, standard columns, columns of the context and the overflow column do not count; tables
     without events have all their columns.
     """
-    named = Named.of(options)
+    named = StandardNames.of(options)
     if column is None:
         if options.max_events is None or table in named.standard_tables:
             return True
@@ -30,11 +35,16 @@ def room(schema: Schema, options: Options, table: str, column: str | None) -> bo
 
 
 def _is_property(column: str, options: Options) -> bool:
-    return not column.lower().startswith("context_") and column not in _others(options)
+    return not column.lower().startswith("context_") and column not in _uncounted_columns(options)
 
 
 @lru_cache(maxsize=64)
-def _others(options: Options) -> frozenset[str]:
-    named = Named.of(options)
-    standard = {*DEFAULT, *EXTRACT, FULL_EVENT, *(each for own in OWN.values() for each in own)}
+def _uncounted_columns(options: Options) -> frozenset[str]:
+    named = StandardNames.of(options)
+    standard = {
+        *DEFAULT_COLUMNS,
+        *EXTRACT_COLUMNS,
+        FULL_EVENT,
+        *(column for columns in TYPE_COLUMNS.values() for column in columns),
+    }
     return frozenset((*named.columns(*standard), *named.load_times, named.column(options.overflow)))

@@ -7,11 +7,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from trellis.dialects.rudderstack.adopt import adopted
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.system import METADATA, OPTIONS, PREFIX, options_of
+from trellis.dialects.rudderstack.schema_document import METADATA, OPTIONS, PREFIX, options_of
 from trellis.dialects.rudderstack.tables import RudderTables
-from trellis.dialects.rudderstack.warehouses import home_provider
+from trellis.dialects.rudderstack.warehouse.catalog import schema_from_catalog
+from trellis.dialects.rudderstack.warehouse.providers import home_provider
 from trellis.errors import UsageError
 from trellis.evolution.dialect.defaults import DefaultSchemas
 from trellis.evolution.dialect.schemas import Catalog, TableRequest
@@ -41,7 +41,7 @@ class RudderSchemas(DefaultSchemas):
 
     def schema_from_catalog(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
         tables = RudderTables()
-        return adopted(schema, catalog, tables.mark_populated(tables.new_table(schema, "", None)))
+        return schema_from_catalog(schema, catalog, tables.mark_populated(tables.new_table(schema, "", None)))
 
     def apply_request(self, schema: Schema, request: TableRequest, naming: Naming) -> Schema:
         if hints := request.hints_in_words():

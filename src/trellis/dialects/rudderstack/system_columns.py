@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from trellis.dialects.rudderstack.named import Named
-from trellis.dialects.rudderstack.system import options_of
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
+from trellis.dialects.rudderstack.schema_document import options_of
 from trellis.evolution.dialect.defaults import DefaultSystemColumns
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, Schema
@@ -18,7 +18,7 @@ class RudderSystemColumns(DefaultSystemColumns):
             return RowKeys()
         options = options_of(schema)
         unit: Literal["s", "ms"] = "s" if options.warehouse.uuid_ts_in_seconds else "ms"
-        return RowKeys(loaded_at=dict.fromkeys(Named.of(options).load_times, unit))
+        return RowKeys(loaded_at=dict.fromkeys(StandardNames.of(options).load_times, unit))
 
     def columns(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         names = self.row_keys(schema, table).loaded_at

@@ -8,11 +8,18 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, Final
 
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    JsonText,
+    LongText,
+    SpaceText,
+    json_text,
+    utf16_length,
+)
+from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE, options_of
-from trellis.dialects.rudderstack.times import to_text
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text, units
-from trellis.dialects.rudderstack.warehouses import Provider
+from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE, options_of
+from trellis.dialects.rudderstack.warehouse.providers import Provider
 from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.kinds import Kind
 from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE
@@ -22,8 +29,8 @@ from trellis.schema.naming import Naming
 Coerce = Callable[[Any], Any]
 
 
-def _kind(own: DataType, *others: DataType, detected: DataType | None = None) -> Kind:
-    return Kind(own, detected, frozenset((own, *others)))
+def _kind(data_type: DataType, *others: DataType, detected: DataType | None = None) -> Kind:
+    return Kind(data_type, detected, frozenset((data_type, *others)))
 
 
 INT: Final = _kind("bigint", "double", "decimal", "text", "json")
@@ -68,7 +75,7 @@ class RudderTypes:
 
         def of(value: Any) -> Kind:
             kind = _KINDS[value.__class__]
-            if kind is STRING and beyond is not None and units(value) > beyond:
+            if kind is STRING and beyond is not None and utf16_length(value) > beyond:
                 return TEXT
             return BIG if kind is INT and not BIGINT_MIN <= value <= BIGINT_MAX else kind
 
@@ -99,8 +106,8 @@ class RudderTypes:
         return _bounded(column, into) if _is_bounded(column) else into
 
     def new_column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
-        made = Column(name, data_type, nullable=True)
-        return made.with_hints(**{LONG: True}) if kind == TEXT else made
+        column = Column(name, data_type, nullable=True)
+        return column.with_hints(**{LONG: True}) if kind == TEXT else column
 
     def on_type_mismatch(
         self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind
@@ -199,7 +206,7 @@ def _into_text(column: Column, provider: Provider) -> Coerce:
     limit = column.precision
     if limit is None:
         limit = provider.max_string if LONG in column.hints else provider.text_beyond or provider.max_string
-    measure = units if provider.text_beyond is not None and column.precision is None else len
+    measure = utf16_length if provider.text_beyond is not None and column.precision is None else len
     blank_is_null = provider.blank_is_null
 
     def into(value: Any) -> Any:
@@ -221,10 +228,10 @@ def _into_double(value: Any) -> Any:
     if value.__class__ is not int:
         return MISFIT
     try:
-        made = float(value)
+        number = float(value)
     except OverflowError:
         return MISFIT
-    return made if int(made) == value else MISFIT
+    return number if int(number) == value else MISFIT
 
 
 def _into_decimal(value: Any) -> Any:
@@ -274,8 +281,8 @@ def _into_json(value: Any) -> str:
     return printed(value) if value.__class__ is float else json_text(value)
 
 
-def _only(wanted: type) -> Coerce:
-    return lambda value: value if value.__class__ is wanted else MISFIT
+def _only(accepted: type) -> Coerce:
+    return lambda value: value if value.__class__ is accepted else MISFIT
 
 
 def _nothing(value: Any) -> Any:

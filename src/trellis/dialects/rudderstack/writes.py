@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.rudderstack.diff import statements
-from trellis.dialects.rudderstack.named import Named
-from trellis.dialects.rudderstack.policy import loads
-from trellis.dialects.rudderstack.standard import MERGE_RULES
-from trellis.dialects.rudderstack.system import options_of
-from trellis.dialects.rudderstack.warehouses import PROVIDERS, home_provider
+from trellis.dialects.rudderstack.identifiers.standard import MERGE_RULES
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
+from trellis.dialects.rudderstack.schema_document import options_of
+from trellis.dialects.rudderstack.warehouse.migration import migration_statements
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, home_provider
+from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.loading import Links, Load, Mode
 from trellis.schema.model import DataType, Schema
@@ -26,10 +26,10 @@ class RudderWrites(DefaultWrites):
         mode: Mode | None,
         now: datetime,
     ) -> tuple[Load, ...]:
-        return loads(options_of(schema), touched, mode)
+        return table_loads(options_of(schema), touched, mode)
 
     def identity_rules(self, schema: Schema) -> Links | None:
-        named = Named.of(options_of(schema))
+        named = StandardNames.of(options_of(schema))
         return named.links() if named.table(MERGE_RULES) in schema.tables else None
 
     def native_types(self, schema: Schema, family: str) -> Mapping[DataType, str]:
@@ -52,4 +52,4 @@ class RudderWrites(DefaultWrites):
         provider = options_of(after).warehouse
         if provider.warehouse.name == family:
             return None
-        return provider.name, statements(provider, dataset, before, after)
+        return provider.name, migration_statements(provider, dataset, before, after)

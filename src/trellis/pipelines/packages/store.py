@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from trellis.destinations.parquet.folder import keep_for_good, plainly, write_for_good
+from trellis.destinations.folder import explain_os_errors, sync_to_disk, write_durably
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
 from trellis.pipelines.packages.codec import Malformed
@@ -42,14 +42,14 @@ class Packages:
         file, staging = self._file(package.commit.load_id), self._staging(package.commit.load_id)
         unfinished, home = file.with_suffix(".unfinished"), Path(os.path.abspath(staging))
         (staging / "_owner").unlink(missing_ok=True)  # nobody's, so that nobody sweeps it
-        with plainly(str(file)):
+        with explain_os_errors(str(file)):
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 for staged in chain.from_iterable(package.commit.files.values()):
-                    keep_for_good(staged.path)
-                write_for_good(str(unfinished), to_document(package, self.pipeline, home).encode())
+                    sync_to_disk(staged.path)
+                write_durably(str(unfinished), to_document(package, self.pipeline, home).encode())
                 os.replace(unfinished, file)
-                keep_for_good(str(self.folder))
+                sync_to_disk(str(self.folder))
             except OSError:
                 unfinished.unlink(missing_ok=True)
                 raise

@@ -7,7 +7,15 @@ from typing import Final
 
 from trellis.warehouses import reserved_words
 from trellis.warehouses.identifiers import BACKSLASHED_BACKTICKS, BRACKETS, Identifiers
-from trellis.warehouses.types import ANY, NativeType, NumberType, floats, integers, native_types, sized
+from trellis.warehouses.types import (
+    UNLIMITED,
+    NativeType,
+    NumberType,
+    floats,
+    integers,
+    native_types,
+    with_precision,
+)
 from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
 
 _SET_TYPE: Final = "ALTER COLUMN {column} TYPE {type} USING CAST({column} AS {type})"
@@ -21,7 +29,7 @@ DUCKDB: Final = Warehouse(
         NativeType(
             "BIGINT", (*integers("TINYINT", "SMALLINT", "INTEGER", "BIGINT").variants, (128, "HUGEINT"))
         ),
-        sized("TIMESTAMP WITH TIME ZONE", 9),
+        with_precision("TIMESTAMP WITH TIME ZONE", 9),
         *("DATE", "TIME", "BLOB", "JSON"),
     ),
     NativeType("TIMESTAMP", ((0, "TIMESTAMP_S"), (3, "TIMESTAMP_MS"), (6, "TIMESTAMP"), (9, "TIMESTAMP_NS"))),
@@ -37,12 +45,12 @@ POSTGRES: Final = Warehouse(
     "PostgreSQL",
     Identifiers(63, "bytes", case_sensitive=True, reserved_words=reserved_words.POSTGRES),
     native_types(
-        *(sized("varchar({})", 10_485_760), floats("real", "double precision"), "boolean"),
+        *(with_precision("varchar({})", 10_485_760), floats("real", "double precision"), "boolean"),
         integers("smallint", "integer", "bigint"),
-        sized("timestamp({}) with time zone", 6, "timestamp with time zone"),
-        *("date", sized("time({})", 6), "bytea", "jsonb"),
+        with_precision("timestamp({}) with time zone", 6, "timestamp with time zone"),
+        *("date", with_precision("time({})", 6), "bytea", "jsonb"),
     ),
-    sized("timestamp({}) without time zone", 6, "timestamp without time zone"),
+    with_precision("timestamp({}) without time zone", 6, "timestamp without time zone"),
     (NumberType("numeric({},{})", 1000, 1000, 1000, free_scale=True),),
     wei=(156, 78),  # 256 bits, before the point and behind it
     aliases={
@@ -63,9 +71,9 @@ REDSHIFT: Final = Warehouse(
     "Redshift",
     Identifiers(127, folds="lower", reserved_words=reserved_words.REDSHIFT),
     native_types(
-        NativeType("varchar(max)", ((65535, "varchar({})"), (ANY, "varchar(max)"))),
+        NativeType("varchar(max)", ((65535, "varchar({})"), (UNLIMITED, "varchar(max)"))),
         *("double precision", "boolean", integers("smallint", "integer", "bigint"), "timestamptz"),
-        *("date", "time", sized("varbinary({})", 1_024_000), "super"),
+        *("date", "time", with_precision("varbinary({})", 1_024_000), "super"),
     ),
     NativeType("timestamp"),
     (NumberType("numeric({},{})"),),
@@ -87,10 +95,10 @@ SNOWFLAKE: Final = Warehouse(
     "Snowflake",
     Identifiers(255, folds="upper", case_sensitive=True, reserved_words=reserved_words.SNOWFLAKE),
     native_types(
-        *(sized("VARCHAR({})", 134_217_728), "FLOAT", "BOOLEAN", integers("NUMBER(19,0)")),
-        *(sized("TIMESTAMP_LTZ({})", 9), "DATE", sized("TIME({})", 9), "BINARY", "VARIANT"),
+        *(with_precision("VARCHAR({})", 134_217_728), "FLOAT", "BOOLEAN", integers("NUMBER(19,0)")),
+        *(with_precision("TIMESTAMP_LTZ({})", 9), "DATE", with_precision("TIME({})", 9), "BINARY", "VARIANT"),
     ),
-    sized("TIMESTAMP_NTZ({})", 9),
+    with_precision("TIMESTAMP_NTZ({})", 9),
     (NumberType("NUMBER({},{})"),),
     second_digits=(9, 9),
     syntax=Syntax(
@@ -108,8 +116,16 @@ BIGQUERY: Final = Warehouse(
         300, case_sensitive=True, quotes=BACKSLASHED_BACKTICKS, reserved_words=reserved_words.BIGQUERY
     ),
     native_types(
-        *(sized("STRING({})", ANY), "FLOAT64", "BOOL", integers("INT64"), "TIMESTAMP", "DATE", "TIME"),
-        *(sized("BYTES({})", ANY), "JSON", "BIGNUMERIC"),
+        *(
+            with_precision("STRING({})", UNLIMITED),
+            "FLOAT64",
+            "BOOL",
+            integers("INT64"),
+            "TIMESTAMP",
+            "DATE",
+            "TIME",
+        ),
+        *(with_precision("BYTES({})", UNLIMITED), "JSON", "BIGNUMERIC"),
     ),
     NativeType("TIMESTAMP"),
     (NumberType("NUMERIC({},{})", scale=9, whole=29), NumberType("BIGNUMERIC({},{})", precision=76)),
@@ -130,10 +146,10 @@ CLICKHOUSE: Final = Warehouse(
     Identifiers(255, case_sensitive=True, quotes=BACKSLASHED_BACKTICKS),
     native_types(
         *("String", "Float64", "Bool", integers("Int8", "Int16", "Int32", "Int64")),
-        sized("DateTime64({},'UTC')", 6, "DateTime64(6,'UTC')", reduces=True),
+        with_precision("DateTime64({},'UTC')", 6, "DateTime64(6,'UTC')", reduces=True),
         *("Date", "String", "String", "String"),
     ),
-    sized("DateTime64({})", 6, "DateTime64(6)", reduces=True),
+    with_precision("DateTime64({})", 6, "DateTime64(6)", reduces=True),
     (NumberType("Decimal({},{})", 76, 76, 76),),
     wei=(76, 0),
     syntax=Syntax(
@@ -154,12 +170,16 @@ SQL_SERVER: Final = Warehouse(
     "SQL Server",
     Identifiers(128, quotes=BRACKETS, reserved_words=reserved_words.SQL_SERVER),
     native_types(
-        NativeType("nvarchar(max)", ((4000, "nvarchar({})"), (ANY, "nvarchar(max)"))),
+        NativeType("nvarchar(max)", ((4000, "nvarchar({})"), (UNLIMITED, "nvarchar(max)"))),
         *("float", "bit", integers("tinyint", "smallint", "int", "bigint")),
-        *(sized("datetimeoffset({})", 7, reduces=True), "date", sized("time({})", 7, reduces=True)),
-        *(NativeType("varbinary(max)", ((8000, "varbinary({})"), (ANY, "varbinary(max)"))), "json"),
+        *(
+            with_precision("datetimeoffset({})", 7, reduces=True),
+            "date",
+            with_precision("time({})", 7, reduces=True),
+        ),
+        *(NativeType("varbinary(max)", ((8000, "varbinary({})"), (UNLIMITED, "varbinary(max)"))), "json"),
     ),
-    sized("datetime2({})", 7, reduces=True),
+    with_precision("datetime2({})", 7, reduces=True),
     (NumberType("decimal({},{})"),),
     second_digits=(7, 7),
     max_columns=1024,

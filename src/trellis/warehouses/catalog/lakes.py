@@ -7,7 +7,7 @@ from typing import Final
 
 from trellis.warehouses import reserved_words
 from trellis.warehouses.identifiers import BACKTICKS, Identifiers
-from trellis.warehouses.types import ANY, NativeType, NumberType, floats, integers, native_types
+from trellis.warehouses.types import UNLIMITED, NativeType, NumberType, floats, integers, native_types
 from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
 
 _PARTITIONED: Final = Clause("partition", "PARTITIONED BY ({})")
@@ -43,7 +43,10 @@ DELTA: Final = replace(
     title="Delta Lake",
     identifiers=replace(DATABRICKS.identifiers, folds=""),
     types={**DATABRICKS.types, "wei": NativeType("STRING")},
-    numbers=(NumberType("DECIMAL({},{})"), NumberType("STRING", ANY, ANY, ANY, free_scale=True)),
+    numbers=(
+        NumberType("DECIMAL({},{})"),
+        NumberType("STRING", UNLIMITED, UNLIMITED, UNLIMITED, free_scale=True),
+    ),
     formats={},
 )
 ICEBERG: Final = replace(
@@ -106,7 +109,7 @@ PARQUET: Final = Warehouse(
     (NumberType("decimal128({}, {})"), NumberType("decimal256({}, {})", 76, 76, 76)),
     second_digits=(9, 9),
     syntax=Syntax(
-        # Files take no statements: what stands here names the columns of a file.
+        # Files take no statements; these name the columns of a file.
         create_schema="",
         create_table="{table} ({columns})",
         add="{table} + ({columns})",

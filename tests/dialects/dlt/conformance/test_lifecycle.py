@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 import trellis
-from trellis.destinations.base import OtherRun
+from trellis.destinations.base import StateConflict
 from trellis.errors import DestinationError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column, Schema, Table
@@ -278,7 +278,7 @@ def test_of_two_runs_that_move_one_cursor_the_later_one_is_refused(tmp_path: Pat
         return trellis.resource(ev, name="ev")
 
     one.run(events(2))
-    with pytest.raises(OtherRun, match="another run moved its cursors or its state while this one ran"):
+    with pytest.raises(StateConflict, match="another run moved its cursors or its state while this one ran"):
         one.run(events(5, lambda: other.run(events(4))))
     one.run(events(6))
     ids = [row["id"] for row in one.destination.query(one.dataset, "ev")]

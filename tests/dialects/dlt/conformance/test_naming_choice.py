@@ -12,7 +12,7 @@ import trellis
 from destinations.postgres_server import Server, database, postgres
 from trellis.cli.app import run
 from trellis.destinations.duckdb.destination import DuckDB
-from trellis.destinations.preference import naming_in
+from trellis.destinations.url import split_naming
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.document import from_yaml
@@ -168,4 +168,4 @@ def test_seed_d021_a_bad_one_is_told(url: str, message: str) -> None:
     ],
 )
 def test_seed_d021_other_options_of_a_url_stay(url: str, where: str, naming: str | None) -> None:
-    assert naming_in(url) == (where, naming)
+    assert split_naming(url) == (where, naming)

@@ -81,7 +81,7 @@ def test_names_follow_the_options(trellis, lines):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        ((), "which names? give events, such as 'Add to Cart', or keys with --property"),
+        ((), "missing names: give events, such as 'Add to Cart', or keys with --property"),
         (
             ("X", "--option", "provider=SNOWFLAK"),
             "there is no warehouse 'SNOWFLAK': did you mean 'SNOWFLAKE'?",

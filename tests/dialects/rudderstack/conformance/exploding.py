@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Final, Literal
 
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.cells import (
+    ArrayText,
+    Cell,
+    JsonText,
+    LongText,
+    SpaceText,
+    utf16_length,
+)
+from trellis.dialects.rudderstack.events.router import EventRouter
+from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.times import to_text
-from trellis.dialects.rudderstack.values import neutral
+from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
 RECEIVED = "2024-02-29T10:00:05.000Z"
 
-DEFAULT = ("id", "sent_at", "timestamp", "received_at", "original_timestamp")
+DEFAULT_COLUMNS = ("id", "sent_at", "timestamp", "received_at", "original_timestamp")
 """The columns that every row of an event has, if the event has nothing but an id."""
 
 
@@ -26,7 +34,7 @@ def event(kind: str, **fields: Any) -> dict[str, Any]:
 
 
 def routed(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> Routed:
-    return exploder(Options.of({"provider": provider, **options}), NOW)(said, "events.jsonl:1")
+    return EventRouter(Options.of({"provider": provider, **options}), NOW)(said, "events.jsonl:1")
 
 
 def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, dict[str, Any]]:
@@ -40,7 +48,7 @@ def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[
 def own(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
     """The last row, without the columns that every event has."""
     row = list(rows(said, provider, **options).values())[-1]
-    return {name: value for name, value in row.items() if name.lower() not in DEFAULT}
+    return {name: value for name, value in row.items() if name.lower() not in DEFAULT_COLUMNS}
 
 
 def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[Lost]:
@@ -54,9 +62,30 @@ def reasons(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> di
 
 def types(row: Mapping[str, Any], provider: str = "RS") -> dict[str, str]:
     warehouse = Options(provider=provider).warehouse
-    return {name: neutral(value, warehouse) for name, value in row.items()}
+    return {name: neutral_type(value, warehouse) for name, value in row.items()}
 
 
 def texts(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with its times as text."""
     return {n: to_text(value) if isinstance(value, datetime) else value for n, value in row.items()}
+
+
+def neutral_type(cell: Cell, provider: Provider) -> Neutral | Literal["array"]:
+    """The neutral type of a cell; `array` is a string that a JSON column takes as JSON."""
+    type_ = _NEUTRAL_TYPES[cell.__class__]
+    if provider.text_beyond is None or type_ not in ("string", "array"):
+        return type_
+    return "text" if utf16_length(str(cell)) > provider.text_beyond else type_
+
+
+_NEUTRAL_TYPES: Final[Mapping[type, Neutral | Literal["array"]]] = {
+    int: "int",
+    float: "float",
+    bool: "boolean",
+    datetime: "datetime",
+    str: "string",
+    SpaceText: "string",
+    ArrayText: "array",
+    JsonText: "json",
+    LongText: "text",
+}

@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import ErrorLevel, exp, parse_one
 
-from trellis.dialects.rudderstack.ddl import add_columns, create_schema, create_table, widen
-from trellis.dialects.rudderstack.names import Names
-from trellis.dialects.rudderstack.warehouses import NEUTRAL, PROVIDERS, Neutral, Provider, provider_of
+from trellis.dialects.rudderstack.identifiers.names import Names
+from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
+from trellis.dialects.rudderstack.warehouse.providers import (
+    NEUTRAL,
+    PROVIDERS,
+    Neutral,
+    Provider,
+    provider_of,
+)
 
 PARSERS = {
     "POSTGRES": "postgres",

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from dialects.rudderstack.conformance.exploding import (
-    DEFAULT,
+    DEFAULT_COLUMNS,
     NOW,
     RECEIVED,
     event,
+    neutral_type,
     own,
     reasons,
     routed,
@@ -19,10 +20,10 @@ from dialects.rudderstack.conformance.exploding import (
     texts,
     types,
 )
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText
+from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, neutral
-from trellis.dialects.rudderstack.warehouses import provider_of
+from trellis.dialects.rudderstack.warehouse.providers import provider_of
 from trellis.evolution.record import Rejected
 
 SEED_TIMES = {
@@ -110,7 +111,7 @@ def test_c29_r08_properties_are_in_the_event_s_table_alone() -> None:
         },
     )
     found = rows(said)
-    assert set(found["tracks"]) == {*DEFAULT, "event", "event_text"}
+    assert set(found["tracks"]) == {*DEFAULT_COLUMNS, "event", "event_text"}
     row = found["seat_reserved"]
     assert {name: row[name] for name in row if name not in found["tracks"]} == {
         "seat_no": "14C",
@@ -262,7 +263,7 @@ def test_c37_traits() -> None:
     row = found["identifies"]
     assert (row["id"], row["user_id"], found["users"]["id"]) == ("m", "u", "u")
     traits = {"plan_name": "pro", "up": 1, "context_traits_plan_name": "ctx"}
-    assert {name: row[name] for name in row if name not in (*DEFAULT, "user_id")} == traits
+    assert {name: row[name] for name in row if name not in (*DEFAULT_COLUMNS, "user_id")} == traits
     assert {name: found["users"][name] for name in traits} == traits
     assert reasons(IDENTIFY) == {
         "traits.userId": "reserved",
@@ -587,7 +588,7 @@ def test_c56_the_full_event() -> None:
     for provider, kind in (("POSTGRES", JsonText), ("RS", LongText), ("BQ", ArrayText), ("MSSQL", ArrayText)):
         full = own(said, provider, storeFullEvent=True)["rudder_event"]
         assert (full, type(full)) == (text, kind)
-    assert neutral(LongText("short"), provider_of("RS")) == "text"
+    assert neutral_type(LongText("short"), provider_of("RS")) == "text"
     for each in (
         event("track", event="e"),
         event("identify", userId="u"),
@@ -702,7 +703,7 @@ def test_c61_ids_that_are_missing() -> None:
 def test_an_id_depends_on_the_place_and_the_load() -> None:
     later = NOW.replace(microsecond=1)
     ids = [
-        exploder(Options(), now)(event("page", messageId=""), position).rows[0][1]["id"]
+        EventRouter(Options(), now)(event("page", messageId=""), position).rows[0][1]["id"]
         for now, position in ((NOW, "1"), (NOW, "2"), (later, "1"), (NOW, "1"))
     ]
     assert ids[0] == ids[3]

@@ -10,11 +10,20 @@ from typing import Any
 
 import pytest
 
-from dialects.rudderstack.conformance.exploding import DEFAULT, NOW, event, lost, own, reasons, routed, rows
-from trellis.dialects.rudderstack import flatten
-from trellis.dialects.rudderstack.explode import exploder
+from dialects.rudderstack.conformance.exploding import (
+    DEFAULT_COLUMNS,
+    NOW,
+    event,
+    lost,
+    own,
+    reasons,
+    routed,
+    rows,
+)
+from trellis.dialects.rudderstack.events import flatten
+from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, SpaceText, json_text, scalar_text
+from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.values import ArrayText, JsonText, SpaceText, json_text, scalar_text
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost
 
@@ -66,7 +75,7 @@ def test_standard_columns_come_first_then_the_context_then_the_user_s() -> None:
 
 
 def test_columns_come_in_the_order_of_their_keys_whatever_was_seen_before() -> None:
-    explode = exploder(Options(), NOW)
+    explode = EventRouter(Options(), NOW)
     said = track(b=1, aB=2, c=3, a_b=4, d=5)
     first = explode(said, "1").rows[1][1]
     assert list(first)[-4:] == ["b", "a_b", "c", "d"]
@@ -130,7 +139,7 @@ def test_names_that_are_cut_may_collide() -> None:
 
 
 def test_a_key_whose_column_is_disputed_later_on() -> None:
-    explode = exploder(Options(), NOW)
+    explode = EventRouter(Options(), NOW)
     explode(track(aB=1), "1")
     routed = explode(track(x=0, aB=1, a_b=2), "2")
     assert routed.rows[1][1]["a_b"] == 2
@@ -139,14 +148,14 @@ def test_a_key_whose_column_is_disputed_later_on() -> None:
 
 
 def test_a_tree_that_remembers_too_much_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flatten, "MEMORY", 10)
-    explode = exploder(Options(), NOW)
+    monkeypatch.setattr(flatten, "MAX_KEYS", 10)
+    explode = EventRouter(Options(), NOW)
     for number in range(30):
         row = explode(track(**{f"k{number}": 1, "aB": 1, "a_b": {"c": number}, "ab": 1, "a_B": 3}), "1").rows[
             1
         ][1]
         assert (row[f"k{number}"], row["a_b"], row["a_b_c"]) == (1, 3, number)
-    assert explode._calls["track"].user_tree.learned <= 20
+    assert explode._transformers["track"].user_tree.learned <= 20
 
 
 # --- Lost ------------------------------------------------------------------------------------------------
@@ -370,7 +379,7 @@ def test_the_overflow_column_is_nobody_s() -> None:
 
 def test_tables_that_a_quota_closed() -> None:
     said = event("track", event="Big Sale", properties={"a": 1})
-    found = exploder(Options(max_events=1), NOW, closed={"big_sale"})(said, "1")
+    found = EventRouter(Options(max_events=1), NOW, closed={"big_sale"})(said, "1")
     assert [table for table, _ in found.rows] == ["tracks"]
     assert found.rows[0][1]["rudder_overflow"] == '{"a":1}'
 
@@ -483,4 +492,4 @@ def test_arrays_are_never_spread() -> None:
 
 
 def test_default_is_what_every_row_has() -> None:
-    assert tuple(rows(event("page"))["pages"]) == DEFAULT
+    assert tuple(rows(event("page"))["pages"]) == DEFAULT_COLUMNS

@@ -14,8 +14,8 @@ import pytest
 
 from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, event, identify, moment, track
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.policy import loads
-from trellis.dialects.rudderstack.warehouses import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
 from trellis.engine.input.records import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.job import SparkRunner
@@ -116,7 +116,7 @@ def test_the_policy_of_every_warehouse(provider: str) -> None:
     def one(table: str, mode: Any = None, **said: Any) -> KeyedLoad:
         options = Options(provider=provider, **said)
         name = table.upper() if "SNOW" in provider else table
-        (found,) = loads(options, [name], mode)
+        (found,) = table_loads(options, [name], mode)
         assert isinstance(found, KeyedLoad)
         return found
 
@@ -143,7 +143,7 @@ def test_the_policy_of_every_warehouse(provider: str) -> None:
     assert [key.lower() for key in one("rudder_discards").keys] in (
         [["row_id", "column_name", "table_name"]] if provider in MERGES else [[]]
     )
-    assert loads(Options(provider=provider), ["sale"], "replace") == (ChainLoad("sale", "replace"),)
+    assert table_loads(Options(provider=provider), ["sale"], "replace") == (ChainLoad("sale", "replace"),)
 
 
 def test_discards_of_one_value_are_one(shop: Shop) -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trellis.dialects.rudderstack.names import Names, blendo, namespace, snake
-from trellis.dialects.rudderstack.warehouses import PROVIDERS, Provider, provider_of
+from trellis.dialects.rudderstack.identifiers.names import Names, blendo, namespace, snake
+from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, Provider, provider_of
 from trellis.evolution.record import Rejected
 
 

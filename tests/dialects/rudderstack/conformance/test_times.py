@@ -18,9 +18,9 @@ from dialects.rudderstack.conformance.exploding import (
     texts,
     types,
 )
-from trellis.dialects.rudderstack.explode import exploder
+from trellis.dialects.rudderstack.events.router import EventRouter
+from trellis.dialects.rudderstack.events.timestamps import in_utc, parse, parse_strict, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.times import in_utc, parse, parse_strict, to_text
 
 DAY = "2020-04-26T07:00:"
 
@@ -222,7 +222,7 @@ def test_r49_the_server_s_clock_is_the_absolute_one() -> None:
 
 
 def test_r51_what_was_sent_before_it_happened_is_kept_and_counted() -> None:
-    explode = exploder(Options(), NOW)
+    explode = EventRouter(Options(), NOW)
     before = event("page", sentAt="2024-02-29T10:00:01Z", originalTimestamp="2024-02-29T10:00:04Z")
     row = explode(before, "1").rows[0][1]
     assert to_text(row["timestamp"]) == "2024-02-29T10:00:08.000Z"

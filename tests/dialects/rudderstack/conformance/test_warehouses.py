@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from trellis.dialects.rudderstack.warehouses import NEUTRAL, PROVIDERS, Policy, Provider, provider_of
+from trellis.dialects.rudderstack.warehouse.providers import NEUTRAL, PROVIDERS, Policy, Provider, provider_of
 from trellis.errors import UsageError
 
 
@@ -92,17 +92,6 @@ def test_native_types_shared() -> None:
         ("S3_DATALAKE", "AZURE_DATALAKE"),
     ):
         assert provider_of(one).types == provider_of(other).types
-    assert having(lambda p: p.iceberg) == {"SNOWFLAKE", "SNOWPIPE_STREAMING"}
-    assert provider_of("SNOWFLAKE").iceberg == {
-        "int": "number(10,0)",
-        "bigint": "number(19,0)",
-        "float": "double precision",
-        "boolean": "boolean",
-        "datetime": "timestamp_ntz(6)",
-        "string": "varchar",
-        "text": "varchar",
-        "json": "varchar",
-    }
 
 
 def test_json() -> None:
@@ -119,7 +108,6 @@ def test_values() -> None:
     assert (
         having(lambda p: p.max_string == 512) == {"MSSQL", "AZURE_SYNAPSE"} == having(lambda p: p.max_string)
     )
-    assert having(lambda p: p.bit_booleans) == {"CLICKHOUSE"}
     big_query = {"BQ", "BQSTREAM_ALL_EVENTS"}
     assert having(lambda p: p.loaded_at) == having(lambda p: p.uuid_ts_in_seconds) == big_query
     assert having(lambda p: p.identities) == {"SNOWFLAKE", "BQ"}

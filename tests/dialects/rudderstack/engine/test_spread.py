@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import trellis.engine.columnar.event_batcher
 import trellis.engine.input.blocks
-from trellis.dialects.rudderstack.times import to_text
+from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.files import input_files
 from trellis.engine.input.records import FileRecords

@@ -1,4 +1,4 @@
-"""`trellis names`: what events and properties of RudderStack will be called."""
+"""`trellis names`: the names of tables and columns for events and properties of RudderStack."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ def preview_names(
 ) -> None:
     """Preview the tables of events and the columns of properties, before anything is sent.
 
-    Names that come out the same are marked: their rows or values would share one table or column.
+    Equal names are marked: their rows or values would share one table or column.
     """
     from dataclasses import asdict
 
     from trellis.cli.console import console, grid, indented, print_json
     from trellis.cli.load import settings_of
+    from trellis.dialects.rudderstack.identifiers.preview import preview
     from trellis.dialects.rudderstack.options import Options
-    from trellis.dialects.rudderstack.preview import preview
     from trellis.errors import UsageError
     from trellis.pipelines.config import find_config
 
     if not events and not properties:
-        raise UsageError("which names? give events, such as 'Add to Cart', or keys with --property")
+        raise UsageError("missing names: give events, such as 'Add to Cart', or keys with --property")
     options = Options.of({**find_config(config).options, **settings_of(setting)})
-    found = preview(options, events or (), properties or (), everywhere)
+    previews = preview(options, events or (), properties or (), everywhere)
     if json:
-        print_json({"names": [asdict(each) for each in found]})
+        print_json({"names": [asdict(entry) for entry in previews]})
         return
     table = grid("Warehouse", "Kind", "Given", "Name", "Column event", "Shared with", whole=("Name",))
-    for each in found:
+    for entry in previews:
         table.add_row(
-            each.provider,
-            each.kind,
-            repr(each.raw),
-            f"{each.name} (reserved, left out)" if each.reserved else each.name or "(left out)",
-            "" if each.event is None else repr(each.event),
-            ", ".join(map(repr, each.shared_with)),
+            entry.provider,
+            entry.kind,
+            repr(entry.raw),
+            f"{entry.name} (reserved, left out)" if entry.reserved else entry.name or "(left out)",
+            "" if entry.event is None else repr(entry.event),
+            ", ".join(map(repr, entry.shared_with)),
         )
     console().print(indented(table))

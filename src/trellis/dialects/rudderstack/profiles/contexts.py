@@ -1,4 +1,4 @@
-"""The context of an event: the app, the device, the page, and who is looking, as each SDK tells them."""
+"""The context of an event: the app, the device, the page, and the user, as each SDK sends them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def mixed(number: int) -> int:
 
 
 def persisted(person: int) -> Record:
-    """What an SDK remembers of a person and sends with each event."""
+    """The traits of a person that an SDK stores and sends with each event."""
     return {"email": f"user{person}@example.com", "plan": PLANS[person % 3]}
 
 
@@ -72,7 +72,7 @@ def on_the_web(draw: Draw, person: int, known: bool) -> Record:
     a, b = draw(), draw()
     path = PATHS[int(a * 5)]
     referrer, domain = REFERRERS[int(b * 3)]
-    found: Record = {
+    context: Record = {
         "app": APPS[0],
         "library": LIBRARIES[0],
         "userAgent": AGENTS[person % 21],
@@ -95,10 +95,10 @@ def on_the_web(draw: Draw, person: int, known: bool) -> Record:
         "traits": persisted(person) if known else NOTHING,
     }
     if a < 0.1:
-        found["sessionStart"] = True
-        found["page"]["initial_referrer"] = referrer
-        found["page"]["initial_referring_domain"] = domain
-    return found
+        context["sessionStart"] = True
+        context["page"]["initial_referrer"] = referrer
+        context["page"]["initial_referring_domain"] = domain
+    return context
 
 
 def on_ios(draw: Draw, person: int, known: bool) -> Record:
@@ -118,14 +118,14 @@ def on_ios(draw: Draw, person: int, known: bool) -> Record:
             "adTrackingEnabled": True,
         }
     system = {"name": "iOS", "version": f"17.{person % 6}"}
-    found = {"app": APPS[1], "library": LIBRARIES[1], "os": system, "device": device}
-    return found | on_a_phone(draw, person, known)
+    context = {"app": APPS[1], "library": LIBRARIES[1], "os": system, "device": device}
+    return context | on_a_phone(draw, person, known)
 
 
 def on_android(draw: Draw, person: int, known: bool) -> Record:
     maker, model = ANDROIDS[person % 4]
     version = 11 + person % 4
-    found: Record = {
+    context: Record = {
         "app": APPS[2],
         "library": LIBRARIES[2],
         "userAgent": f"Dalvik/2.1.0 (Linux; U; Android {version}; {model})",
@@ -139,7 +139,7 @@ def on_android(draw: Draw, person: int, known: bool) -> Record:
             "adTrackingEnabled": person % 2 == 0,
         },
     }
-    return found | on_a_phone(draw, person, known)
+    return context | on_a_phone(draw, person, known)
 
 
 def on_a_phone(draw: Draw, person: int, known: bool) -> Record:
@@ -160,7 +160,7 @@ def on_a_phone(draw: Draw, person: int, known: bool) -> Record:
 
 
 def on_a_server(draw: Draw, person: int, known: bool) -> Record:
-    found: Record = {"library": LIBRARIES[3], "ip": f"198.51.100.{person % 251}"}
+    context: Record = {"library": LIBRARIES[3], "ip": f"198.51.100.{person % 251}"}
     if known:
-        found["traits"] = persisted(person)
-    return found
+        context["traits"] = persisted(person)
+    return context

@@ -97,12 +97,12 @@ def events(rows: int, random: Random, _columns: int, names: int = 9) -> Iterator
 
 
 def every_key() -> float:
-    """In place of chance: every key that may be there is there, and every choice is the first."""
+    """In place of a random draw: every optional key is present, and every choice is the first."""
     return 0.0
 
 
 def envelope(kind: str, received: int, person: int, random: Random, chance: Draw) -> Record:
-    """What events of all types have. Few wait for days in a device that has no network."""
+    """The fields of events of all types. A few wait for days in a device without a network."""
     a, b, c = random.random(), random.random(), random.random()
     place = PLACES[kind][int(c * 20)]
     known = b < 0.5 or kind in ("identify", "group", "alias")

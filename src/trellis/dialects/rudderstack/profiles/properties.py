@@ -1,4 +1,4 @@
-"""What track events tell: those of a shop by hand, and any number of others."""
+"""The properties of track events: those of a shop, and any number of generated ones."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def moment(at: float) -> str:
 
 def product(draw: Draw, _: int = 0) -> Record:
     a, b = draw(), draw()
-    found: Record = {
+    properties: Record = {
         "product_id": f"P{int(a * 5_000)}",
         "name": PRODUCTS[int(b * 10)],
         "price": price(a),
         "quantity": 1 + int(b * 4),
     }
     if a < 0.3:
-        found["brand"] = BRANDS[int(b * 5)]
-    return found
+        properties["brand"] = BRANDS[int(b * 5)]
+    return properties
 
 
 def products(draw: Draw) -> list[Record]:
@@ -54,7 +54,7 @@ def products(draw: Draw) -> list[Record]:
 
 def viewed(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found = product(draw) | {
+    properties = product(draw) | {
         "sku": f"SKU-{int(a * 9_000)}",
         "category": CATEGORIES[int(b * 5)],
         "currency": "EUR",
@@ -62,69 +62,69 @@ def viewed(draw: Draw, number: int) -> Record:
         "inStock": b < 0.9,
     }
     if b < 0.3:
-        found["attributes"] = {
+        properties["attributes"] = {
             "color": COLOURS[int(a * 5)],
             "size": {"height": int(b * 30), "width": int(a * 30), "unit": "cm"},
             "material": "cast iron" if a < 0.5 else "glass",
         }
     if a < 0.2:
-        found["rating"] = {"average": (105 + int(b * 39) * 10) / 100, "count": int(a * 800)}
-        found["variants"] = ["S", "M", "L"] if b < 0.5 else []
+        properties["rating"] = {"average": (105 + int(b * 39) * 10) / 100, "count": int(a * 800)}
+        properties["variants"] = ["S", "M", "L"] if b < 0.5 else []
     if a < 0.2:
-        found["available_from"] = moment(b)
-        found["list"] = {"id": f"L{int(b * 90)}", "sorted_by": "price"}
-    return found
+        properties["available_from"] = moment(b)
+        properties["list"] = {"id": f"L{int(b * 90)}", "sorted_by": "price"}
+    return properties
 
 
 def searched(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found: Record = {"query": f"{WORDS[int(a * 10)]} {WORDS[int(b * 10)]}", "results": int(a * 400)}
+    properties: Record = {"query": f"{WORDS[int(a * 10)]} {WORDS[int(b * 10)]}", "results": int(a * 400)}
     if b < 0.5:
-        found["filters"] = {"category": CATEGORIES[int(a * 5)], "maxPrice": price(a), "inStock": b < 0.3}
+        properties["filters"] = {"category": CATEGORIES[int(a * 5)], "maxPrice": price(a), "inStock": b < 0.3}
     if a < 0.4:
-        found["sorts"] = [{"type": "price", "value": "desc" if b < 0.5 else "asc"}]
-        found["took_ms"] = int(b * 900)
+        properties["sorts"] = [{"type": "price", "value": "desc" if b < 0.5 else "asc"}]
+        properties["took_ms"] = int(b * 900)
     if b < 0.2:
-        found["spelling"] = {"corrected": True, "original": "grean tee"}
-    return found
+        properties["spelling"] = {"corrected": True, "original": "grean tee"}
+    return properties
 
 
 def added(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found = viewed(draw, number) | {"cart_id": f"C{number % 90_000:05d}", "added_at": moment(a)}
+    properties = viewed(draw, number) | {"cart_id": f"C{number % 90_000:05d}", "added_at": moment(a)}
     if b < 0.2:
-        found["coupon"] = COUPONS[int(a * 4)]
+        properties["coupon"] = COUPONS[int(a * 4)]
     if b < 0.4:
-        found["cart"] = {"items": 1 + int(a * 7), "total": price(b), "isGift": a < 0.1}
-    return found
+        properties["cart"] = {"items": 1 + int(a * 7), "total": price(b), "isGift": a < 0.1}
+    return properties
 
 
 def cart(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found: Record = {"cart_id": f"C{number % 90_000:05d}", "value": price(a), "currency": "EUR"}
-    found["products"] = products(draw)
+    properties: Record = {"cart_id": f"C{number % 90_000:05d}", "value": price(a), "currency": "EUR"}
+    properties["products"] = products(draw)
     if a < 0.3:
-        found["coupon"] = COUPONS[int(b * 4)]
-        found["discount"] = price(b)
+        properties["coupon"] = COUPONS[int(b * 4)]
+        properties["discount"] = price(b)
     if a < 0.4:
-        found["abandoned"] = {"before": b < 0.2, "last_seen": moment(b)}
-    return found
+        properties["abandoned"] = {"before": b < 0.2, "last_seen": moment(b)}
+    return properties
 
 
 def checkout(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found = cart(draw, number) | {"checkout_id": f"K{number}", "step": 1 + int(a * 4)}
+    properties = cart(draw, number) | {"checkout_id": f"K{number}", "step": 1 + int(a * 4)}
     if a < 0.6:
-        found["shipping_method"] = "DHL" if b < 0.6 else "pick up"
-        found["payment"] = {"method": "card" if b < 0.5 else "paypal", "saved": a < 0.3}
+        properties["shipping_method"] = "DHL" if b < 0.6 else "pick up"
+        properties["payment"] = {"method": "card" if b < 0.5 else "paypal", "saved": a < 0.3}
     if b < 0.4:
-        found["address"] = {"city": CITIES[int(a * 8)], "country": COUNTRIES[int(b * 8)]}
-    return found
+        properties["address"] = {"city": CITIES[int(a * 8)], "country": COUNTRIES[int(b * 8)]}
+    return properties
 
 
 def order(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found = checkout(draw, number) | {
+    properties = checkout(draw, number) | {
         "order_id": f"{500_000 + number}",
         "affiliation": "Web shop" if a < 0.8 else "Marketplace",
         "total": price(a),
@@ -135,40 +135,54 @@ def order(draw: Draw, number: int) -> Record:
     }
     if a < 0.5:
         window = {"from": moment(b), "to": moment(a)}
-        found["delivery"] = {"carrier": "DHL", "date": "2024-06-28", "express": b < 0.2, "window": window}
+        properties["delivery"] = {
+            "carrier": "DHL",
+            "date": "2024-06-28",
+            "express": b < 0.2,
+            "window": window,
+        }
     if b < 0.5:
         card = {"brand": "visa", "last4": f"{int(a * 9_999):04d}"}
-        found["payment"] = {"method": "card", "saved": a < 0.3, "card": card, "installments": int(b * 12)}
+        properties["payment"] = {
+            "method": "card",
+            "saved": a < 0.3,
+            "card": card,
+            "installments": int(b * 12),
+        }
     if b < 0.1:
-        found["note"] = "2 gifts: no invoice"
-    return found
+        properties["note"] = "2 gifts: no invoice"
+    return properties
 
 
 def refunded(draw: Draw, number: int) -> Record:
     a = draw()
-    found: Record = {"order_id": f"{500_000 + number}", "total": price(a), "partial": a < 0.4}
-    found["products"] = products(draw)
-    found["refunded_at"] = moment(a)
+    properties: Record = {"order_id": f"{500_000 + number}", "total": price(a), "partial": a < 0.4}
+    properties["products"] = products(draw)
+    properties["refunded_at"] = moment(a)
     if a < 0.5:
-        found["reason"] = {"code": "R1" if a < 0.3 else "R2", "text": "It came broken", "photos": int(a * 6)}
-    return found
+        properties["reason"] = {
+            "code": "R1" if a < 0.3 else "R2",
+            "text": "It came broken",
+            "photos": int(a * 6),
+        }
+    return properties
 
 
 def opened(draw: Draw, number: int) -> Record:
     a, b = draw(), draw()
-    found: Record = {
+    properties: Record = {
         "version": f"5.{int(a * 9)}.{int(b * 20)}",
         "build": 4_100 + int(b * 90),
         "fromBackground": a < 0.5,
     }
     if a < 0.3:
-        found["referring_application"] = "com.example.mail"
-        found["url"] = f"shop://p/{int(b * 5_000)}"
+        properties["referring_application"] = "com.example.mail"
+        properties["url"] = f"shop://p/{int(b * 5_000)}"
     if b < 0.3:
-        found["experiments"] = {"checkout_v2": a < 0.5, "bigImages": "B" if a < 0.5 else "A"}
+        properties["experiments"] = {"checkout_v2": a < 0.5, "bigImages": "B" if a < 0.5 else "A"}
     if a < 0.2:
-        found["push"] = {"id": f"n{int(b * 9_000)}", "sent_at": moment(b), "opened": True}
-    return found
+        properties["push"] = {"id": f"n{int(b * 9_000)}", "sent_at": moment(b), "opened": True}
+    return properties
 
 
 ORDER = "Order Completed"
@@ -216,7 +230,7 @@ EXTRAS: tuple[Extra, ...] = (
 
 
 def track_events() -> Iterator[tuple[str, Make]]:
-    """The names of track events without end, each with what makes its properties: first those of the shop."""
+    """Endless names of track events, each with the maker of its properties, first those of the shop."""
     yield from SHOP
     extras = cycle(EXTRAS)
     version = 0

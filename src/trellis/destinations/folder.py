@@ -1,0 +1,86 @@
+"""Folders and files on a local or mounted file system: made, written for good, removed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from trellis.errors import DestinationError
+
+_CAUSES = {
+    errno.ENOSPC: "the disk is full; free some space and load again",
+    errno.EDQUOT: "the disk quota is used up; free some space and load again",
+    errno.EROFS: "the file system is read-only; name another folder",
+    errno.EACCES: "this user may not write there; change its rights or name another folder",
+    errno.EPERM: "this user may not write there; change its rights or name another folder",
+    errno.ENOTDIR: "part of the path is a file, not a folder; name another folder",
+    errno.EEXIST: "there is a file of that name, not a folder; name another folder",
+    errno.EMFILE: "too many files are open; raise the limit (ulimit -n) and load again",
+}
+
+
+@contextmanager
+def explain_os_errors(where: str) -> Iterator[None]:
+    """What the operating system refuses becomes one sentence about `where`."""
+    try:
+        yield
+    except OSError as bad:
+        raise DestinationError(f"{where}: {_CAUSES.get(_number(bad)) or bad}; nothing was loaded") from bad
+
+
+def make_folder(path: str) -> str:
+    """The path itself, once it is a folder in which files can be made. Raises DestinationError."""
+    with explain_os_errors(path):
+        os.makedirs(path, exist_ok=True)
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "not writable", path)
+    return path
+
+
+def write_durably(path: str, content: bytes) -> None:
+    """Write a file that a crash of the machine does not take away."""
+    with open(path, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_to_disk(path: str) -> None:
+    """Let a written file, or the names in a folder, survive a crash of the machine."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def move_file(source: str, target: str) -> None:
+    """Rename a file, or where that is on another file system: copy it, seen under its name when complete."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    try:
+        os.rename(source, target)
+    except OSError as bad:
+        if bad.errno != errno.EXDEV:
+            raise
+        shutil.copyfile(source, f"{target}.part")
+        os.rename(f"{target}.part", target)
+        os.unlink(source)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, and its folder if that was the last; what is gone already is fine."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    with suppress(OSError):
+        Path(path).parent.rmdir()
+
+
+def _number(bad: OSError) -> int:
+    """The error's number, which Arrow tells only in words."""
+    if bad.errno is not None:
+        return bad.errno
+    return next((n for n in (errno.ENOSPC, errno.EDQUOT) if os.strerror(n).lower() in str(bad).lower()), 0)

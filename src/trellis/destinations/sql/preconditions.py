@@ -1,0 +1,60 @@
+"""The conditions that a load needs when its commit begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from trellis.destinations.base import CatalogTable, Commit, StateConflict
+from trellis.errors import SchemaError
+from trellis.schema.model import Table
+
+
+def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -> None:
+    """Raises SchemaError where a table that gets rows or columns is a view."""
+    for table in tables:
+        if table.name in catalog and catalog[table.name].is_view:
+            raise SchemaError(
+                f"table {table.name}: it is a view in the destination, and a load needs a table; rename the "
+                "one or the other; nothing was loaded"
+            )
+
+
+def tables_to_empty(commit: Commit) -> tuple[str, ...]:
+    """The tables that are emptied before the load inserts rows."""
+    replaced = (chain.root for chain in commit.chains if chain.mode == "replace")
+    chained = (table.name for root in replaced for table in commit.schema.chain(root))
+    return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
+
+
+def check_run_state(
+    commit: Commit, newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
+) -> None:
+    """Raises StateConflict where the state is not any more the one that the run began with.
+
+    `newest` gives the last row of a table with a text in a column, by an order. To be called while no other
+    load can commit.
+    """
+    if commit.recalled is None:
+        return
+    pipeline, journal = commit.recalled.pipeline, commit.journal
+    row = newest(journal.states, "pipeline_name", pipeline, journal.newest)
+    if (str(row["version_hash"]) if row else None) != commit.recalled.version_hash:
+        raise StateConflict(
+            f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
+            "nothing was loaded, run again"
+        )
+
+
+def catalog_has_changed(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:
+    """Whether a table of the load does not look any more as it did when the load was planned."""
+    if commit.catalog is None:
+        return False
+    chained = (table.name for chain in commit.chains for table in commit.schema.chain(chain.root))
+    linked = [commit.links.mappings] if commit.links else []
+    touched = {*commit.files, *chained, *(load.table for load in commit.keyed), *linked}
+    return any(_look(commit.catalog.get(name)) != _look(now.get(name)) for name in touched)
+
+
+def _look(table: CatalogTable | None) -> object:
+    return None if table is None else (dict(table.columns), table.is_view)

@@ -1,0 +1,1 @@
+"""The names of tables and columns (spec rudderstack.md, section 2)."""

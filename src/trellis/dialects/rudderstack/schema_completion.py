@@ -1,0 +1,75 @@
+"""The tables and columns that a schema has besides those of events (spec rudderstack.md, 7.3, 7.4, 7.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from trellis.dialects.rudderstack.identifiers.standard import (
+    FULL_EVENT,
+    NOT_IN_USERS,
+    NOT_IN_USERS_OF_LAKES,
+    USERS,
+)
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.schema_document import IDENTIFIES, NATIVE
+from trellis.errors import SchemaError
+from trellis.schema.model import Schema, Table
+
+
+def complete_schema(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
+    """The schema with the tables that always exist, and the shared columns of users and identifies.
+
+    Raises SchemaError where a table has more columns than the warehouse takes.
+    """
+    named = StandardNames.of(options)
+    tables = [named.discards_table()]
+    if options.identity_resolution and options.warehouse.identities:
+        tables += [named.rules_table(), named.mappings_table()]
+    for table in tables:
+        after = _add_columns(after, table)
+    users, identifies = named.table(USERS), named.table(IDENTIFIES)
+    if users in touched and identifies in touched:
+        excluded = _columns_not_in_users(named, options)
+        known = before.tables[users] if users in before.tables else Table(users)
+        after = _add_columns(after, _shared_columns(known, excluded), into=identifies)
+        after = _add_columns(after, _shared_columns(after.tables[identifies], excluded), into=users)
+    limit = options.warehouse.max_columns
+    if options.warehouse.beyond_columns == "fail" and limit is not None:
+        _check_column_limit(limit, after, touched)
+    return after
+
+
+def _columns_not_in_users(named: StandardNames, options: Options) -> set[str]:
+    left_out = ["user_id", FULL_EVENT]
+    if not options.users_anonymous_id:
+        left_out += NOT_IN_USERS
+    if options.warehouse.lake:
+        left_out += NOT_IN_USERS_OF_LAKES
+    return {*named.columns(*left_out)}
+
+
+def _add_columns(schema: Schema, source: Table, into: str = "") -> Schema:
+    """The schema with the columns of a table, in it or in another, as far as they are missing."""
+    known = schema.tables.get(into or source.name)
+    if known is None:
+        return schema.with_tables(source)
+    missing = [column for name, column in source.columns.items() if name not in known.columns]
+    return schema.with_tables(known.with_columns(*missing)) if missing else schema
+
+
+def _shared_columns(table: Table, names: Collection[str]) -> Table:
+    """The table without these columns, and without those of types that only the warehouse knows."""
+    left = {n: c for n, c in table.columns.items() if n not in names and NATIVE not in c.hints}
+    return replace(table, columns=left)
+
+
+def _check_column_limit(limit: int, schema: Schema, touched: Collection[str]) -> None:
+    for name in touched:
+        count = len(schema.tables[name].columns)
+        if count > limit:
+            raise SchemaError(
+                f"table {name}: staging file schema limit exceeded: {count} columns, and the warehouse takes "
+                f"{limit}; set a quota with --option max_properties=NUMBER, or name the properties to keep"
+            )

@@ -1,0 +1,1 @@
+"""The rules of RudderStack for each warehouse: types, statements, policies of loading."""

@@ -1,0 +1,54 @@
+"""The write policy of each table, by warehouse (spec rudderstack.md, section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, MERGE_RULES, USERS
+from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
+from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.schema_document import IDENTIFIES
+from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch
+
+_ETL = ("cloud", "singer-protocol")
+
+
+def table_loads(options: Options, touched: Collection[str], mode: Mode | None) -> tuple[Load, ...]:
+    """The loads of the tables that a load touches; identifies before users."""
+    named = StandardNames.of(options)
+    first = named.table(IDENTIFIES)
+    order = sorted(touched, key=lambda table: table != first)
+    if mode == "replace":
+        return tuple(ChainLoad(table, "replace") for table in order)
+    return tuple(_load(options, named, table, mode) for table in order)
+
+
+def _load(options: Options, named: StandardNames, table: str, mode: Mode | None) -> KeyedLoad:
+    policy, latest = options.warehouse.policy, named.column("received_at")
+    if table == named.table(MERGE_RULES):
+        return KeyedLoad(table, named.rule_columns, None, "keep")
+    if table == named.table(USERS):
+        return _users(options, named, table)
+    keys = named.discard_keys if table == named.table(DISCARDS) else named.columns(*policy.keys)
+    if _appends(options, mode) and policy.append != "merge":
+        return KeyedLoad(table, keys if policy.append == "survivors" else (), latest, "append")
+    on_match: OnMatch = policy.on_match
+    if policy.overwrites_for_etl and options.source_category in _ETL:
+        on_match = "replace"
+    return KeyedLoad(table, () if on_match == "append" else keys, latest, on_match)
+
+
+def _users(options: Options, named: StandardNames, table: str) -> KeyedLoad:
+    keys, latest = named.columns("id"), named.column("received_at")
+    if options.warehouse.policy.users == "append":
+        return KeyedLoad(table, (), latest, "append")
+    return KeyedLoad(table, keys, latest, "newer" if options.users_merge == "latest_row" else "fill")
+
+
+def _appends(options: Options, mode: Mode | None) -> bool:
+    """Whether rows are appended without a lookup."""
+    if mode is not None:
+        return mode == "append"
+    prefers = options.prefer_append
+    prefers_append = options.warehouse.policy.prefer_append if prefers is None else prefers
+    return prefers_append and options.source_category not in (*_ETL, "etl", "replay")
