@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
+from trellis.engine.columnar.events import ProjectedColumns, prepare, seen_in
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.blocks import line_array
-from trellis.engine.staging.batches import Keyring, TableBatch
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch
 
 Line = tuple[int, bytes]
 """Its number, and what it says."""
@@ -36,7 +36,7 @@ TRIES, WORTH = 400, 0.5
 class _Known:
     """What is known of one sort; `version` is that of the tables that its recipe was made for."""
 
-    by: ByRecipe | None = None
+    by: ProjectedColumns | None = None
     version: int = -1
     stale: bool = True
     tried: int = 0
@@ -55,7 +55,9 @@ class Sorts:
         self.known: dict[Sort, _Known] = {}
         self.keys = pa.schema([pa.field(key, pa.string()) for key in spreader.route.sorts])
 
-    def rows(self, lines: Sequence[Line], keyring: Keyring) -> tuple[list[TableBatch], list[Line], int]:
+    def rows(
+        self, lines: Sequence[Line], id_generator: RowIdGenerator
+    ) -> tuple[list[TableBatch], list[Line], int]:
         """The batches of all lines that go by recipes, those that do not, in order, and how many do."""
         batches: list[TableBatch] = []
         left: list[Line] = []
@@ -64,7 +66,7 @@ class Sorts:
         left += others
         for sort, line in sorted_lines:
             groups.setdefault(sort, []).append(line)
-        done, version = 0, self.spreader.tables.known
+        done, version = 0, self.spreader.tables.revision
         for sort, group in groups.items():
             known = self.known.setdefault(sort, _Known())
             if len(group) < LEAST or not known.worth:
@@ -81,7 +83,7 @@ class Sorts:
                 left += group
                 continue
             kept = len(left)
-            self._group(known.by, group, keyring, batches, left)
+            self._group(known.by, group, id_generator, batches, left)
             known.stale = STALE * (len(left) - kept) > len(group)
             known.tried += len(group)
             known.done += len(group) - (len(left) - kept)
@@ -97,44 +99,46 @@ class Sorts:
 
     def _group(
         self,
-        by: ByRecipe,
+        by: ProjectedColumns,
         lines: Sequence[Line],
-        keyring: Keyring,
+        id_generator: RowIdGenerator,
         batches: list[TableBatch],
         left: list[Line],
     ) -> None:
         read = _read(StrictReader(by.schema, by.misfits, FEW, MISSES), lines)
         left += _left(read, lines)
         if len(read.lines):
-            self._rows(by, read.records, [lines[at] for at in read.lines.tolist()], keyring, batches, left)
+            self._rows(
+                by, read.records, [lines[at] for at in read.lines.tolist()], id_generator, batches, left
+            )
 
     def _rows(
         self,
-        by: ByRecipe,
+        by: ProjectedColumns,
         records: pa.Table,
         lines: Sequence[Line],
-        keyring: Keyring,
+        id_generator: RowIdGenerator,
         batches: list[TableBatch],
         left: list[Line],
     ) -> None:
         """The rows of what was read: of all, or by halves until what is special is among few."""
         try:
-            made, odd = by.rows(records, [line for _, line in lines], keyring)
+            made, odd = by.rows(records, [line for _, line in lines], id_generator)
         except SpecialRows as special:
             rows = {*special.rows}
             left += [lines[at] for at in special.rows]
             others = [at for at in range(len(lines)) if at not in rows]
             if others:
                 ordinary = records.take(pa.array(others))
-                self._rows(by, ordinary, [lines[at] for at in others], keyring, batches, left)
+                self._rows(by, ordinary, [lines[at] for at in others], id_generator, batches, left)
             return
         except FastPathMiss:
             if len(lines) <= FEW:
                 left += lines
                 return
             middle = len(lines) // 2
-            self._rows(by, records.slice(0, middle), lines[:middle], keyring, batches, left)
-            self._rows(by, records.slice(middle), lines[middle:], keyring, batches, left)
+            self._rows(by, records.slice(0, middle), lines[:middle], id_generator, batches, left)
+            self._rows(by, records.slice(middle), lines[middle:], id_generator, batches, left)
             return
         batches += made
         if odd:

@@ -23,8 +23,8 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import CLASSES
 from trellis.engine.columnar.misfits import beginnings, misfit_pattern
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 from trellis.schema.model import Column, DataType
 
@@ -49,14 +49,14 @@ _DASH: Final = 4
 
 
 @dataclass(frozen=True)
-class ByRecipe:
+class ProjectedColumns:
     """A recipe with the tables it is for.
 
     `schema` is what the lines must look like, `misfits` are patterns of those that do not.
     """
 
     recipe: Recipe
-    walks: tuple[TableWalk, ...]
+    builders: tuple[TableBuilder, ...]
     schema: pa.Schema
     misfits: tuple[str, ...]
     leaves: tuple[Mapping[Path, Column], ...]
@@ -64,22 +64,22 @@ class ByRecipe:
     empty: frozenset[Path]
     """Where something may stand that is blank."""
 
-    def relearned(self) -> ByRecipe:
+    def relearned(self) -> ProjectedColumns:
         """The same with the patterns for what was met by now."""
         return replace(self, misfits=tuple(self._misfits()))
 
     def _misfits(self) -> Iterator[str]:
         """The patterns of lines with values of classes that their column does not take as they are."""
-        for leaves, walk in zip(self.leaves, self.walks, strict=True):
+        for leaves, builder in zip(self.leaves, self.builders, strict=True):
             for path, column in leaves.items():
-                slot = walk.slots.get(column.name)
+                binding = builder.bindings.get(column.name)
                 accepted = CLASSES[_READ[_type(column)]]
-                others = [each for each in slot.classes if each not in accepted] if slot else []
+                others = [each for each in binding.classes if each not in accepted] if binding else []
                 for begins in beginnings(others, accepted):
                     yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, begins)
 
     def rows(
-        self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
+        self, records: pa.Table, lines: Sequence[bytes], id_generator: RowIdGenerator
     ) -> tuple[list[TableBatch], int]:
         """The batches of records that were read, and how many of them are odd.
 
@@ -94,8 +94,8 @@ class ByRecipe:
             raise SpecialRows(np.flatnonzero(special).tolist())
         ready = _Ready(self, values)
         batches = [
-            ready.batch(rows, walk, leaves, keyring)
-            for rows, walk, leaves in zip(self.recipe.rows, self.walks, self.leaves, strict=True)
+            ready.batch(rows, builder, leaves, id_generator)
+            for rows, builder, leaves in zip(self.recipe.rows, self.builders, self.leaves, strict=True)
         ]
         ready.check(batches[0])
         return [batch for batch in batches if batch.rows], ready.odd()
@@ -117,22 +117,24 @@ class ByRecipe:
         return array
 
 
-def prepare(recipe: Recipe, walk_of: Callable[[str], TableWalk], seen: Seen) -> ByRecipe | None:
+def prepare(recipe: Recipe, walk_of: Callable[[str], TableBuilder], seen: Seen) -> ProjectedColumns | None:
     """The recipe made ready for the tables as they are; None where they do not suit it.
 
     `seen` are the types of what stands in some of the records: it tells lists, and what is never filled.
     """
-    walks = tuple(walk_of(rows.table) for rows in recipe.rows)
-    if any(not walk.known or walk.verdict is not None or walk.table is None for walk in walks):
+    builders = tuple(walk_of(rows.table) for rows in recipe.rows)
+    if any(
+        not builder.in_schema or builder.verdict is not None or builder.table is None for builder in builders
+    ):
         return None
     texts = {*recipe.texts, *recipe.same}
     kinds: dict[Path, DataType] = {}
     unfit = {*texts, *recipe.flags}
-    for rows, walk in zip(recipe.rows, walks, strict=True):
-        if not _suits(rows, walk):
+    for rows, builder in zip(recipe.rows, builders, strict=True):
+        if not _suits(rows, builder):
             return None
         for path, name in rows.leaves.items():
-            column = _column(walk, name)
+            column = _column(builder, name)
             if column is None or kinds.setdefault(path, _type(column)) != _type(column):
                 unfit.add(path)
     kinds = {path: kind for path, kind in kinds.items() if path not in unfit and kind in _READ}
@@ -143,15 +145,19 @@ def prepare(recipe: Recipe, walk_of: Callable[[str], TableWalk], seen: Seen) -> 
     times = {path for path, kind in kinds.items() if kind == "timestamp"}
     times.update(path for rows in recipe.rows for each in rows.columns.values() for path in _times(each))
     leaves = tuple(
-        {path: walk.table.columns[name] for path, name in rows.leaves.items() if path in kinds and walk.table}
-        for rows, walk in zip(recipe.rows, walks, strict=True)
+        {
+            path: builder.table.columns[name]
+            for path, name in rows.leaves.items()
+            if path in kinds and builder.table
+        }
+        for rows, builder in zip(recipe.rows, builders, strict=True)
     )
     empty = {path for path, type_ in seen.items() if _is_empty(type_) and _fits_beside(path, types)}
     types.update({path: seen[path] if pa.types.is_struct(seen[path]) else pa.string() for path in empty})
     schema = _schema(types)
     if schema is None:
         return None
-    by = ByRecipe(recipe, walks, schema, (), leaves, frozenset(times), frozenset(empty))
+    by = ProjectedColumns(recipe, builders, schema, (), leaves, frozenset(times), frozenset(empty))
     return by.relearned()
 
 
@@ -234,19 +240,19 @@ def _type(column: Column) -> DataType:
     return column.data_type
 
 
-def _suits(rows: Rows, walk: TableWalk) -> bool:
+def _suits(rows: Rows, builder: TableBuilder) -> bool:
     """Whether the dialect's own columns are there with the types that a recipe gives."""
     for name, source in rows.columns.items():
-        column = _column(walk, name)
+        column = _column(builder, name)
         wanted = "timestamp" if isinstance(source, (Moment, Shifted)) else "text"
         if column is not None and column.data_type != wanted:
             return False
     return True
 
 
-def _column(walk: TableWalk, name: str) -> Column | None:
-    assert walk.table is not None
-    column = walk.table.columns.get(name)
+def _column(builder: TableBuilder, name: str) -> Column | None:
+    assert builder.table is not None
+    column = builder.table.columns.get(name)
     if column is None or column.required or column.precision is not None:
         return None
     return column if column.complete else None
@@ -296,15 +302,15 @@ def _flat(above: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Pa
 class _Ready:
     """The values of some records, by their paths: texts without blanks, times as times."""
 
-    def __init__(self, by: ByRecipe, values: Arrays) -> None:
+    def __init__(self, by: ProjectedColumns, values: Arrays) -> None:
         self.by = by
         self.values = values
         self.size = len(next(iter(values.values())))
 
     def batch(
-        self, rows: Rows, walk: TableWalk, leaves: Mapping[Path, Column], keyring: Keyring
+        self, rows: Rows, builder: TableBuilder, leaves: Mapping[Path, Column], id_generator: RowIdGenerator
     ) -> TableBatch:
-        table = walk.table
+        table = builder.table
         assert table is not None
         made = {name: self._source(source) for name, source in rows.columns.items()}
         for path, column in leaves.items():
@@ -316,16 +322,16 @@ class _Ready:
             there = pc.is_valid(self.values[rows.where])
             chosen = None if pc.all(there).as_py() else there
         size = self.size if chosen is None else int(pc.sum(chosen).as_py() or 0)
-        batch = TableBatch(walk.name, size)
+        batch = TableBatch(builder.name, size)
         for name, array in made.items():
             if array.null_count == len(array):
                 continue
-            known = _column(walk, name)
+            known = _column(builder, name)
             if known is None:
                 raise FastPathMiss
             fitted = array if chosen is None else array.filter(chosen)
             batch.columns[name] = fitted.cast(arrow_type(known))
-        for name, values in keyring.root(walk.place, walk.keys, size, (), None).items():
+        for name, values in id_generator.root(builder.place, builder.keys, size, (), None).items():
             if name not in table.columns:
                 raise FastPathMiss
             batch.columns[name] = array_of(table, table.columns[name], values)

@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from trellis.engine.columnar.misfits import ANY, PRESENT, beginnings, element_beginning, misfit_pattern
-from trellis.engine.exact.slots import Slot, TableWalk
+from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.schema.model import DataType
 
 _NOTHING: Final = pa.null()
@@ -43,7 +43,7 @@ class Node:
     """
 
     key: str
-    slot: Slot
+    binding: FieldBinding
     type: pa.DataType | None
     misfits: tuple[str, ...] = ()
     inner: tuple[Node, ...] = ()
@@ -64,7 +64,7 @@ class Node:
 class Layout:
     """How every record must look that goes by columns."""
 
-    root: TableWalk
+    root: TableBuilder
     nodes: tuple[Node, ...]
 
     @property
@@ -80,103 +80,111 @@ def _fields(nodes: Iterable[Node]) -> list[pa.Field]:
     return [pa.field(node.key, node.type) for node in nodes if node.type is not None]
 
 
-def layout_of(root: TableWalk) -> Layout | None:
+def layout_of(root: TableBuilder) -> Layout | None:
     """The layout of the records met so far; None where the table asks for a look at every record."""
-    if not root.known or root.verdict is not None or not root.coerces:
+    if not root.in_schema or root.verdict is not None or not root.coerces:
         return None
-    nodes = _nodes(root.slots, root)
+    nodes = _nodes(root.bindings, root)
     return Layout(root, nodes) if nodes else None
 
 
-def _nodes(slots: Mapping[str, Slot], walk: TableWalk) -> tuple[Node, ...] | None:
-    if walk.gives or walk.inherited or walk.hidden:
+def _nodes(bindings: Mapping[str, FieldBinding], builder: TableBuilder) -> tuple[Node, ...] | None:
+    if builder.inherited_columns or builder.inherited or builder.excludes_row_id:
         return None
-    return tuple(_node(key, slot, walk) for key, slot in slots.items())
+    return tuple(_node(key, binding, builder) for key, binding in bindings.items())
 
 
-def _node(key: str, slot: Slot, walk: TableWalk) -> Node:
-    if walk.by_name.get(slot.name, slot) is not slot:  # another key has the name, and the last one counts
-        return Node(key, slot, None, (PRESENT,))
-    if slot.reserved or slot.excluded or slot.name == walk.keys.row_id:
-        return Node(key, slot, _NOTHING, (ANY,))
+def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
+    if (
+        builder.by_name.get(binding.name, binding) is not binding
+    ):  # another key has the name, and the last one counts
+        return Node(key, binding, None, (PRESENT,))
+    if binding.reserved or binding.excluded or binding.name == builder.keys.row_id:
+        return Node(key, binding, _NOTHING, (ANY,))
     met: dict[str, int] = {}
-    scalar = _scalar(key, slot, walk)
+    scalar = _scalar(key, binding, builder)
     if scalar is not None:
         accepted = CLASSES[scalar.type]
-        met["scalar"] = sum(count for each, count in slot.classes.items() if each in accepted)
-    if slot.objects:
-        met["objects"] = slot.objects
-    if slot.lists:
-        met["lists"] = slot.lists
+        met["scalar"] = sum(count for each, count in binding.classes.items() if each in accepted)
+    if binding.objects:
+        met["objects"] = binding.objects
+    if binding.lists:
+        met["lists"] = binding.lists
     for kind in sorted(met, key=met.__getitem__, reverse=True):
         if kind == "scalar":
             node = scalar
         else:
-            node = _object(key, slot, walk) if kind == "objects" else _list(key, slot)
+            node = _object(key, binding, builder) if kind == "objects" else _list(key, binding)
         if node is not None:
             return node
-    return Node(key, slot, _NOTHING, (ANY,) if slot.classes or slot.objects or slot.lists else ())
+    return Node(key, binding, _NOTHING, (ANY,) if binding.classes or binding.objects or binding.lists else ())
 
 
-def _scalar(key: str, slot: Slot, walk: TableWalk) -> Node | None:
+def _scalar(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
     """The node of a key whose values go into a column that Arrow can fill; None where there is none."""
-    if slot.column is None or slot.column.data_type is None or slot.column.data_type not in _READ_AS:
+    if binding.column is None or binding.column.data_type is None or binding.column.data_type not in _READ_AS:
         return None
-    type_ = pa.int64() if _is_mostly_whole_numbers(slot, walk) else _READ_AS[slot.column.data_type]
+    type_ = pa.int64() if _is_mostly_whole_numbers(binding, builder) else _READ_AS[binding.column.data_type]
     accepted = CLASSES[type_]
-    others = [each for each in (*slot.classes, *_containers(slot)) if each not in accepted]
-    return Node(key, slot, type_, tuple(beginnings(others, accepted)))
+    others = [each for each in (*binding.classes, *_containers(binding)) if each not in accepted]
+    return Node(key, binding, type_, tuple(beginnings(others, accepted)))
 
 
-def _is_mostly_whole_numbers(slot: Slot, walk: TableWalk) -> bool:
+def _is_mostly_whole_numbers(binding: FieldBinding, builder: TableBuilder) -> bool:
     """Whether most values of a text column are integers, which it takes as they are written."""
-    if 2 * slot.classes.get(int, 0) <= walk.walked or slot.loss is not None or slot.coerce is None:
+    if (
+        2 * binding.classes.get(int, 0) <= builder.row_count
+        or binding.loss is not None
+        or binding.coerce is None
+    ):
         return False
-    return slot.column is not None and slot.column.data_type == "text" and slot.coerce(-7) == "-7"
+    return binding.column is not None and binding.column.data_type == "text" and binding.coerce(-7) == "-7"
 
 
-def _containers(slot: Slot) -> Iterator[type]:
-    if slot.objects:
+def _containers(binding: FieldBinding) -> Iterator[type]:
+    if binding.objects:
         yield dict
-    if slot.lists:
+    if binding.lists:
         yield list
 
 
-def _object(key: str, slot: Slot, walk: TableWalk) -> Node | None:
-    inner = _nodes(slot.inner, walk)
+def _object(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
+    inner = _nodes(binding.inner, builder)
     if inner is None:
         return None
-    others = (*slot.classes, *(each for each in _containers(slot) if each is not dict))
-    return Node(key, slot, pa.struct(_fields(inner)), _scalars(slot, others), inner)
+    others = (*binding.classes, *(each for each in _containers(binding) if each is not dict))
+    return Node(key, binding, pa.struct(_fields(inner)), _scalars(binding, others), inner)
 
 
-def _scalars(slot: Slot, classes: tuple[type, ...]) -> tuple[str, ...]:
+def _scalars(binding: FieldBinding, classes: tuple[type, ...]) -> tuple[str, ...]:
     """How values begin that stand where an object or a list is expected; a column takes single values."""
-    single = (str, int, bool) if slot.column is not None and not slot.classes else ()
+    single = (str, int, bool) if binding.column is not None and not binding.classes else ()
     return tuple(dict.fromkeys(beginnings((*classes, *single))))
 
 
-def _list(key: str, slot: Slot) -> Node | None:
-    child = slot.child
+def _list(key: str, binding: FieldBinding) -> Node | None:
+    child = binding.child
     assert child is not None
-    if child.verdict is not None or child.hidden or child.gives:
+    if child.verdict is not None or child.excludes_row_id or child.inherited_columns:
         return None
     if child.keys.from_columns or child.keys.of_item:
         return None
-    others = _scalars(slot, (*slot.classes, *(each for each in _containers(slot) if each is not list)))
-    if not child.known or not child.shapes:
-        return Node(key, slot, pa.list_(_NOTHING), others)
-    shape = max(child.shapes, key=child.shapes.__getitem__)
-    others += tuple(element_beginning(each) for each in child.shapes if each != shape)
+    others = _scalars(
+        binding, (*binding.classes, *(each for each in _containers(binding) if each is not list))
+    )
+    if not child.in_schema or not child.element_shapes:
+        return Node(key, binding, pa.list_(_NOTHING), others)
+    shape = max(child.element_shapes, key=child.element_shapes.__getitem__)
+    others += tuple(element_beginning(each) for each in child.element_shapes if each != shape)
     if shape == "row":
-        inner = _nodes(child.slots, child)
+        inner = _nodes(child.bindings, child)
         if inner is None:
             return None
-        return Node(key, slot, pa.list_(pa.struct(_fields(inner))), others, inner)
-    slots = child.wrapped if shape == "list" else child.slots
-    if shape not in slots:
+        return Node(key, binding, pa.list_(pa.struct(_fields(inner))), others, inner)
+    bindings = child.wrapped if shape == "list" else child.bindings
+    if shape not in bindings:
         return None
-    element = _node(shape, slots[shape], child)
+    element = _node(shape, bindings[shape], child)
     if element.type is None or pa.types.is_null(element.type):
         return None
-    return Node(key, slot, pa.list_(element.type), others, element=element)
+    return Node(key, binding, pa.list_(element.type), others, element=element)

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import Layout, Node
 from trellis.engine.columnar.strict import FastPathMiss
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.staging.batches import Keyring, Origins, TableBatch, array_of
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.staging.batches import Origins, RowIdGenerator, TableBatch, array_of
 from trellis.schema.model import DataType
 
 Indexes = npt.NDArray[np.int64]
@@ -27,14 +27,18 @@ Mask = npt.NDArray[np.bool_]
 
 
 def spread(
-    layout: Layout, records: pa.Table, numbers: Origins, keyring: Keyring, items: Sequence[Any] = ()
+    layout: Layout,
+    records: pa.Table,
+    numbers: Origins,
+    id_generator: RowIdGenerator,
+    items: Sequence[Any] = (),
 ) -> tuple[list[TableBatch], Indexes]:
     """The batches of all tables, parents first, and which of the records they leave out.
 
     `numbers` are those of the records, which become the origins of the rows. `items` are the records as they
     came, where row ids are hashes of these. Raises FastPathMiss where the records concerned are not known.
     """
-    spreading = _Spreading(keyring, numbers)
+    spreading = _Spreading(id_generator, numbers)
     columns = [_one(records.column(at)) for at in range(records.num_columns)]
     spreading.root(layout.root, layout.nodes, columns, items)
     misses = np.flatnonzero(spreading.misses)
@@ -46,35 +50,35 @@ class _Spreading:
     """The origins of its batches are indexes of records; `misses` marks those that the exact way has to
     take."""
 
-    def __init__(self, keyring: Keyring, numbers: Origins) -> None:
-        self.keyring = keyring
+    def __init__(self, id_generator: RowIdGenerator, numbers: Origins) -> None:
+        self.id_generator = id_generator
         self.numbers = numbers
         self.batches: list[TableBatch] = []
         self.misses: Mask = np.zeros(len(numbers), np.bool_)
 
     def root(
-        self, walk: TableWalk, nodes: tuple[Node, ...], arrays: list[pa.Array], items: Sequence[Any]
+        self, builder: TableBuilder, nodes: tuple[Node, ...], arrays: list[pa.Array], items: Sequence[Any]
     ) -> None:
         rows = len(self.misses)
-        batch = TableBatch(walk.name, rows, origins=np.arange(rows))
+        batch = TableBatch(builder.name, rows, origins=np.arange(rows))
         raw: dict[str, pa.Array] = {}
         lists: list[tuple[Node, pa.Array]] = []
-        self._columns(walk, nodes, arrays, batch, lists, raw)
+        self._columns(builder, nodes, arrays, batch, lists, raw)
         hashed = items
-        if walk.keys.from_columns:
-            if set(raw) != set(walk.keys.from_columns):
+        if builder.keys.from_columns:
+            if set(raw) != set(builder.keys.from_columns):
                 raise FastPathMiss
             for array in raw.values():
                 self._miss(batch, pc.is_null(array))
-            hashed = list(zip(*(raw[name].to_pylist() for name in walk.keys.from_columns), strict=True))
-        filled = self.keyring.root(walk.place, walk.keys, rows, hashed, None, None, self.numbers)
-        self._finish(walk, batch, filled)
+            hashed = list(zip(*(raw[name].to_pylist() for name in builder.keys.from_columns), strict=True))
+        filled = self.id_generator.root(builder.place, builder.keys, rows, hashed, None, None, self.numbers)
+        self._finish(builder, batch, filled)
         for node, array in lists:
-            self._nested(walk, node, array, batch)
+            self._nested(builder, node, array, batch)
 
-    def _nested(self, outer: TableWalk, node: Node, array: pa.Array, above: TableBatch) -> None:
-        walk = node.slot.child
-        assert walk is not None and above.origins is not None
+    def _nested(self, outer: TableBuilder, node: Node, array: pa.Array, above: TableBatch) -> None:
+        builder = node.binding.child
+        assert builder is not None and above.origins is not None
         values = pc.list_flatten(array)
         if not len(values):
             return
@@ -84,26 +88,28 @@ class _Spreading:
             return
         starts = np.searchsorted(parents, parents, side="left")
         indexes = (np.arange(len(parents)) - starts).tolist()
-        batch = TableBatch(walk.name, len(values), origins=above.origins[parents])
+        batch = TableBatch(builder.name, len(values), origins=above.origins[parents])
         lists: list[tuple[Node, pa.Array]] = []
         if node.element is not None:
-            self._columns(walk, (node.element,), [values], batch, lists, {})
+            self._columns(builder, (node.element,), [values], batch, lists, {})
         else:
-            self._columns(walk, node.inner, values.flatten(), batch, lists, {})
-        keyring, rows = self.keyring, parents.tolist()
-        if walk.linked:
-            filled = keyring.nested(walk.place, outer.place, walk.keys, walk.name, rows, indexes, None)
+            self._columns(builder, node.inner, values.flatten(), batch, lists, {})
+        id_generator, rows = self.id_generator, parents.tolist()
+        if builder.is_nested_table:
+            filled = id_generator.nested(
+                builder.place, outer.place, builder.keys, builder.name, rows, indexes, None
+            )
         else:
-            tops = keyring.tops(outer.place, rows)
+            tops = id_generator.tops(outer.place, rows)
             origins = self.numbers[batch.origins]
-            filled = keyring.root(walk.place, walk.keys, len(rows), (), None, tops, origins)
-        self._finish(walk, batch, filled)
+            filled = id_generator.root(builder.place, builder.keys, len(rows), (), None, tops, origins)
+        self._finish(builder, batch, filled)
         for inner, each in lists:
-            self._nested(walk, inner, each, batch)
+            self._nested(builder, inner, each, batch)
 
     def _columns(
         self,
-        walk: TableWalk,
+        builder: TableBuilder,
         nodes: tuple[Node, ...],
         arrays: list[pa.Array],
         batch: TableBatch,
@@ -113,25 +119,25 @@ class _Spreading:
         present = [node for node in nodes if node.type is not None]
         for node, array in zip(present, arrays, strict=True):
             if pa.types.is_struct(node.type):
-                self._columns(walk, node.inner, array.flatten(), batch, lists, raw)
+                self._columns(builder, node.inner, array.flatten(), batch, lists, raw)
             elif pa.types.is_list(node.type):
                 lists.append((node, array))
             elif not pa.types.is_null(node.type):
-                self._column(walk, node, array, batch, raw)
+                self._column(builder, node, array, batch, raw)
 
     def _column(
-        self, walk: TableWalk, node: Node, array: pa.Array, batch: TableBatch, raw: dict[str, pa.Array]
+        self, builder: TableBuilder, node: Node, array: pa.Array, batch: TableBatch, raw: dict[str, pa.Array]
     ) -> None:
-        slot = node.slot
-        column = slot.column
+        binding = node.binding
+        column = binding.column
         assert column is not None and column.data_type is not None
-        if slot.required and array.null_count:
+        if binding.required and array.null_count:
             self._miss(batch, pc.is_null(array))
-        if slot.name in walk.keys.from_columns:
-            raw[slot.name] = array
+        if binding.name in builder.keys.from_columns:
+            raw[binding.name] = array
         try:
             fitted, misses = _FIT[column.data_type](array)
-            batch.columns[slot.name] = fitted.cast(arrow_type(column))
+            batch.columns[binding.name] = fitted.cast(arrow_type(column))
         except pa.ArrowException:
             raise FastPathMiss from None
         if misses is not None:
@@ -142,10 +148,10 @@ class _Spreading:
         assert batch.origins is not None
         self.misses[batch.origins[rows.to_numpy(zero_copy_only=False)]] = True
 
-    def _finish(self, walk: TableWalk, batch: TableBatch, filled: Mapping[str, Any]) -> None:
-        table = walk.table
+    def _finish(self, builder: TableBuilder, batch: TableBatch, filled: Mapping[str, Any]) -> None:
+        table = builder.table
         assert table is not None
-        if any(c.name in walk.required and c.name not in batch.columns for c in table.complete_columns):
+        if any(c.name in builder.required and c.name not in batch.columns for c in table.complete_columns):
             raise FastPathMiss
         for name, values in filled.items():
             batch.columns[name] = array_of(table, table.columns[name], values)

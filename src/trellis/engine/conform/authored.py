@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from trellis.engine.columnar.authored.columns import Read, Vectors
-from trellis.engine.columnar.authored.lines import LineVectors
+from trellis.engine.columnar.authored.columns import ColumnReader, Read
+from trellis.engine.columnar.authored.lines import LineReader
 from trellis.engine.columnar.authored.regular import is_regular
-from trellis.engine.columnar.authored.typed import TypedRecords
+from trellis.engine.columnar.authored.typed import BatchColumns
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.columnar.typed.kinds import marked_rows
 from trellis.engine.conform.outcome import Conformed, parse_records
@@ -25,7 +25,7 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import has_long_number, replaced_values
 from trellis.engine.input.parquet import RowBatch
 from trellis.engine.plan import Counts, Discard, Plan
-from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.engine.staging.column_defaults import plain_array
 from trellis.errors import ContractError
 from trellis.evolution.program import RowProgram
@@ -47,8 +47,8 @@ class AuthoredConformer:
         self.table = plan.schema.tables[program.table]
         self.oddities: Counter[str] = Counter()
         self.examples: list[bytes] = []
-        self.vectors = Vectors(self.table, program.fast) if fast and program.fast is not None else None
-        self.lines = None if self.vectors is None else LineVectors(self.vectors)
+        self.vectors = ColumnReader(self.table, program.fast) if fast and program.fast is not None else None
+        self.lines = None if self.vectors is None else LineReader(self.vectors)
 
     def untyped(self) -> set[tuple[str, str]]:
         return set()
@@ -101,7 +101,7 @@ class AuthoredConformer:
         seed = self._seed(split, first)
         if self.vectors is not None and by_columns:
             try:
-                records = TypedRecords(batch, self.vectors.program, self.program.kinds)
+                records = BatchColumns(batch, self.vectors.program, self.program.kinds)
                 self._take(self.vectors.read(records), seed, into)
                 return
             except FastPathMiss as bad:
@@ -111,7 +111,7 @@ class AuthoredConformer:
                 for start, end, clean in parts:
                     self._rows(split, first + start, batch.slice(start, end - start), clean, into)
                 return
-        rows = _RecordRows(self, split.path, into)
+        rows = _RecordCollector(self, split.path, into)
         for at, item in enumerate(marked_rows(batch, self.program.kinds), first):
             rows.add_record(at, item, None)
         rows.close(seed)
@@ -133,7 +133,7 @@ class AuthoredConformer:
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         outcome = Conformed()
-        rows = _RecordRows(self, name, outcome)
+        rows = _RecordCollector(self, name, outcome)
         for at, item in enumerate(items, first):
             rows.add_record(at, item, None)
         rows.close(self._seed(Split(file, number, name), first))
@@ -142,7 +142,7 @@ class AuthoredConformer:
     def _one_by_one(
         self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, into: Conformed
     ) -> None:
-        rows = _RecordRows(self, split.path, into)
+        rows = _RecordCollector(self, split.path, into)
         big = any(map(has_long_number, lines))
         for at, line, item in parse_records(enumerate(lines, first), big, into):
             rows.add_record(at, item, line)
@@ -151,8 +151,8 @@ class AuthoredConformer:
     def keyed(self, batch: TableBatch, seed: bytes) -> TableBatch:
         keys = self.plan.dialect.system_columns.row_keys(self.plan.schema, self.table.name)
         plan = self.plan
-        keyring = Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
-        for name, values in keyring.root(self.table.name, keys, batch.rows, (), None).items():
+        id_generator = RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
+        for name, values in id_generator.root(self.table.name, keys, batch.rows, (), None).items():
             batch.columns[name] = array_of(self.table, self.table.columns[name], values)
         return batch
 
@@ -161,7 +161,7 @@ class AuthoredConformer:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
 
 
-class _RecordRows:
+class _RecordCollector:
     """The rows of records that go through the program one at a time."""
 
     def __init__(self, conformer: AuthoredConformer, file: str, outcome: Conformed) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from trellis.engine.conform.authored import AuthoredConformer
-from trellis.engine.conform.learned import Conformer
+from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed
-from trellis.engine.conform.reshaped import ReshapeConformer
+from trellis.engine.conform.reshaped import EmittedConformer
 from trellis.engine.conform.routed import SpreadConformer
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.blocks import Block, Split
@@ -58,7 +58,7 @@ class AnyConformer(Protocol):
         ...
 
     def untyped(self) -> set[tuple[str, str]]:
-        """Tables and columns of keys that were null wherever they stood."""
+        """TableBuilders and columns of keys that were null wherever they stood."""
         ...
 
     def shared(self) -> dict[str, set[str]]:
@@ -74,6 +74,6 @@ def conformer_of(plan: Plan, fast: bool = True) -> AnyConformer:
         case Route(router):
             return SpreadConformer(plan, Spreader(plan, router), fast)
         case Emit(emitter) if plan.whole is None:
-            return ReshapeConformer(plan, emitter)
+            return EmittedConformer(plan, emitter)
         case _:
-            return Conformer(plan, fast)
+            return LearnedConformer(plan, fast)

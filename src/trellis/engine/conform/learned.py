@@ -18,13 +18,13 @@ from trellis.engine.columnar.rows import spread
 from trellis.engine.columnar.strict import FEW, FastPathMiss, Indexes, StrictReader
 from trellis.engine.columnar.typed.batch import TypedBatch
 from trellis.engine.conform.outcome import Conformed, parse_records
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import BadLine, has_long_number, record, replaced_values
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.plan import Counts, Plan
-from trellis.engine.staging.batches import Keyring, TableBatch, batch_of_rows, in_order_of_input
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
 from trellis.evolution.observe import Observations, Position
 
@@ -52,7 +52,7 @@ class _BlockWork:
     waiting: list[int] = field(default_factory=list)
 
 
-class Conformer:
+class LearnedConformer:
     """Keeps what it learned of the records from block to block.
 
     `times` is how many times as large as usual its blocks are to be. `takes_columns`: rows that have types go
@@ -65,11 +65,11 @@ class Conformer:
 
     def __init__(self, plan: Plan, fast: bool = True) -> None:
         self.plan = plan
-        self.walker = Walker(plan)
+        self.flattener = Flattener(plan)
         self.fast = fast
         self.layout: Layout | None = None
         self.reader: StrictReader | None = None
-        self.known = 0
+        self.layout_revision = 0
         self.has_seen_sample = False
         self.examples: list[bytes] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
@@ -81,9 +81,9 @@ class Conformer:
         """
         if self.fast and not self.has_seen_sample:
             self._learn_from(self.plan.sample)
-        walker = self.walker
-        walker.start()
-        walker.findings.file = split.path
+        flattener = self.flattener
+        flattener.start()
+        flattener.findings.file = split.path
         seed = self._seed(self._file(split.file), split.number, block.offset)
         lines = block.line_array
         numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
@@ -118,10 +118,10 @@ class Conformer:
         assert self.layout is not None
         if not len(indexes):
             return indexes
-        numbers, keyring = work.numbers[indexes], self._keyring(work.seed, work.first)
+        numbers, id_generator = work.numbers[indexes], self._id_generator(work.seed, work.first)
         try:
             items = self._items(work.lines, indexes)
-            batches, misses = spread(self.layout, records, numbers, keyring, items)
+            batches, misses = spread(self.layout, records, numbers, id_generator, items)
         except FastPathMiss:
             if len(indexes) <= FEW:
                 return indexes
@@ -146,23 +146,23 @@ class Conformer:
     def _learn_from(self, sample: Sequence[bytes]) -> None:
         """Walk records only to see what they look like."""
         self.has_seen_sample = True
-        walker = self.walker
-        walker.start()
-        root = walker.tables.root(self.plan.table)
+        flattener = self.flattener
+        flattener.start()
+        root = flattener.tables.root(self.plan.table)
         for line in sample:
             with suppress(BadLine, ContractError):
-                walker.record(root, record(line), (0, 0, 0))
-        walker.oddities.clear()
-        walker.start()
+                flattener.record(root, record(line), (0, 0, 0))
+        flattener.oddities.clear()
+        flattener.start()
         self._learn()
 
     def _learn(self) -> bool:
         """Make the layout anew if more is known of the records than it was made of; whether it was made."""
-        known = self.walker.tables.known
-        if known == self.known or not self.fast:
+        known = self.flattener.tables.revision
+        if known == self.layout_revision or not self.fast:
             return False
-        self.known = known
-        layout = self.layout = layout_of(self.walker.tables.root(self.plan.table))
+        self.layout_revision = known
+        layout = self.layout = layout_of(self.flattener.tables.root(self.plan.table))
         self.reader = None if layout is None else StrictReader(layout.schema, layout.misfits)
         return layout is not None
 
@@ -170,23 +170,23 @@ class Conformer:
         """Conform rows that have types already: by columns, and one by one where that is not enough."""
         if not self.takes_columns:
             return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
-        walker = self.walker
-        walker.start()
-        walker.findings.file = split.path
+        flattener = self.flattener
+        flattener.start()
+        flattener.findings.file = split.path
         place = (self._file(split.file), split.number, rows.first)
-        typed = TypedBatch(self.plan, walker, rows.batch, place, rows.cut)
+        typed = TypedBatch(self.plan, flattener, rows.batch, place, rows.cut)
         seen = Observations() if typed.exact else typed.observed()
         if seen:
             if typed.nests:
                 self._records(typed.items(), place, Counts())
-                seen.merge(typed.without_columns(walker.findings.observed))
+                seen.merge(typed.without_columns(flattener.findings.observed))
             return Conformed(observed=seen)
         if not typed.exact:
             typed.fit()
         if typed.wider:
             return Conformed(observed=typed.wider)
         if typed.placed and not typed.exact:
-            return Conformed(typed.counts, typed.rows(self._keyring(self._seed(*place))), typed.discards)
+            return Conformed(typed.counts, typed.rows(self._id_generator(self._seed(*place))), typed.discards)
         counts = Counts()
         loaded = self._records(typed.items(), place, counts)
         made = self._finish(counts, self._seed(*place), rows.first)
@@ -209,8 +209,8 @@ class Conformer:
         only: Sequence[int] | None = None,
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
-        self.walker.start()
-        self.walker.findings.file = name
+        self.flattener.start()
+        self.flattener.findings.file = name
         counts = Counts()
         for at, item in enumerate(items, first):
             self._record(item, (self._file(file), number, at), counts)
@@ -220,12 +220,12 @@ class Conformer:
         """Walk the records of the lines with these indexes."""
         if not len(chosen):
             return
-        findings, counts, lines = self.walker.findings, work.outcome.counts, work.lines
+        findings, counts, lines = self.flattener.findings, work.outcome.counts, work.lines
         texts = lines.to_pylist() if len(chosen) == len(lines) else lines.take(pa.array(chosen)).to_pylist()
         numbered = zip(work.numbers[chosen].tolist(), (text[:-1] for text in texts), strict=True)
         big = has_long_number(b"".join(texts))
         for at, line, item in parse_records(numbered, big, work.outcome):
-            keys, news = self.walker.keys, findings.news
+            keys, news = self.flattener.keys, findings.news
             discards, losses = len(findings.discards), len(findings.losses)
             loaded = self._record(item, (self._file(work.split.file), work.split.number, at), counts)
             if findings.news > news:
@@ -235,58 +235,58 @@ class Conformer:
                 if len(self.examples) < EXAMPLES and len(line) < EXAMPLE_BYTES:
                     self.examples.append(line)
             elif loaded:
-                for key, value in replaced_values(line, self.walker.keys - keys):
-                    self.walker.duplicate(self.plan.table, key, value, at)
+                for key, value in replaced_values(line, self.flattener.keys - keys):
+                    self.flattener.duplicate(self.plan.table, key, value, at)
 
     def _conformed(self, work: _BlockWork) -> Conformed:
         """What the block became, rows in the order of the input."""
         outcome = self._closed(work.outcome, work.seed, work.first)
         outcome.batches = in_order_of_input(outcome.batches)
-        if self.walker.findings.observed:
-            outcome.observed, outcome.waiting = self.walker.findings.observed, tuple(sorted(work.waiting))
+        if self.flattener.findings.observed:
+            outcome.observed, outcome.waiting = self.flattener.findings.observed, tuple(sorted(work.waiting))
         return outcome
 
     def _take_back(self, at: int, loaded: bool, counts: Counts) -> None:
-        self.walker.take_back(at)
+        self.flattener.remove_record(at)
         counts.read -= 1
         counts.loaded -= loaded
         counts.dropped -= not loaded
 
     def _record(self, item: Any, position: Position, counts: Counts) -> bool:
-        walker = self.walker
-        loaded = walker.record(walker.tables.root(self.plan.table), item, position)
+        flattener = self.flattener
+        loaded = flattener.record(flattener.tables.root(self.plan.table), item, position)
         counts.read += 1
         counts.loaded += loaded
         counts.dropped += not loaded
         return loaded
 
     def _finish(self, counts: Counts, seed: bytes, first: int) -> Conformed:
-        observed = self.walker.findings.observed
+        observed = self.flattener.findings.observed
         if observed:
             return Conformed(observed=observed)
         return self._closed(Conformed(counts), seed, first)
 
     def untyped(self) -> set[tuple[str, str]]:
-        """As `Tables.untyped`."""
-        return self.walker.tables.untyped()
+        """As `TableBuilders.untyped`."""
+        return self.flattener.tables.untyped()
 
     def shared(self) -> dict[str, set[str]]:
-        """As `Walker.shared`."""
-        return self.walker.shared()
+        """As `Flattener.shared`."""
+        return self.flattener.shared()
 
     @property
     def oddities(self) -> Counter[str]:
         """What is no fault, and how often."""
-        return self.walker.oddities
+        return self.flattener.oddities
 
     def rest(self) -> list[TableBatch]:
         """Rows of earlier blocks that were held back until there are more of them."""
         return []
 
     def _closed(self, outcome: Conformed, seed: bytes, first: int) -> Conformed:
-        """The outcome of a block with what the walker holds of it."""
-        findings = self.walker.findings
-        self.walker.oddities.update(findings.losses)
+        """The outcome of a block with what the flattener holds of it."""
+        findings = self.flattener.findings
+        self.flattener.oddities.update(findings.losses)
         outcome.batches += self._batches(seed, first)
         outcome.discards += sorted(findings.discards, key=lambda discard: discard.line)
         outcome.rejects.sort(key=lambda reject: reject.line)
@@ -294,15 +294,15 @@ class Conformer:
         return outcome
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
-        keyring = self._keyring(seed, first)
-        walks = _parents_first(self.walker.tables.by_place.values())
-        made = [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
-        self.walker.oddities.update(keyring.oddities)
+        id_generator = self._id_generator(seed, first)
+        builders = _parents_first(self.flattener.tables.by_place.values())
+        made = [batch_of_rows(builder, id_generator) for builder in builders if builder.rows]
+        self.flattener.oddities.update(id_generator.oddities)
         return made
 
-    def _keyring(self, seed: bytes, first: int = 0) -> Keyring:
+    def _id_generator(self, seed: bytes, first: int = 0) -> RowIdGenerator:
         plan = self.plan
-        return Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
+        return RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
 
     def _file(self, number: int) -> int:
         """The number of a file among all of the load."""
@@ -312,11 +312,11 @@ class Conformer:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
 
 
-def _parents_first(walks: Iterable[TableWalk]) -> list[TableWalk]:
-    def depth(walk: TableWalk) -> int:
+def _parents_first(builders: Iterable[TableBuilder]) -> list[TableBuilder]:
+    def depth(builder: TableBuilder) -> int:
         count = 0
-        while walk.parent is not None:
-            walk, count = walk.parent, count + 1
+        while builder.parent is not None:
+            builder, count = builder.parent, count + 1
         return count
 
-    return sorted(walks, key=depth)
+    return sorted(builders, key=depth)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from trellis.engine.conform.learned import Conformer
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.exact.tables import Tables
+from trellis.engine.conform.learned import LearnedConformer
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.exact.tables import TableBuilders
 from trellis.engine.exact.text import count_keys
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.plan import Plan
 from trellis.errors import UsageError
 from trellis.evolution.dialect.transforms import EmittedRow, RowEmitter
@@ -16,25 +16,25 @@ from trellis.evolution.observe import Position
 from trellis.schema.model import NOTHING
 
 
-class ReshapeConformer(Conformer):
+class EmittedConformer(LearnedConformer):
     """Every block goes the exact way: nobody knows what the user's code does."""
 
     takes_columns = False
 
     def __init__(self, plan: Plan, reshape: RowEmitter) -> None:
         super().__init__(plan, fast=False)
-        self.walker = ReshapeWalker(plan, reshape)
+        self.flattener = EmittedFlattener(plan, reshape)
 
 
-class ReshapeWalker(Walker):
+class EmittedFlattener(Flattener):
     """Walks the rows that the user's code makes of the records; bookkeeping columns are what it says."""
 
     def __init__(self, plan: Plan, reshape: RowEmitter) -> None:
         self.reshape = reshape
         self.parents = {name: table.parent for name, table in plan.schema.tables.items()}
-        super().__init__(plan, ReshapeTables(plan))
+        super().__init__(plan, EmittedTableBuilders(plan))
 
-    def record(self, root: TableWalk, item: Any, position: Position) -> bool:
+    def record(self, root: TableBuilder, item: Any, position: Position) -> bool:
         findings = self.findings
         findings.at(position)
         self.sequence = 0
@@ -58,18 +58,18 @@ class ReshapeWalker(Walker):
 
     def _told(self, told: EmittedRow) -> bool:
         """Append a row; whether it is loaded."""
-        walk, findings = self.tables.root(told.table), self.findings
-        if walk.verdict is not None:
-            findings.discard(walk, "", "", told.row, f"contract on tables: {walk.verdict}")
+        builder, findings = self.tables.root(told.table), self.findings
+        if builder.verdict is not None:
+            findings.discard(builder, "", "", told.row, f"contract on tables: {builder.verdict}")
             return False
         if not told.row:
             return False
-        if not walk.known:
-            if walk.name not in self.parents:
-                self._place_below(walk.name, told.parent)
+        if not builder.in_schema:
+            if builder.name not in self.parents:
+                self._place_below(builder.name, told.parent)
             place = (*findings.record, self.sequence)
-            findings.saw_table(walk.name, self.parents[walk.name], place)
-        return self._row(walk, told.row, None, 0, NOTHING)
+            findings.saw_table(builder.name, self.parents[builder.name], place)
+        return self._row(builder, told.row, None, 0, NOTHING)
 
     def _place_below(self, name: str, parent: str | None) -> None:
         """Remember the parent of a new table; a table that is above itself is an error."""
@@ -83,20 +83,20 @@ class ReshapeWalker(Walker):
             above = self.parents.get(above)
 
 
-class ReshapeTables(Tables):
+class EmittedTableBuilders(TableBuilders):
     """The user's code may give bookkeeping columns, and has to give those that are not filled in."""
 
     def _new_table(
-        self, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
-    ) -> TableWalk:
-        walk = super()._new_table(name, fragments, parent, budget)
-        walk.kept = frozenset()
-        walk.required = _required(walk)
-        return walk
+        self, name: str, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int
+    ) -> TableBuilder:
+        builder = super()._new_table(name, fragments, parent, budget)
+        builder.reserved_names = frozenset()
+        builder.required = _required(builder)
+        return builder
 
 
-def _required(walk: TableWalk) -> tuple[str, ...]:
+def _required(builder: TableBuilder) -> tuple[str, ...]:
     """The columns that each row has to have: all required ones but those that are filled in."""
-    filled = (walk.keys.row_id, walk.keys.load_id)
-    columns = walk.table.complete_columns if walk.table else ()
+    filled = (builder.keys.row_id, builder.keys.load_id)
+    columns = builder.table.complete_columns if builder.table else ()
     return tuple(column.name for column in columns if column.required and column.name not in filled)

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from trellis.engine.columnar.event_batcher import Sorts
-from trellis.engine.conform.learned import Conformer
+from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, Line, parse_records
 from trellis.engine.exact.routed_rows import Became, Spreader
 from trellis.engine.exact.text import to_json
@@ -36,7 +36,7 @@ HELD = 30_000
 _QUOTE = rb"\u0022"
 
 
-class SpreadConformer(Conformer):
+class SpreadConformer(LearnedConformer):
     """Only the lines of a block wait that have something new in them.
 
     Ordinary records go by the recipes of their sorts, once the first block has shown what they look like.
@@ -48,7 +48,7 @@ class SpreadConformer(Conformer):
 
     def __init__(self, plan: Plan, spreader: Spreader, fast: bool = True) -> None:
         super().__init__(plan, fast)
-        self.walker = self.spreader = spreader
+        self.flattener = self.spreader = spreader
         self.sorts: Sorts | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
@@ -101,7 +101,7 @@ class SpreadConformer(Conformer):
             line = numbered[1]
             whole = line.startswith(b"{") and line.endswith(b"}")
             (candidates if whole and not (big and has_long_number(line, SAFE)) else others).append(numbered)
-        batches, left, done = self.sorts.rows(candidates, self._keyring(seed))
+        batches, left, done = self.sorts.rows(candidates, self._id_generator(seed))
         outcome.batches += batches
         outcome.counts.add(Counts(done, done))
         return sorted((*others, *left))
@@ -112,7 +112,7 @@ class SpreadConformer(Conformer):
         return batches
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
-        held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
+        held = sum(len(builder.rows) for builder in self.spreader.tables.by_place.values())
         return self.rest() if held >= HELD else []
 
     def items(
@@ -132,7 +132,10 @@ class SpreadConformer(Conformer):
             if chosen is not None and at not in chosen:
                 continue
             try:
-                if self._spread(item, (self._file(file), number, at), outcome.counts, wary=True) == "waits":
+                if (
+                    self._spread(item, (self._file(file), number, at), outcome.counts, check_big_ints=True)
+                    == "waits"
+                ):
                     waiting.append(at)
             except Rejected as bad:
                 outcome.reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
@@ -144,8 +147,8 @@ class SpreadConformer(Conformer):
             outcome.observed, outcome.waiting = self.spreader.findings.observed, tuple(waiting)
         return outcome
 
-    def _spread(self, item: Any, position: Position, counts: Counts, wary: bool) -> Became:
-        became = self.spreader.spread(item, position, wary)
+    def _spread(self, item: Any, position: Position, counts: Counts, check_big_ints: bool) -> Became:
+        became = self.spreader.spread(item, position, check_big_ints)
         if became != "waits":
             counts.read += 1
             counts.loaded += became == "loaded"

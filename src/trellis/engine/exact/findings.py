@@ -1,4 +1,4 @@
-"""What the walk of a block finds beside rows: news for the schema, values without a place."""
+"""What flattening a block finds beside rows: news for the schema, values without a place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.engine.exact.slots import Slot, TableWalk
+from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.engine.exact.text import item_text, to_json
 from trellis.engine.plan import Discard
 from trellis.evolution.kinds import Kind
@@ -47,17 +47,19 @@ class Findings:
         """Where the record at hand stands, for people."""
         return f"{self.file or 'records'}, record {self.line + 1}"
 
-    def observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
+    def observe(
+        self, builder: TableBuilder, binding: FieldBinding, kind: Kind, value: Any, item: Mapping[str, Any]
+    ) -> None:
         position = (*self.record, self.row, self.ordinal)
         self.ordinal += 1
         self.news += 1
-        key = CellKey(walk.name, slot.name, kind)
+        key = CellKey(builder.name, binding.name, kind)
         known = self.observed.cells.get(key)
         if known is not None:
             known.count += 1
             return
         self.fresh.append(key)
-        self.observed.cells[key] = Seen(position, 1, slot.path, to_json(value)[:200], item_text(item))
+        self.observed.cells[key] = Seen(position, 1, binding.path, to_json(value)[:200], item_text(item))
 
     def saw_table(self, name: str, parent: str | None, position: Position) -> None:
         self.news += 1
@@ -70,19 +72,19 @@ class Findings:
         del self.fresh[fresh:]
 
     def discard(
-        self, walk: TableWalk, column: str, path: str, value: Any, reason: str, row: str | None = None
+        self, builder: TableBuilder, column: str, path: str, value: Any, reason: str, row: str | None = None
     ) -> None:
         text = value if isinstance(value, str) else to_json(value)
-        self.discards.append(Discard(walk.name, column, path, text, self.line, reason, row))
+        self.discards.append(Discard(builder.name, column, path, text, self.line, reason, row))
 
-    def lost(self, walk: TableWalk, column: str, loss: Loss) -> None:
-        self.losses.append(f"{walk.name}.{column}: {loss.said}")
+    def lost(self, builder: TableBuilder, column: str, loss: Loss) -> None:
+        self.losses.append(f"{builder.name}.{column}: {loss.said}")
 
-    def collision(self, walk: TableWalk, slot: Slot, value: Any) -> None:
+    def collision(self, builder: TableBuilder, binding: FieldBinding, value: Any) -> None:
         self.discard(
-            walk,
-            slot.name,
-            slot.path,
+            builder,
+            binding.name,
+            binding.path,
             value,
-            f"collision: another key of the record is named {slot.name} too",
+            f"collision: another key of the record is named {binding.name} too",
         )

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from trellis.engine.exact.cells import Cells, Dropped
+from trellis.engine.exact.cells import CellWriter, Dropped
 from trellis.engine.exact.findings import Findings
-from trellis.engine.exact.slots import Slot, TableWalk
+from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.engine.exact.text import to_json
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.plan import Discard, Plan, Row
 from trellis.evolution.dialect.transforms import Router
 from trellis.evolution.evolve import Verdict
@@ -26,7 +26,7 @@ SURE = 10**15
 Became = Literal["loaded", "dropped", "waits"]
 
 
-class SpreadCells(Cells):
+class RoutedCellWriter(CellWriter):
     """What has no place waits here until it is known whether the dialect keeps it.
 
     `over` are the values of the row at hand that its table is too full for, `refused` those of the record
@@ -39,37 +39,45 @@ class SpreadCells(Cells):
 
     def start(self) -> None:
         self.over: dict[str, Any] = {}
-        self.refused: list[tuple[TableWalk, Row, Slot, Any, str]] = []
+        self.refused: list[tuple[TableBuilder, Row, FieldBinding, Any, str]] = []
 
     def forget(self, out: Row) -> None:
         """Forget what waits of a row that is dropped."""
         self.over, self.refused = {}, [each for each in self.refused if each[1] is not out]
 
-    def _misfit(self, walk: TableWalk, slot: Slot, value: Any, reason: str, out: Row) -> None:
-        self.refused.append((walk, out, slot, value, reason))
+    def _misfit(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, out: Row
+    ) -> None:
+        self.refused.append((builder, out, binding, value, reason))
 
     def _refuse(
-        self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
+        self,
+        builder: TableBuilder,
+        binding: FieldBinding,
+        value: Any,
+        verdict: Verdict,
+        reason: str,
+        item: Mapping[str, Any],
     ) -> None:
         if verdict == "overflow":
-            self.over[slot.path] = value
+            self.over[binding.path] = value
         else:
-            super()._refuse(walk, slot, value, verdict, reason, item)
+            super()._refuse(builder, binding, value, verdict, reason, item)
 
 
-class Spreader(Walker):
+class Spreader(Flattener):
     """Spreads the records of a task over tables."""
 
-    cells: SpreadCells
+    cells: RoutedCellWriter
 
     def __init__(self, plan: Plan, route: Router) -> None:
         self.route = route
-        super().__init__(plan, cells=SpreadCells(plan))
+        super().__init__(plan, cells=RoutedCellWriter(plan))
 
     def start(self) -> None:
         super().start()
         self.cells.start()
-        self.placed: list[TableWalk] = []
+        self.placed: list[TableBuilder] = []
         self.news = False
 
     def forget_rows(self) -> None:
@@ -78,8 +86,8 @@ class Spreader(Walker):
     def forget(self) -> None:
         super().forget_rows()
 
-    def spread(self, item: Any, position: Position, wary: bool) -> Became:
-        """Spread one record. `wary`: it may hold integers of more than 15 digits. Raises Rejected."""
+    def spread(self, item: Any, position: Position, check_big_ints: bool) -> Became:
+        """Spread one record. `check_big_ints`: it may hold integers of more than 15 digits. Raises Rejected."""
         if item.__class__ is not dict:
             raise Rejected("not an event: a JSON object is expected")
         found = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
@@ -93,15 +101,15 @@ class Spreader(Walker):
             findings.discards.append(gone)
         loaded = False
         for table, row in found.rows:
-            walk = self.tables.by_place.get(table) or self.tables.root(table)
-            if walk.verdict is not None:
-                findings.discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
-            elif self._flat(walk, row, wary):
+            builder = self.tables.by_place.get(table) or self.tables.root(table)
+            if builder.verdict is not None:
+                findings.discard(builder, "", "", row, f"contract on tables: {builder.verdict}")
+            elif self._flat(builder, row, check_big_ints):
                 loaded = True
         refused = self._keep_refused() if self.cells.refused else ()
         if self.news:
-            for walk in self.placed:
-                walk.rows.pop()
+            for builder in self.placed:
+                builder.rows.pop()
             del findings.discards[discards:]
             return "waits"
         findings.refusals.update(refused)
@@ -112,57 +120,59 @@ class Spreader(Walker):
     def shared(self) -> dict[str, set[str]]:
         return {name: {*raws} for name, raws in self.route.shared().items()}
 
-    def _flat(self, walk: TableWalk, row: Mapping[str, Any], wary: bool) -> bool:
+    def _flat(self, builder: TableBuilder, row: Mapping[str, Any], check_big_ints: bool) -> bool:
         """Append a row whose values have the names of their columns already."""
-        if not wary and walk.pairs.issuperset(zip(row, map(type, row.values()), strict=False)):
-            walk.rows.append(row)  # type: ignore[arg-type]
-            self.placed.append(walk)
+        if not check_big_ints and builder.direct_fields.issuperset(
+            zip(row, map(type, row.values()), strict=False)
+        ):
+            builder.rows.append(row)  # type: ignore[arg-type]
+            self.placed.append(builder)
             return True
         findings, cells = self.findings, self.cells
         sequence, fresh = self.sequence, len(findings.fresh)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
-        if not walk.known:
-            findings.saw_table(walk.name, None, (*findings.record, sequence))
+        if not builder.in_schema:
+            findings.saw_table(builder.name, None, (*findings.record, sequence))
             self.news = True
         out: Row = {}
         try:
             for name, value in row.items():
-                self._into(walk, name, value, out, row)
+                self._into(builder, name, value, out, row)
             if cells.over:
                 over, cells.over = cells.over, {}
                 name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, row, over)
-                self._into(walk, name, value, out, row)
+                self._into(builder, name, value, out, row)
         except Dropped:
             findings.forget(fresh)
             cells.forget(out)
             return False
         self.news = self.news or findings.ordinal > 0
-        walk.rows.append(out)
-        self.placed.append(walk)
+        builder.rows.append(out)
+        self.placed.append(builder)
         return True
 
-    def _into(self, walk: TableWalk, name: str, value: Any, out: Row, row: Mapping[str, Any]) -> None:
-        slot = walk.slots.get(name) or self.tables.slot(walk, walk.slots, None, name)
+    def _into(self, builder: TableBuilder, name: str, value: Any, out: Row, row: Mapping[str, Any]) -> None:
+        binding = builder.bindings.get(name) or self.tables.add_binding(builder, builder.bindings, None, name)
         kind = value.__class__
-        if kind in slot.directs and (kind is not int or -SURE <= value <= SURE):
+        if kind in binding.direct_classes and (kind is not int or -SURE <= value <= SURE):
             out[name] = value
-            if walk.known:
-                walk.pairs.add((name, kind))
+            if builder.in_schema:
+                builder.direct_fields.add((name, kind))
         else:
-            self.cells.put(walk, slot, value, out, row)
+            self.cells.put(builder, binding, value, out, row)
 
     def _keep_refused(self) -> list[str]:
         """Keep the values that had no place where the dialect keeps such; the reasons of those."""
         waiting, self.cells.refused = self.cells.refused, []
         reasons = []
-        for walk, row, slot, value, reason in waiting:
+        for builder, row, binding, value, reason in waiting:
             kept = self.plan.dialect.dead_letters.dead_letter(
-                self.plan.schema, walk.name, row, slot.name, value, reason
+                self.plan.schema, builder.name, row, binding.name, value, reason
             )
             if kept is None:
-                self.findings.discard(walk, slot.name, slot.path, value, reason)
+                self.findings.discard(builder, binding.name, binding.path, value, reason)
             else:
                 reasons.append(reason)
-                self._flat(self.tables.root(kept[0]), kept[1], wary=True)
+                self._flat(self.tables.root(kept[0]), kept[1], check_big_ints=True)
         return reasons

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.engine.exact.slots import SEQUENCES, TableWalk, Visit
-from trellis.engine.exact.tables import Tables
+from trellis.engine.exact.slots import SEQUENCES, TableBuilder, Visit
+from trellis.engine.exact.tables import TableBuilders
 
 Last = Mapping[tuple[int, Any], Any]
 """Of keys that share a name, by object and key: the value that stays, OVERWRITTEN, or MOVED to the first."""
@@ -14,20 +14,20 @@ OVERWRITTEN: Final = object()
 MOVED: Final = object()
 
 
-class Shared(Exception):
+class SharedNameFound(Exception):
     """A second key of the row at hand has the name of another one."""
 
 
-def last_values(tables: Tables, walk: TableWalk, start: Sequence[Visit]) -> Last:
+def values_that_stay(tables: TableBuilders, builder: TableBuilder, start: Sequence[Visit]) -> Last:
     stack, seen = list(start), dict[str, list[tuple[int, Any, Any]]]()
     while stack:
-        obj, slots, outer = stack.pop()
+        obj, bindings, outer = stack.pop()
         for key, value in obj.items():
-            slot = slots.get(key) or tables.slot(walk, slots, outer, key)
-            if value.__class__ is dict and not slot.whole:
-                stack.append((value, slot.inner, slot))
-            elif slot.whole or value.__class__ not in SEQUENCES:
-                seen.setdefault(slot.name, []).append((id(obj), key, value))
+            binding = bindings.get(key) or tables.add_binding(builder, bindings, outer, key)
+            if value.__class__ is dict and not binding.keeps_json:
+                stack.append((value, binding.inner, binding))
+            elif binding.keeps_json or value.__class__ not in SEQUENCES:
+                seen.setdefault(binding.name, []).append((id(obj), key, value))
     found: dict[tuple[int, Any], Any] = {}
     for places in seen.values():
         if len(places) > 1:

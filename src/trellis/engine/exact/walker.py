@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.engine.exact.cells import Cells, Dropped
+from trellis.engine.exact.cells import CellWriter, Dropped
 from trellis.engine.exact.findings import Findings
-from trellis.engine.exact.raw_values import gifts, hashed
-from trellis.engine.exact.shared_keys import MOVED, OVERWRITTEN, Shared, last_values
-from trellis.engine.exact.slots import SEQUENCES, Slot, TableWalk, Visit
-from trellis.engine.exact.tables import Tables
+from trellis.engine.exact.raw_values import id_values, inherited_values
+from trellis.engine.exact.shared_keys import MOVED, OVERWRITTEN, SharedNameFound, values_that_stay
+from trellis.engine.exact.slots import SEQUENCES, FieldBinding, TableBuilder, Visit
+from trellis.engine.exact.tables import TableBuilders
 from trellis.engine.exact.text import count_keys
 from trellis.engine.plan import Plan, Row
 from trellis.errors import ContractError
@@ -28,16 +28,18 @@ LOW: Final = -(1 << 63)
 HIGH: Final = (1 << 63) - 1
 
 
-class Walker:
+class Flattener:
     """Walks the records of a task.
 
     `tables` holds the rows since the last `start`, `findings` what else was met. `keys` counts the keys.
     """
 
-    def __init__(self, plan: Plan, tables: Tables | None = None, cells: Cells | None = None) -> None:
+    def __init__(
+        self, plan: Plan, tables: TableBuilders | None = None, cells: CellWriter | None = None
+    ) -> None:
         self.plan = plan
-        self.tables = tables or Tables(plan)
-        self.cells = cells or Cells(plan, Findings())
+        self.tables = tables or TableBuilders(plan)
+        self.cells = cells or CellWriter(plan, Findings())
         self.findings = self.cells.findings
         self.oddities: Counter[str] = Counter()
         self.sequence = 0
@@ -61,12 +63,12 @@ class Walker:
         self.findings.line = line
         self.findings.discard(self.tables.root(raw), "", key, value, DUPLICATE_KEY)
 
-    def take_back(self, origin: int) -> None:
+    def remove_record(self, origin: int) -> None:
         """Remove the rows of the last record."""
-        for walk in self.tables.by_place.values():
-            walk.take_back(origin)
+        for builder in self.tables.by_place.values():
+            builder.remove_record(origin)
 
-    def record(self, root: TableWalk, item: Any, position: Position) -> bool:
+    def record(self, root: TableBuilder, item: Any, position: Position) -> bool:
         """Walk one record. False where a contract drops it."""
         self.findings.at(position)
         self.sequence = 0
@@ -79,7 +81,7 @@ class Walker:
 
     def _row(
         self,
-        walk: TableWalk,
+        builder: TableBuilder,
         item: Mapping[str, Any],
         parent: int | None,
         index: int,
@@ -87,24 +89,24 @@ class Walker:
         wrapped: bool = False,
     ) -> bool:
         """Append the row of one object and the rows of its lists. `given` comes from the rows above."""
-        if walk.hidden and not self._survives(walk, item):
+        if builder.excludes_row_id and not self._survives(builder, item):
             return False
         findings = self.findings
         start = (self.sequence, self.keys, len(findings.fresh))
         news = findings.news
         discards, losses = len(findings.discards), len(findings.losses)
         try:
-            return self._fill(walk, item, parent, index, given, wrapped)
-        except Shared:
+            return self._fill(builder, item, parent, index, given, wrapped)
+        except SharedNameFound:
             self.sequence, self.keys, fresh = start
             findings.forget(fresh)
             findings.news = news
             del findings.discards[discards:], findings.losses[losses:]
-            return self._fill(walk, item, parent, index, given, wrapped)
+            return self._fill(builder, item, parent, index, given, wrapped)
 
     def _fill(
         self,
-        walk: TableWalk,
+        builder: TableBuilder,
         item: Mapping[str, Any],
         parent: int | None,
         index: int,
@@ -115,107 +117,112 @@ class Walker:
         sequence, fresh, losses = self.sequence, len(findings.fresh), len(findings.losses)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
-        lists: dict[tuple[str, ...], tuple[Slot, Sequence[Any]]] | None = None
+        lists: dict[tuple[str, ...], tuple[FieldBinding, Sequence[Any]]] | None = None
         out: Row = {}
-        if not walk.known:
-            above = walk.parent.name if walk.parent else None
-            findings.saw_table(walk.name, above, (*findings.record, sequence))
+        if not builder.in_schema:
+            above = builder.parent.name if builder.parent else None
+            findings.saw_table(builder.name, above, (*findings.record, sequence))
         before = findings.news
-        stack: list[Visit] = [(item, walk.wrapped if wrapped else walk.slots, None)]
+        stack: list[Visit] = [(item, builder.wrapped if wrapped else builder.bindings, None)]
         if given:
-            stack.insert(0, (given, walk.inherited, None))
+            stack.insert(0, (given, builder.inherited, None))
             self.keys -= len(given)
-        last = last_values(self.tables, walk, stack) if walk.shared else None
+        last = values_that_stay(self.tables, builder, stack) if builder.has_shared_names else None
         try:
             while stack:
-                obj, slots, outer = stack.pop()
+                obj, bindings, outer = stack.pop()
                 self.keys += len(obj)
                 for key, value in obj.items():
-                    slot = slots.get(key)
-                    if slot is None:
-                        slot = self.tables.slot(walk, slots, outer, key)
-                        if slot.shared and last is None:
-                            raise Shared
+                    binding = bindings.get(key)
+                    if binding is None:
+                        binding = self.tables.add_binding(builder, bindings, outer, key)
+                        if binding.shares_name and last is None:
+                            raise SharedNameFound
                     if last and (id(obj), key) in last:
                         stays = last[id(obj), key]
                         if stays is not MOVED and stays is not value and value is not None:
-                            findings.collision(walk, slot, value)
+                            findings.collision(builder, binding, value)
                         if stays is MOVED or stays is OVERWRITTEN:
                             continue
                         value = stays
                     cls = value.__class__
-                    if cls is slot.direct:
-                        if slot.shared and slot.name in out:
-                            findings.collision(walk, slot, out[slot.name])
+                    if cls is binding.direct_class:
+                        if binding.shares_name and binding.name in out:
+                            findings.collision(builder, binding, out[binding.name])
                         if cls is int and not LOW <= value <= HIGH:
-                            self.cells.put(walk, slot, value, out, item)
+                            self.cells.put(builder, binding, value, out, item)
                         else:
-                            out[slot.name] = value
+                            out[binding.name] = value
                     elif value is None:
-                        if slot.column is None:
-                            slot.saw_null = True
-                        elif slot.required and slot.name not in walk.keys.columns:
-                            self._null(walk, slot)
-                    elif cls is dict and not slot.whole:
-                        slot.objects += 1
-                        slot.direct = None
-                        stack.append((value, slot.inner, slot))
-                    elif cls in SEQUENCES and not slot.whole:
-                        if slot.child is None:
-                            slot.child = self.tables.child(walk, slot, wrapped)
-                        slot.lists += 1
-                        slot.direct = None
+                        if binding.column is None:
+                            binding.saw_null = True
+                        elif binding.required and binding.name not in builder.keys.columns:
+                            self._null(builder, binding)
+                    elif cls is dict and not binding.keeps_json:
+                        binding.objects += 1
+                        binding.direct_class = None
+                        stack.append((value, binding.inner, binding))
+                    elif cls in SEQUENCES and not binding.keeps_json:
+                        if binding.child is None:
+                            binding.child = self.tables.child(builder, binding, wrapped)
+                        binding.lists += 1
+                        binding.direct_class = None
                         if value or lists:
                             lists = {} if lists is None else lists
-                            fragments = (*walk.fragments, *slot.fragments)
+                            fragments = (*builder.fragments, *binding.fragments)
                             if fragments in lists and lists[fragments][1]:
-                                findings.collision(walk, *lists[fragments])
-                            lists[fragments] = (slot, value)
+                                findings.collision(builder, *lists[fragments])
+                            lists[fragments] = (binding, value)
                     else:
                         if cls is dict or cls is list:
                             self.keys += count_keys(value)
-                        self.cells.put(walk, slot, value, out, item)
+                        self.cells.put(builder, binding, value, out, item)
         except Dropped:
             findings.forget(fresh)
             findings.news = before
             del findings.losses[losses:]
             return False
         news = len(findings.fresh) > fresh
-        for name in walk.required:
+        for name in builder.required:
             if name not in out:
-                self._missing(walk, name)
-        number = len(walk.rows)
-        walk.walked += 1
-        walk.rows.append(out)
-        walk.origins.append(findings.line)
+                self._missing(builder, name)
+        number = len(builder.rows)
+        builder.row_count += 1
+        builder.rows.append(out)
+        builder.origins.append(findings.line)
         if parent is not None:
-            walk.parents.append(parent)
-            walk.indexes.append(index)
-        if walk.keys.from_columns:
-            walk.hashed.append(hashed(walk, item, findings))
-        elif walk.keys.of_item:
-            walk.hashed.append(item)
+            builder.parents.append(parent)
+            builder.indexes.append(index)
+        if builder.keys.from_columns:
+            builder.id_sources.append(id_values(builder, item, findings))
+        elif builder.keys.of_item:
+            builder.id_sources.append(item)
         if lists is not None:
-            if walk.gives:
-                given = {**given, **gifts(walk, item, given)}
-            for slot, values in lists.values():
+            if builder.inherited_columns:
+                given = {**given, **inherited_values(builder, item, given)}
+            for binding, values in lists.values():
                 if values:
-                    self._list(walk, slot, values, number, given)
+                    self._list(builder, binding, values, number, given)
         if news:
             place = (*findings.record, sequence)
             findings.observed.below[place] = self.sequence - 1
         return True
 
     def _list(
-        self, walk: TableWalk, slot: Slot, values: Sequence[Any], number: int, given: Mapping[str, Any]
+        self,
+        builder: TableBuilder,
+        binding: FieldBinding,
+        values: Sequence[Any],
+        number: int,
+        given: Mapping[str, Any],
     ) -> None:
-        child = slot.child
+        child = binding.child
         assert child is not None
         if child.verdict is not None:
             reason = f"contract on tables: {child.verdict}"
-            self.findings.discard(child, "", slot.path, values, reason)
+            self.findings.discard(child, "", binding.path, values, reason)
             return
-        shapes = child.shapes
+        shapes = child.element_shapes
         for index, value in enumerate(values):
             if value.__class__ is dict:
                 shape = "row"
@@ -231,27 +238,27 @@ class Walker:
             if shape:
                 shapes[shape] = shapes.get(shape, 0) + 1
 
-    def _survives(self, walk: TableWalk, item: Mapping[str, Any]) -> bool:
+    def _survives(self, builder: TableBuilder, item: Mapping[str, Any]) -> bool:
         """Whether the filters leave anything of a row whose bookkeeping they leave out."""
-        stack: list[Visit] = [(item, walk.slots, None)]
+        stack: list[Visit] = [(item, builder.bindings, None)]
         while stack:
-            obj, slots, outer = stack.pop()
+            obj, bindings, outer = stack.pop()
             for key, value in obj.items():
-                slot = slots.get(key) or self.tables.slot(walk, slots, outer, key)
-                if value.__class__ is dict and not slot.whole:
-                    stack.append((value, slot.inner, slot))
-                elif not slot.excluded and (slot.whole or value.__class__ not in SEQUENCES):
+                binding = bindings.get(key) or self.tables.add_binding(builder, bindings, outer, key)
+                if value.__class__ is dict and not binding.keeps_json:
+                    stack.append((value, binding.inner, binding))
+                elif not binding.excluded and (binding.keeps_json or value.__class__ not in SEQUENCES):
                     return True
         return False
 
-    def _null(self, walk: TableWalk, slot: Slot) -> None:
+    def _null(self, builder: TableBuilder, binding: FieldBinding) -> None:
         raise ContractError(
-            f"{self.findings.place}: {slot.path} is null, but column {slot.name} of table {walk.name} may "
+            f"{self.findings.place}: {binding.path} is null, but column {binding.name} of table {builder.name} may "
             "not be null; give it a value, or declare the column nullable"
         )
 
-    def _missing(self, walk: TableWalk, name: str) -> None:
+    def _missing(self, builder: TableBuilder, name: str) -> None:
         raise ContractError(
-            f"{self.findings.place}: there is no value for column {name} of table {walk.name}, which may "
+            f"{self.findings.place}: there is no value for column {name} of table {builder.name}, which may "
             "not be null; give every record one, or declare the column nullable"
         )

@@ -17,7 +17,7 @@ from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.arrow.nested_values import Misfit, nested_of_texts
 from trellis.engine.arrow.number_text import is_number_text, number_texts
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.exact.slots import TableWalk
+from trellis.engine.exact.slots import TableBuilder
 from trellis.errors import ContractError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -54,7 +54,7 @@ def _ordinals(origins: Origins) -> list[int]:
     return ordinals
 
 
-class Keyring:
+class RowIdGenerator:
     """The row ids of one block: of the root rows first, then of each table below its parent.
 
     An id depends on the load and on the place of the record alone, so it does not matter which way a record
@@ -199,27 +199,35 @@ def _stacked(name: str, parts: Sequence[TableBatch]) -> pa.Array:
     return pa.concat_arrays(arrays)
 
 
-def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
-    """The rows a walk collected. Its parent's batch must have been made before."""
-    table, rows, row_id = walk.table, walk.rows, walk.keys.row_id
-    origins = np.array(walk.origins, np.int64) if walk.origins else None
-    assert table is not None, walk.name
+def batch_of_rows(builder: TableBuilder, id_generator: RowIdGenerator) -> TableBatch:
+    """The rows a builder collected. Its parent's batch must have been made before."""
+    table, rows, row_id = builder.table, builder.rows, builder.keys.row_id
+    origins = np.array(builder.origins, np.int64) if builder.origins else None
+    assert table is not None, builder.name
     own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
-    if walk.parent is None or not walk.linked:
-        tops = keyring.tops(walk.parent.place, walk.parents) if walk.parent else None
-        filled = keyring.root(walk.place, walk.keys, len(rows), walk.hashed, own, tops, origins)
+    if builder.parent is None or not builder.is_nested_table:
+        tops = id_generator.tops(builder.parent.place, builder.parents) if builder.parent else None
+        filled = id_generator.root(
+            builder.place, builder.keys, len(rows), builder.id_sources, own, tops, origins
+        )
     else:
-        filled = keyring.nested(
-            walk.place, walk.parent.place, walk.keys, walk.name, walk.parents, walk.indexes, own
+        filled = id_generator.nested(
+            builder.place,
+            builder.parent.place,
+            builder.keys,
+            builder.name,
+            builder.parents,
+            builder.indexes,
+            own,
         )
     batch = TableBatch(
-        walk.name, len(rows), origins=np.array(walk.origins, np.int64) if walk.origins else None
+        builder.name, len(rows), origins=np.array(builder.origins, np.int64) if builder.origins else None
     )
     for name, values in filled.items():
         if name in table.columns:
             batch.columns[name] = array_of(table, table.columns[name], values)
     given = [column for column in table.complete_columns if column.name not in filled]
-    for column, array in zip(given, _arrays(table, given, rows, keyring.oddities), strict=True):
+    for column, array in zip(given, _arrays(table, given, rows, id_generator.oddities), strict=True):
         if array.null_count < len(rows):
             batch.columns[column.name] = array
     return batch

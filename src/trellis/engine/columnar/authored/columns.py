@@ -71,7 +71,7 @@ class Records(Protocol):
         ...
 
 
-class Vectors:
+class ColumnReader:
     """Makes the rows of a table whose schema was authored."""
 
     def __init__(self, table: Table, program: VectorProgram) -> None:

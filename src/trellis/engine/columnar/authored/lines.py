@@ -14,7 +14,7 @@ import orjson
 import pyarrow as pa
 
 from trellis.engine.columnar.authored.casts import way_of
-from trellis.engine.columnar.authored.columns import Read, Vectors
+from trellis.engine.columnar.authored.columns import ColumnReader, Read
 from trellis.engine.columnar.events import seen_in
 from trellis.engine.columnar.strict import FastPathMiss, Others, read_strictly
 from trellis.engine.input.lines import BadLine, parse
@@ -25,10 +25,10 @@ SAMPLE: Final = 256
 """Lines of a block that is not clean that are looked at for their types."""
 
 
-class LineVectors:
+class LineReader:
     """Reads lines for the columns that `vectors` makes."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: ColumnReader) -> None:
         self.vectors = vectors
         self.used = vectors.program.used
         self.types: dict[Path, pa.DataType] = {}
@@ -64,7 +64,7 @@ class LineVectors:
             raise FastPathMiss
         others: Others = "ignore" if self.loose else "infer"
         read = read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines), others)
-        return self.vectors.read(_LineRecords(self, read, lines))
+        return self.vectors.read(_LineColumns(self, read, lines))
 
     def _schema(self) -> pa.Schema | None:
         names = dict.fromkeys(path[0] for path in self.types if path[0] in self.used)
@@ -73,13 +73,13 @@ class LineVectors:
         return pa.schema(fields) if fields else None
 
 
-class _LineRecords:
+class _LineColumns:
     """Lines that were read."""
 
     way_of = staticmethod(way_of)
     patient = False
 
-    def __init__(self, reader: LineVectors, read: pa.Table, lines: Sequence[bytes]) -> None:
+    def __init__(self, reader: LineReader, read: pa.Table, lines: Sequence[bytes]) -> None:
         self.size = read.num_rows
         self.lines = lines
         self.program = reader.vectors.program

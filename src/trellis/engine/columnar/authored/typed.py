@@ -16,7 +16,7 @@ from trellis.evolution.recipe import Path
 from trellis.evolution.vector import VectorProgram, at
 
 
-class TypedRecords:
+class BatchColumns:
     """The rows of a batch that is regular."""
 
     way_of = staticmethod(typed_way)

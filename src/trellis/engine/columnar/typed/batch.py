@@ -28,10 +28,10 @@ from trellis.engine.columnar.typed.preserved import (
 )
 from trellis.engine.columnar.typed.widen import widening
 from trellis.engine.exact.text import item_text, to_json
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.parquet import rows_of
 from trellis.engine.plan import Counts, Discard, Plan
-from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.errors import ContractError
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import typed_kind
@@ -52,18 +52,18 @@ class TypedBatch:
     def __init__(
         self,
         plan: Plan,
-        walker: Walker,
+        flattener: Flattener,
         batch: pa.RecordBatch,
         where: Position,
         cut: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.plan = plan
-        self.walker = walker
+        self.flattener = flattener
         self.batch = batch
         self.where = where
         self.whole = plan.whole is not None
-        self.file = walker.findings.file or "records"
-        self.root = walker.tables.root(plan.table)
+        self.file = flattener.findings.file or "records"
+        self.root = flattener.tables.root(plan.table)
         self.keys = self.root.keys if plan.whole is None else plan.whole
         self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
         if self.whole:
@@ -81,7 +81,7 @@ class TypedBatch:
         """Whether the table or its names ask for a look at every row."""
         if self.root.verdict is not None:
             return True
-        return not self.whole and (self.root.hidden or any(f.shared or f.kept for f in self.fields))
+        return not self.whole and (self.root.excludes_row_id or any(f.shared or f.kept for f in self.fields))
 
     @property
     def nests(self) -> bool:
@@ -102,7 +102,7 @@ class TypedBatch:
             if known or not field.placeable or (field.nested and not self.whole):
                 continue
             if field.type is None:
-                self.walker.tables.saw_null(self.root, field.key)
+                self.flattener.tables.saw_null(self.root, field.key)
             else:
                 found.cells[CellKey(self.root.name, field.name, field.kind(self.plan))] = self._seen(field)
         if self.whole:
@@ -222,9 +222,9 @@ class TypedBatch:
         loaded = int(self.stays.sum())
         return Counts(len(self.stays), loaded, dropped=len(self.stays) - loaded)
 
-    def rows(self, keyring: Keyring) -> list[TableBatch]:
+    def rows(self, id_generator: RowIdGenerator) -> list[TableBatch]:
         """The rows of the table, with their bookkeeping."""
-        self.walker.oddities += self.cut
+        self.flattener.oddities += self.cut
         table, keys, made = self.root.table, self.keys, self._filtered()
         assert table is not None
         hashed: Sequence[Any] = ()
@@ -234,7 +234,7 @@ class TypedBatch:
             hashed = list(zip(*(self._raw(name) for name in keys.from_columns), strict=True))
         own = made.columns.get(keys.row_id)
         given = own.to_pylist() if own is not None and own.null_count else None
-        filled = keyring.root(self.root.place, keys, made.rows, hashed, given)
+        filled = id_generator.root(self.root.place, keys, made.rows, hashed, given)
         for name, values in filled.items():
             if name != keys.row_id or own is None or own.null_count:
                 made.columns[name] = array_of(table, table.columns[name], values)
@@ -277,7 +277,7 @@ class TypedBatch:
 
     def put_into(self, batches: Sequence[TableBatch], loaded: Sequence[bool]) -> None:
         """Put the columns that could be placed into the rows that were made one by one."""
-        self.walker.oddities += self.cut
+        self.flattener.oddities += self.cut
         self.stays = np.array(loaded, dtype=bool)
         found = self._filtered()
         for made in batches:

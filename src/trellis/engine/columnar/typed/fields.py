@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.arrow.nested_types import hint_of, kept_type
 from trellis.engine.arrow.types import ColumnType, Unsupported, column_type, is_nested
-from trellis.engine.exact.slots import TableWalk
+from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.plan import Plan
 from trellis.errors import ContractError, UsageError
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -63,7 +63,9 @@ class Field:
         return whole and self.nested and kept_type(self.arrow) is not None
 
 
-def fields_of(schema: pa.Schema, plan: Plan, root: TableWalk, keys: RowKeys, file: str) -> tuple[Field, ...]:
+def fields_of(
+    schema: pa.Schema, plan: Plan, root: TableBuilder, keys: RowKeys, file: str
+) -> tuple[Field, ...]:
     """The fields of a batch for a root table.
 
     Raises ContractError for a type that is no data type, UsageError for a name that stands twice.
@@ -83,7 +85,7 @@ def _fields(
     counts: Counter[str],
     kept: frozenset[str],
     plan: Plan,
-    root: TableWalk,
+    root: TableBuilder,
     file: str,
 ) -> Iterator[Field]:
     for at, (field, name) in enumerate(zip(schema, names, strict=True)):

@@ -17,7 +17,7 @@ from trellis.engine.arrow.number_text import is_number_text
 from trellis.engine.arrow.types import arrow_type, value_type
 from trellis.engine.columnar.typed.cast import Fitted, fitted, json_of, plain, shortened
 from trellis.engine.columnar.typed.fields import Field
-from trellis.engine.exact.slots import TableWalk
+from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.input.parquet import rows_of
 from trellis.engine.plan import Plan
 from trellis.engine.staging.batches import array_of
@@ -28,7 +28,9 @@ from trellis.evolution.values import MISFIT
 from trellis.schema.model import Column, DataType
 
 
-def fitted_whole(plan: Plan, root: TableWalk, field: Field, array: pa.Array, column: Column) -> Fitted | None:
+def fitted_whole(
+    plan: Plan, root: TableBuilder, field: Field, array: pa.Array, column: Column
+) -> Fitted | None:
     """The values as the column stores them, nested ones as such or as JSON; None where one does not fit."""
     nested, texts = nested_type(column), field.type is not None and field.type.data_type == "text"
     if nested is not None:
@@ -42,7 +44,7 @@ def fitted_whole(plan: Plan, root: TableWalk, field: Field, array: pa.Array, col
     return _written(plan, root, field, found, column) if made is None else made
 
 
-def _written(plan: Plan, root: TableWalk, field: Field, array: pa.Array, column: Column) -> Fitted | None:
+def _written(plan: Plan, root: TableBuilder, field: Field, array: pa.Array, column: Column) -> Fitted | None:
     """Values of a type that can be written in the one of the column, as single values are."""
     if root.table is None or field.type is None or (field.type.data_type, column.data_type) not in _WRITTEN:
         return None
@@ -86,7 +88,7 @@ def _read(texts: pa.Array, column: Column) -> Fitted | None:
         return None
 
 
-def misfit(plan: Plan, root: TableWalk, field: Field, column: Column, file: str) -> Verdict:
+def misfit(plan: Plan, root: TableBuilder, field: Field, column: Column, file: str) -> Verdict:
     """What becomes of values that do not fit. Raises ContractError where nothing may."""
     contract = contract_for(plan.schema, root.name, prefix=plan.dialect.capabilities.system_prefix)
     signed, room = "", "another type"
@@ -116,21 +118,21 @@ def misfit(plan: Plan, root: TableWalk, field: Field, column: Column, file: str)
     )
 
 
-def refuse_null(field: Field, root: TableWalk, record: str) -> NoReturn:
+def refuse_null(field: Field, root: TableBuilder, record: str) -> NoReturn:
     raise ContractError(
         f"{record}: {field.key} is null, but column {field.name} of table {root.name} may not be null; "
         "give it a value, or declare the column nullable"
     )
 
 
-def refuse_missing(column: str, root: TableWalk, record: str) -> NoReturn:
+def refuse_missing(column: str, root: TableBuilder, record: str) -> NoReturn:
     raise ContractError(
         f"{record}: there is no value for column {column} of table {root.name}, which may not be null; "
         "give every record one, or declare the column nullable"
     )
 
 
-def refuse_shared(fields: tuple[Field, ...], root: TableWalk, file: str) -> None:
+def refuse_shared(fields: tuple[Field, ...], root: TableBuilder, file: str) -> None:
     """Raises UsageError where two fields have one column."""
     twins = [field.key for field in fields if field.shared]
     if twins:
