@@ -19,7 +19,7 @@ def ids(*records: int, first: int = 100, rows: int | None = None) -> list[str]:
     id_generator = RowIdGenerator(get_dialect("dlt"), Schema("shop"), "L", b"L/0/0/0", NOW, first)
     origins = np.array(records, np.int64) if records else None
     return list(
-        id_generator.root("t", KEYS, len(records) if rows is None else rows, (), None, None, origins)[
+        id_generator.root_columns("t", KEYS, len(records) if rows is None else rows, (), None, None, origins)[
             "_dlt_id"
         ]
     )

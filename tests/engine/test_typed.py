@@ -155,7 +155,7 @@ def test_a_new_column_is_seen_with_the_type_of_its_field() -> None:
         ("price", "decimal", (0, 0, 40, 0, 2), 1, '"1.50"'),
         ("day", "text", (0, 0, 40, 0, 3), 2, '"2024-01-02"'),
     ]
-    assert conformer.untyped() == {("t", "empty")}
+    assert conformer.untyped_columns() == {("t", "empty")}
 
 
 def test_nested_values_are_walked_and_flat_ones_keep_their_digits() -> None:

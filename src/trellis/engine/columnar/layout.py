@@ -1,7 +1,8 @@
-"""How the records of a table look: which keys there are, how Arrow is to read each, where its values go.
+"""The layout of a table's records: its keys, how Arrow reads each, and the column of its values.
 
-A layout is made from what the exact way has met, so raw keys are known only after some records were walked. A
-key has one kind of value here, the one that was met most; values of the other kinds are told by patterns.
+A layout is made from what the exact path has met, so raw keys are known only after some records were
+flattened. A key has one kind of value here, the most frequent; patterns find lines with values of other
+kinds.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from trellis.engine.columnar.misfits import ANY, PRESENT, beginnings, element_beginning, misfit_pattern
+from trellis.engine.columnar.misfits import NOT_NULL, PRESENT, list_start, misfit_pattern, value_starts
 from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.schema.model import DataType
 
@@ -26,20 +27,20 @@ _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "timestamp": pa.string(),
     "date": pa.string(),
 }
-CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
+ACCEPTED_CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
     pa.string(): frozenset({str}),
     pa.int64(): frozenset({int}),
     pa.float64(): frozenset({float, int}),
     pa.bool_(): frozenset({bool}),
 }
-"""What Arrow reads as each type."""
+"""The Python classes of the values that Arrow reads as each type."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One raw key: where its values go and how Arrow is to read them. `misfits` are how others begin.
+    """One raw key: the binding of its values, the type Arrow reads, and how other values start (`misfits`).
 
-    A record that has a key whose node has no type does not go by columns.
+    A record that has a key whose node has no type takes the exact path.
     """
 
     key: str
@@ -50,9 +51,9 @@ class Node:
     element: Node | None = None
 
     def patterns(self, outer: str | None = None) -> Iterator[str]:
-        """The patterns of lines with values that this key and those below it do not take."""
-        for begins in self.misfits:
-            yield misfit_pattern(self.key, outer, begins)
+        """The patterns of lines with values that this key or a key below it does not take."""
+        for value_start in self.misfits:
+            yield misfit_pattern(self.key, outer, value_start)
         if self.type is None:
             return
         inside = self.key if pa.types.is_struct(self.type) else None
@@ -62,7 +63,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Layout:
-    """How every record must look that goes by columns."""
+    """The shape of the records that take the columnar path."""
 
     root: TableBuilder
     nodes: tuple[Node, ...]
@@ -81,7 +82,7 @@ def _fields(nodes: Iterable[Node]) -> list[pa.Field]:
 
 
 def layout_of(root: TableBuilder) -> Layout | None:
-    """The layout of the records met so far; None where the table asks for a look at every record."""
+    """The layout of the records met so far; None where every record has to take the exact path."""
     if not root.in_schema or root.verdict is not None or not root.coerces:
         return None
     nodes = _nodes(root.bindings, root)
@@ -97,40 +98,42 @@ def _nodes(bindings: Mapping[str, FieldBinding], builder: TableBuilder) -> tuple
 def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
     if (
         builder.by_name.get(binding.name, binding) is not binding
-    ):  # another key has the name, and the last one counts
+    ):  # two keys share the column: only the exact path knows which counts
         return Node(key, binding, None, (PRESENT,))
     if binding.reserved or binding.excluded or binding.name == builder.keys.row_id:
-        return Node(key, binding, _NOTHING, (ANY,))
-    met: dict[str, int] = {}
-    scalar = _scalar(key, binding, builder)
+        return Node(key, binding, _NOTHING, (NOT_NULL,))
+    counts: dict[str, int] = {}
+    scalar = _scalar_node(key, binding, builder)
     if scalar is not None:
-        accepted = CLASSES[scalar.type]
-        met["scalar"] = sum(count for each, count in binding.classes.items() if each in accepted)
+        accepted = ACCEPTED_CLASSES[scalar.type]
+        counts["scalar"] = sum(count for class_, count in binding.classes.items() if class_ in accepted)
     if binding.objects:
-        met["objects"] = binding.objects
+        counts["objects"] = binding.objects
     if binding.lists:
-        met["lists"] = binding.lists
-    for kind in sorted(met, key=met.__getitem__, reverse=True):
+        counts["lists"] = binding.lists
+    for kind in sorted(counts, key=counts.__getitem__, reverse=True):
         if kind == "scalar":
             node = scalar
         else:
-            node = _object(key, binding, builder) if kind == "objects" else _list(key, binding)
+            node = _object_node(key, binding, builder) if kind == "objects" else _list_node(key, binding)
         if node is not None:
             return node
-    return Node(key, binding, _NOTHING, (ANY,) if binding.classes or binding.objects or binding.lists else ())
+    return Node(
+        key, binding, _NOTHING, (NOT_NULL,) if binding.classes or binding.objects or binding.lists else ()
+    )
 
 
-def _scalar(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
-    """The node of a key whose values go into a column that Arrow can fill; None where there is none."""
+def _scalar_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
+    """The node of a key whose values Arrow can put into their column; None where it has no such column."""
     if binding.column is None or binding.column.data_type is None or binding.column.data_type not in _READ_AS:
         return None
-    type_ = pa.int64() if _is_mostly_whole_numbers(binding, builder) else _READ_AS[binding.column.data_type]
-    accepted = CLASSES[type_]
-    others = [each for each in (*binding.classes, *_containers(binding)) if each not in accepted]
-    return Node(key, binding, type_, tuple(beginnings(others, accepted)))
+    type_ = pa.int64() if _is_mostly_integers(binding, builder) else _READ_AS[binding.column.data_type]
+    accepted = ACCEPTED_CLASSES[type_]
+    misfits = [class_ for class_ in (*binding.classes, *_containers(binding)) if class_ not in accepted]
+    return Node(key, binding, type_, tuple(value_starts(misfits, accepted)))
 
 
-def _is_mostly_whole_numbers(binding: FieldBinding, builder: TableBuilder) -> bool:
+def _is_mostly_integers(binding: FieldBinding, builder: TableBuilder) -> bool:
     """Whether most values of a text column are integers, which it takes as they are written."""
     if (
         2 * binding.classes.get(int, 0) <= builder.row_count
@@ -148,43 +151,43 @@ def _containers(binding: FieldBinding) -> Iterator[type]:
         yield list
 
 
-def _object(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
+def _object_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
     inner = _nodes(binding.inner, builder)
     if inner is None:
         return None
-    others = (*binding.classes, *(each for each in _containers(binding) if each is not dict))
-    return Node(key, binding, pa.struct(_fields(inner)), _scalars(binding, others), inner)
+    misfits = (*binding.classes, *(class_ for class_ in _containers(binding) if class_ is not dict))
+    return Node(key, binding, pa.struct(_fields(inner)), _scalar_starts(binding, misfits), inner)
 
 
-def _scalars(binding: FieldBinding, classes: tuple[type, ...]) -> tuple[str, ...]:
-    """How values begin that stand where an object or a list is expected; a column takes single values."""
-    single = (str, int, bool) if binding.column is not None and not binding.classes else ()
-    return tuple(dict.fromkeys(beginnings((*classes, *single))))
+def _scalar_starts(binding: FieldBinding, classes: tuple[type, ...]) -> tuple[str, ...]:
+    """How values start that stand in place of an object or a list; a column may take single values."""
+    column_classes = (str, int, bool) if binding.column is not None and not binding.classes else ()
+    return tuple(dict.fromkeys(value_starts((*classes, *column_classes))))
 
 
-def _list(key: str, binding: FieldBinding) -> Node | None:
+def _list_node(key: str, binding: FieldBinding) -> Node | None:
     child = binding.child
     assert child is not None
     if child.verdict is not None or child.excludes_row_id or child.inherited_columns:
         return None
     if child.keys.from_columns or child.keys.of_item:
         return None
-    others = _scalars(
-        binding, (*binding.classes, *(each for each in _containers(binding) if each is not list))
+    misfits = _scalar_starts(
+        binding, (*binding.classes, *(other for other in _containers(binding) if other is not list))
     )
     if not child.in_schema or not child.element_shapes:
-        return Node(key, binding, pa.list_(_NOTHING), others)
+        return Node(key, binding, pa.list_(_NOTHING), misfits)
     shape = max(child.element_shapes, key=child.element_shapes.__getitem__)
-    others += tuple(element_beginning(each) for each in child.element_shapes if each != shape)
+    misfits += tuple(list_start(other) for other in child.element_shapes if other != shape)
     if shape == "row":
         inner = _nodes(child.bindings, child)
         if inner is None:
             return None
-        return Node(key, binding, pa.list_(pa.struct(_fields(inner))), others, inner)
+        return Node(key, binding, pa.list_(pa.struct(_fields(inner))), misfits, inner)
     bindings = child.wrapped if shape == "list" else child.bindings
     if shape not in bindings:
         return None
     element = _node(shape, bindings[shape], child)
     if element.type is None or pa.types.is_null(element.type):
         return None
-    return Node(key, binding, pa.list_(element.type), others, element=element)
+    return Node(key, binding, pa.list_(element.type), misfits, element=element)

@@ -1,4 +1,4 @@
-"""A value that does not go straight into its column: converted, put elsewhere, observed, refused."""
+"""Values that do not go straight into their column: converted, put into another one, observed or refused."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from trellis.evolution.values import MISFIT
 
 
 class Dropped(Exception):
-    """A contract drops the row at hand."""
+    """A contract drops the current row."""
 
 
 class CellWriter:
-    """Puts values into rows by the dialect and the contracts; what goes into none is a finding."""
+    """Writes values into rows as the dialect and the contracts say; what no column takes is a finding."""
 
     def __init__(self, plan: Plan, findings: Findings) -> None:
         self.plan = plan
@@ -30,10 +30,10 @@ class CellWriter:
         self.detect = self.types.classifier(plan.schema, fresh=True, wei=plan.digits.wei)
         self.classify = self.types.classifier(plan.schema, fresh=False, wei=plan.digits.wei)
 
-    def put(
-        self, builder: TableBuilder, binding: FieldBinding, value: Any, out: Row, item: Mapping[str, Any]
+    def write_value(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, row: Row, item: Mapping[str, Any]
     ) -> None:
-        """Put a value of an item into its row. Raises Dropped, ContractError."""
+        """Write a value of an item into its row. Raises Dropped, ContractError."""
         binding.classes[value.__class__] = binding.classes.get(value.__class__, 0) + 1
         if binding.excluded:
             return
@@ -43,13 +43,13 @@ class CellWriter:
             findings.discard(builder, binding.name, binding.path, value, reason)
             return
         if binding.column is not None and binding.coerce is not None:
-            if binding.shares_name and binding.name in out:
-                findings.collision(builder, binding, out[binding.name])
-            fitted = binding.coerce(value)
-            if fitted is not MISFIT:
-                out[binding.name] = fitted
+            if binding.shares_name and binding.name in row:
+                findings.record_collision(builder, binding, row[binding.name])
+            converted = binding.coerce(value)
+            if converted is not MISFIT:
+                row[binding.name] = converted
                 if binding.loss is not None and binding.loss.of(value):
-                    findings.lost(builder, binding.name, binding.loss)
+                    findings.record_loss(builder, binding.name, binding.loss)
                 return
         verdict = self.plan.refusals.of(builder.name, binding.name) if binding.column is None else None
         if verdict is not None:
@@ -70,39 +70,39 @@ class CellWriter:
             if binding.column.data_type in kind.fits:
                 kind = Kind(kind.type, None, kind.fits - {binding.column.data_type})
         if kind not in binding.variants:
-            binding.variants[kind] = self._variant(builder, binding, kind)
+            binding.variants[kind] = self._mismatch_outcome(builder, binding, kind)
         match binding.variants[kind]:
             case LossyCast(reason, into):
                 findings.discard(builder, binding.name, binding.path, value, reason)
-                out[binding.name] = into(value)
+                row[binding.name] = into(value)
             case Rejection(reason):
-                self._misfit(builder, binding, value, reason, out)
+                self._discard_misfit(builder, binding, value, reason, row)
             case (name, coerce):
-                fitted = coerce(value)
-                if fitted is MISFIT:
+                converted = coerce(value)
+                if converted is MISFIT:
                     findings.observe(builder, binding, kind, value, item)
                 else:
-                    if name in out:
-                        findings.collision(builder, builder.by_name.get(name, binding), out[name])
-                    out[name] = fitted
+                    if name in row:
+                        findings.record_collision(builder, builder.by_name.get(name, binding), row[name])
+                    row[name] = converted
             case None:
                 findings.observe(builder, binding, kind, value, item)
-            case str() as refused:
-                self._refuse(builder, binding, value, refused, f"contract on data_type: {refused}", item)
+            case str() as verdict:
+                self._refuse(builder, binding, value, verdict, f"contract on data_type: {verdict}", item)
 
-    def _variant(
+    def _mismatch_outcome(
         self, builder: TableBuilder, binding: FieldBinding, kind: Kind
     ) -> tuple[str, Coerce] | LossyCast | Rejection | Verdict | None:
         if builder.table is None:
             return None
-        place = self.types.on_type_mismatch(
+        target = self.types.on_type_mismatch(
             self.plan.schema, self.plan.naming, builder.table, binding.name, kind
         )
-        if isinstance(place, (LossyCast, Rejection)):
-            return place
-        column = builder.table.columns.get(place.name)
-        if place.name != binding.name and column is not None and column.data_type is not None:
-            return place.name, self.types.coercer(self.plan.schema, column)
+        if isinstance(target, (LossyCast, Rejection)):
+            return target
+        column = builder.table.columns.get(target.name)
+        if target.name != binding.name and column is not None and column.data_type is not None:
+            return target.name, self.types.coercer(self.plan.schema, column)
         return self.plan.refusals.of(builder.name, binding.name, kind.type)
 
     def _refuse(
@@ -114,14 +114,14 @@ class CellWriter:
         reason: str,
         item: Mapping[str, Any],
     ) -> None:
-        drops = verdict == "discard_row"
-        row = to_json(item) if drops else None
-        self.findings.discard(builder, binding.name, binding.path, value, reason, row)
-        if drops:
+        drops_row = verdict == "discard_row"
+        item_json = to_json(item) if drops_row else None
+        self.findings.discard(builder, binding.name, binding.path, value, reason, item_json)
+        if drops_row:
             raise Dropped
 
-    def _misfit(
-        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, out: Row
+    def _discard_misfit(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, row: Row
     ) -> None:
-        """A value that its column does not take, and no other does."""
+        """Discard a value that neither its column nor another one takes."""
         self.findings.discard(builder, binding.name, binding.path, value, reason)

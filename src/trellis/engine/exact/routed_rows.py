@@ -1,7 +1,7 @@
-"""Records that tell their tables themselves -> flat rows of these tables.
+"""Records that name their tables -> flat rows of these tables.
 
-The router has named the columns; here their values meet the schema. A record with something that the schema
-has no place for waits by itself: what it brought is taken back, and the others go on.
+The router has named the columns; here their values meet the schema. Only a record with something that the
+schema has no place for waits: its rows are taken back, and the other records go on.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from trellis.evolution.evolve import Verdict
 from trellis.evolution.observe import Position
 from trellis.evolution.record import Rejected
 
-SURE = 10**15
-"""Every integer up to here is a float, too."""
+EXACT_IN_FLOAT = 10**15
+"""A double holds every integer up to here exactly."""
 
 Became = Literal["loaded", "dropped", "waits"]
 
 
 class RoutedCellWriter(CellWriter):
-    """What has no place waits here until it is known whether the dialect keeps it.
+    """Holds back values that no column takes until the record's rows are complete.
 
-    `over` are the values of the row at hand that its table is too full for, `refused` those of the record
-    that no column takes.
+    `overflow` are the values of the current row for whose columns a quota leaves no room. `refused` are those
+    of the record that no column takes; the dialect may have a dead-letter table for them.
     """
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, Findings())
-        self.start()
+        self.reset()
 
-    def start(self) -> None:
-        self.over: dict[str, Any] = {}
+    def reset(self) -> None:
+        self.overflow: dict[str, Any] = {}
         self.refused: list[tuple[TableBuilder, Row, FieldBinding, Any, str]] = []
 
-    def forget(self, out: Row) -> None:
-        """Forget what waits of a row that is dropped."""
-        self.over, self.refused = {}, [each for each in self.refused if each[1] is not out]
+    def drop_row(self, row: Row) -> None:
+        """Forget the values held back of a row that a contract drops."""
+        self.overflow, self.refused = {}, [refused for refused in self.refused if refused[1] is not row]
 
-    def _misfit(
-        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, out: Row
+    def _discard_misfit(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, row: Row
     ) -> None:
-        self.refused.append((builder, out, binding, value, reason))
+        self.refused.append((builder, row, binding, value, reason))
 
     def _refuse(
         self,
@@ -60,13 +60,13 @@ class RoutedCellWriter(CellWriter):
         item: Mapping[str, Any],
     ) -> None:
         if verdict == "overflow":
-            self.over[binding.path] = value
+            self.overflow[binding.path] = value
         else:
             super()._refuse(builder, binding, value, verdict, reason, item)
 
 
 class Spreader(Flattener):
-    """Spreads the records of a task over tables."""
+    """Routes the records of a task to their tables."""
 
     cells: RoutedCellWriter
 
@@ -74,105 +74,109 @@ class Spreader(Flattener):
         self.route = route
         super().__init__(plan, cells=RoutedCellWriter(plan))
 
-    def start(self) -> None:
-        super().start()
-        self.cells.start()
+    def start_block(self) -> None:
+        super().start_block()
+        self.cells.reset()
         self.placed: list[TableBuilder] = []
-        self.news = False
+        self.brings_news = False
 
-    def forget_rows(self) -> None:
-        """Rows stay from block to block, until `forget`."""
+    def clear_rows(self) -> None:
+        """Rows stay from block to block, until `forget`: a block has few of each table."""
 
     def forget(self) -> None:
-        super().forget_rows()
+        super().clear_rows()
 
     def spread(self, item: Any, position: Position, check_big_ints: bool) -> Became:
-        """Spread one record. `check_big_ints`: it may hold integers of more than 15 digits. Raises Rejected."""
+        """Route one record. `check_big_ints`: some integer may have more than 15 digits. Raises Rejected."""
         if item.__class__ is not dict:
             raise Rejected("not an event: a JSON object is expected")
-        found = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
+        routed = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
         findings = self.findings
-        findings.at(position)
+        findings.start_record(position)
         self.sequence = 0
-        discards, self.placed, self.news = len(findings.discards), [], False
-        for lost in found.lost:
+        discards, self.placed, self.brings_news = len(findings.discards), [], False
+        for lost in routed.lost:
             text = lost.value if isinstance(lost.value, str) else to_json(lost.value)
-            gone = Discard(lost.table, lost.column, lost.path, text, findings.line, lost.reason)
-            findings.discards.append(gone)
+            discard = Discard(lost.table, lost.column, lost.path, text, findings.line, lost.reason)
+            findings.discards.append(discard)
         loaded = False
-        for table, row in found.rows:
-            builder = self.tables.by_place.get(table) or self.tables.root(table)
+        for table, row in routed.rows:
+            builder = self.tables.by_place.get(table) or self.tables.root_builder(table)
             if builder.verdict is not None:
                 findings.discard(builder, "", "", row, f"contract on tables: {builder.verdict}")
-            elif self._flat(builder, row, check_big_ints):
+            elif self._add_flat_row(builder, row, check_big_ints):
                 loaded = True
-        refused = self._keep_refused() if self.cells.refused else ()
-        if self.news:
+        reasons = self._write_dead_letters() if self.cells.refused else ()
+        if self.brings_news:
             for builder in self.placed:
                 builder.rows.pop()
             del findings.discards[discards:]
             return "waits"
-        findings.refusals.update(refused)
-        if found.oddity is not None:
-            self.oddities[found.oddity] += 1
+        findings.refusals.update(reasons)
+        if routed.oddity is not None:
+            self.oddities[routed.oddity] += 1
         return "loaded" if loaded else "dropped"
 
-    def shared(self) -> dict[str, set[str]]:
+    def shared_names(self) -> dict[str, set[str]]:
         return {name: {*raws} for name, raws in self.route.shared().items()}
 
-    def _flat(self, builder: TableBuilder, row: Mapping[str, Any], check_big_ints: bool) -> bool:
-        """Append a row whose values have the names of their columns already."""
+    def _add_flat_row(self, builder: TableBuilder, item: Mapping[str, Any], check_big_ints: bool) -> bool:
+        """Append a row whose values have the names of their columns."""
         if not check_big_ints and builder.direct_fields.issuperset(
-            zip(row, map(type, row.values()), strict=False)
+            zip(item, map(type, item.values()), strict=False)
         ):
-            builder.rows.append(row)  # type: ignore[arg-type]
+            builder.rows.append(item)  # type: ignore[arg-type]
             self.placed.append(builder)
             return True
         findings, cells = self.findings, self.cells
-        sequence, fresh = self.sequence, len(findings.fresh)
+        sequence, new_cells = self.sequence, len(findings.new_cells)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
         if not builder.in_schema:
             findings.saw_table(builder.name, None, (*findings.record, sequence))
-            self.news = True
-        out: Row = {}
+            self.brings_news = True
+        row: Row = {}
         try:
-            for name, value in row.items():
-                self._into(builder, name, value, out, row)
-            if cells.over:
-                over, cells.over = cells.over, {}
-                name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, row, over)
-                self._into(builder, name, value, out, row)
+            for name, value in item.items():
+                self._write_field(builder, name, value, row, item)
+            if cells.overflow:
+                overflow, cells.overflow = cells.overflow, {}
+                name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, item, overflow)
+                self._write_field(builder, name, value, row, item)
         except Dropped:
-            findings.forget(fresh)
-            cells.forget(out)
+            findings.forget_since(new_cells)
+            cells.drop_row(row)
             return False
-        self.news = self.news or findings.ordinal > 0
-        builder.rows.append(out)
+        self.brings_news = self.brings_news or findings.ordinal > 0
+        builder.rows.append(row)
         self.placed.append(builder)
         return True
 
-    def _into(self, builder: TableBuilder, name: str, value: Any, out: Row, row: Mapping[str, Any]) -> None:
+    def _write_field(
+        self, builder: TableBuilder, name: str, value: Any, row: Row, item: Mapping[str, Any]
+    ) -> None:
         binding = builder.bindings.get(name) or self.tables.add_binding(builder, builder.bindings, None, name)
         kind = value.__class__
-        if kind in binding.direct_classes and (kind is not int or -SURE <= value <= SURE):
-            out[name] = value
+        if kind in binding.direct_classes and (kind is not int or -EXACT_IN_FLOAT <= value <= EXACT_IN_FLOAT):
+            row[name] = value
             if builder.in_schema:
                 builder.direct_fields.add((name, kind))
         else:
-            self.cells.put(builder, binding, value, out, row)
+            self.cells.write_value(builder, binding, value, row, item)
 
-    def _keep_refused(self) -> list[str]:
-        """Keep the values that had no place where the dialect keeps such; the reasons of those."""
-        waiting, self.cells.refused = self.cells.refused, []
+    def _write_dead_letters(self) -> list[str]:
+        """Write refused values into the dialect's dead-letter table, if it has one; the reasons of these."""
+        refused, self.cells.refused = self.cells.refused, []
         reasons = []
-        for builder, row, binding, value, reason in waiting:
-            kept = self.plan.dialect.dead_letters.dead_letter(
+        for builder, row, binding, value, reason in refused:
+            dead_letter = self.plan.dialect.dead_letters.dead_letter(
                 self.plan.schema, builder.name, row, binding.name, value, reason
             )
-            if kept is None:
+            if dead_letter is None:
                 self.findings.discard(builder, binding.name, binding.path, value, reason)
             else:
                 reasons.append(reason)
-                self._flat(self.tables.root(kept[0]), kept[1], check_big_ints=True)
+                self._add_flat_row(
+                    self.tables.root_builder(dead_letter[0]), dead_letter[1], check_big_ints=True
+                )
         return reasons

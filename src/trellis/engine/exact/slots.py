@@ -69,7 +69,7 @@ def table_place(fragments: tuple[str, ...], parent: TableBuilder | None) -> str:
 class TableBuilder:
     """The rows of one table in the current block, and the bindings of its keys, which outlive the block.
 
-    `origins` are the numbers of the records that the rows come from, `row_count` counts the rows of all blocks.
+    `origins` are the numbers of the records that the rows come from, `row_count` counts those of all blocks.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The tables and keys that the records of a task have shown so far: what a key is called, and its column."""
+"""The tables and keys that the records of a task have shown so far, and the columns that the keys map to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trellis.evolution.losses import loss_of
 
 
 class TableBuilders:
-    """Makes a binding for each key at each place, and keeps them from block to block."""
+    """Binds each key at each path once, and keeps the bindings from block to block."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -19,23 +19,23 @@ class TableBuilders:
         self.by_place: dict[str, TableBuilder] = {}
         self.bindings: list[FieldBinding] = []
 
-    def root(self, raw: str) -> TableBuilder:
+    def root_builder(self, raw: str) -> TableBuilder:
         name = self.naming.table(raw)
-        found = self.by_place.get(name)
-        if found is None:
+        builder = self.by_place.get(name)
+        if builder is None:
             budget = self.dialect.nesting.max_nesting(self.plan.schema, name)
-            found = self._table((name,), None, budget)
-        return found
+            builder = self._builder_of((name,), None, budget)
+        return builder
 
-    def child(self, builder: TableBuilder, binding: FieldBinding, wrapped: bool) -> TableBuilder:
-        """The table of a list. The objects that the list is in cost its rows nothing."""
+    def child_builder(self, builder: TableBuilder, binding: FieldBinding, wrapped: bool) -> TableBuilder:
+        """The builder of a list's table. Objects around the list use up none of its nesting levels."""
         fragments = (*builder.fragments, *binding.fragments)
-        return self._table(fragments, builder, builder.budget - wrapped - 1)
+        return self._builder_of(fragments, builder, builder.budget - wrapped - 1)
 
     def add_binding(
         self, builder: TableBuilder, bindings: dict[str, FieldBinding], outer: FieldBinding | None, raw: Any
     ) -> FieldBinding:
-        """The binding of a key that is not among these yet."""
+        """Bind a key that is not among `bindings` yet."""
         key = raw if isinstance(raw, str) else str(raw)
         fragment = self.naming.key(key)
         fragments = (*outer.fragments, fragment) if outer else (fragment,)
@@ -58,19 +58,19 @@ class TableBuilders:
                 binding.direct_class = binding.direct_classes[0] if binding.direct_classes else None
                 binding.coerce = self.dialect.types.coercer(self.plan.schema, binding.column)
                 binding.loss = loss_of(binding.column)
-        twin = builder.by_name.setdefault(name, binding)
-        if twin is not binding:
-            binding.shares_name = twin.shares_name = builder.has_shared_names = True
+        first = builder.by_name.setdefault(name, binding)
+        if first is not binding:
+            binding.shares_name = first.shares_name = builder.has_shared_names = True
         bindings[raw] = binding
         self.bindings.append(binding)
         return binding
 
-    def saw_null(self, root: TableBuilder, key: str) -> None:
-        """Take note of a key whose values are all NULL."""
+    def mark_null(self, root: TableBuilder, key: str) -> None:
+        """Remember a key whose values are all NULL."""
         binding = root.bindings.get(key) or self.add_binding(root, root.bindings, None, key)
         binding.saw_null = True
 
-    def untyped(self) -> set[tuple[str, str]]:
+    def untyped_columns(self) -> set[tuple[str, str]]:
         """TableBuilders and columns of keys that were null wherever they stood."""
         return {
             (builder.name, binding.name)
@@ -81,7 +81,7 @@ class TableBuilders:
 
     @property
     def revision(self) -> int:
-        """Grows with each key, class of values and shape of elements that is met for the first time."""
+        """A number that grows with each new key, class of values and shape of list elements."""
         kinds = sum(
             len(binding.classes) + (binding.objects > 0) + (binding.lists > 0) for binding in self.bindings
         )
@@ -91,19 +91,21 @@ class TableBuilders:
             + sum(len(builder.element_shapes) for builder in self.by_place.values())
         )
 
-    def forget_rows(self) -> None:
+    def clear_rows(self) -> None:
         for builder in self.by_place.values():
             builder.clear()
 
-    def _table(self, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int) -> TableBuilder:
+    def _builder_of(
+        self, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int
+    ) -> TableBuilder:
         place = table_place(fragments, parent)
-        found = self.by_place.get(place)
-        if found is None:
+        builder = self.by_place.get(place)
+        if builder is None:
             name = self.naming.join(*fragments) if parent else fragments[0]
-            found = self.by_place[place] = self._new_table(name, fragments, parent, budget)
-        return found
+            builder = self.by_place[place] = self._new_builder(name, fragments, parent, budget)
+        return builder
 
-    def _new_table(
+    def _new_builder(
         self, name: str, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int
     ) -> TableBuilder:
         return TableBuilder(self.plan, name, fragments, parent, budget)

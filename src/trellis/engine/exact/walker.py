@@ -1,8 +1,8 @@
 """Records -> rows of every table, one value at a time: the exact path.
 
-Every other way through the data plane must agree with this one. A record is flattened in the order of
-spec dlt.md section 10 (scalars in key order, then nested objects, the last first); what the schema has
-no place for is observed, what a contract refuses is discarded with its place of origin.
+Every other path through the engine must agree with this one. A record is flattened in dlt's order, which
+decides the order of new columns: scalars as their keys come, then nested objects, the last one first. What
+the schema has no place for is observed, what a contract refuses is discarded with its position.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from trellis.evolution.observe import Position
 from trellis.evolution.record import DUPLICATE_KEY
 from trellis.schema.model import NOTHING
 
-LOW: Final = -(1 << 63)
-HIGH: Final = (1 << 63) - 1
+MIN_BIGINT: Final = -(1 << 63)
+MAX_BIGINT: Final = (1 << 63) - 1
 
 
 class Flattener:
-    """Walks the records of a task.
+    """Flattens the records of a task.
 
-    `tables` holds the rows since the last `start`, `findings` what else was met. `keys` counts the keys.
+    `tables` holds the rows since the last `start_block`, `findings` what else was met. `key_count` counts the
+    keys of all objects: a line with more keys than its record holds has a duplicate.
     """
 
     def __init__(
@@ -43,152 +44,152 @@ class Flattener:
         self.findings = self.cells.findings
         self.oddities: Counter[str] = Counter()
         self.sequence = 0
-        self.start()
+        self.start_block()
 
-    def start(self) -> None:
-        """Forget the rows, the observations and the discards of the last block; keep what is known."""
-        self.forget_rows()
-        self.findings.start()
-        self.keys = 0
+    def start_block(self) -> None:
+        """Forget the rows and findings of the last block; keep what is known of keys and tables."""
+        self.clear_rows()
+        self.findings.reset()
+        self.key_count = 0
 
-    def forget_rows(self) -> None:
-        self.tables.forget_rows()
+    def clear_rows(self) -> None:
+        self.tables.clear_rows()
 
-    def shared(self) -> dict[str, set[str]]:
-        """Names of tables and columns, with the several names that the records have for them."""
+    def shared_names(self) -> dict[str, set[str]]:
+        """Names of tables and columns that several names of the records map to, with those names."""
         return {}
 
-    def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
-        """Discard a value that another value under the same key of the same object replaced."""
+    def discard_duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
+        """Discard a value that a later value of the same key in the same object replaced."""
         self.findings.line = line
-        self.findings.discard(self.tables.root(raw), "", key, value, DUPLICATE_KEY)
+        self.findings.discard(self.tables.root_builder(raw), "", key, value, DUPLICATE_KEY)
 
     def remove_record(self, origin: int) -> None:
         """Remove the rows of the last record."""
         for builder in self.tables.by_place.values():
             builder.remove_record(origin)
 
-    def record(self, root: TableBuilder, item: Any, position: Position) -> bool:
-        """Walk one record. False where a contract drops it."""
-        self.findings.at(position)
+    def flatten_record(self, root: TableBuilder, item: Any, position: Position) -> bool:
+        """Add the rows of one record; whether it is loaded, as a contract may drop it."""
+        self.findings.start_record(position)
         self.sequence = 0
         if root.verdict is not None:
             self.findings.discard(root, "", "", item, f"contract on tables: {root.verdict}")
             return False
         if not isinstance(item, dict):
             item = {"value": item}
-        return self._row(root, item, None, 0, NOTHING)
+        return self._add_row(root, item, None, 0, NOTHING)
 
-    def _row(
+    def _add_row(
         self,
         builder: TableBuilder,
         item: Mapping[str, Any],
         parent: int | None,
         index: int,
-        given: Mapping[str, Any],
+        inherited: Mapping[str, Any],
         wrapped: bool = False,
     ) -> bool:
-        """Append the row of one object and the rows of its lists. `given` comes from the rows above."""
-        if builder.excludes_row_id and not self._survives(builder, item):
+        """Append the row of one object and the rows of its lists; `inherited` are values of its ancestors."""
+        if builder.excludes_row_id and not self._has_value_left(builder, item):
             return False
         findings = self.findings
-        start = (self.sequence, self.keys, len(findings.fresh))
-        news = findings.news
+        start = (self.sequence, self.key_count, len(findings.new_cells))
+        news_count = findings.news_count
         discards, losses = len(findings.discards), len(findings.losses)
         try:
-            return self._fill(builder, item, parent, index, given, wrapped)
+            return self._build_row(builder, item, parent, index, inherited, wrapped)
         except SharedNameFound:
-            self.sequence, self.keys, fresh = start
-            findings.forget(fresh)
-            findings.news = news
+            self.sequence, self.key_count, new_cells = start
+            findings.forget_since(new_cells)
+            findings.news_count = news_count
             del findings.discards[discards:], findings.losses[losses:]
-            return self._fill(builder, item, parent, index, given, wrapped)
+            return self._build_row(builder, item, parent, index, inherited, wrapped)
 
-    def _fill(
+    def _build_row(
         self,
         builder: TableBuilder,
         item: Mapping[str, Any],
         parent: int | None,
         index: int,
-        given: Mapping[str, Any],
+        inherited: Mapping[str, Any],
         wrapped: bool,
     ) -> bool:
         findings = self.findings
-        sequence, fresh, losses = self.sequence, len(findings.fresh), len(findings.losses)
+        sequence, new_cells, losses = self.sequence, len(findings.new_cells), len(findings.losses)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
         lists: dict[tuple[str, ...], tuple[FieldBinding, Sequence[Any]]] | None = None
-        out: Row = {}
+        row: Row = {}
         if not builder.in_schema:
-            above = builder.parent.name if builder.parent else None
-            findings.saw_table(builder.name, above, (*findings.record, sequence))
-        before = findings.news
+            parent_name = builder.parent.name if builder.parent else None
+            findings.saw_table(builder.name, parent_name, (*findings.record, sequence))
+        news_count = findings.news_count
         stack: list[Visit] = [(item, builder.wrapped if wrapped else builder.bindings, None)]
-        if given:
-            stack.insert(0, (given, builder.inherited, None))
-            self.keys -= len(given)
-        last = values_that_stay(self.tables, builder, stack) if builder.has_shared_names else None
+        if inherited:
+            stack.insert(0, (inherited, builder.inherited, None))
+            self.key_count -= len(inherited)
+        kept_values = values_that_stay(self.tables, builder, stack) if builder.has_shared_names else None
         try:
             while stack:
                 obj, bindings, outer = stack.pop()
-                self.keys += len(obj)
+                self.key_count += len(obj)
                 for key, value in obj.items():
                     binding = bindings.get(key)
                     if binding is None:
                         binding = self.tables.add_binding(builder, bindings, outer, key)
-                        if binding.shares_name and last is None:
+                        if binding.shares_name and kept_values is None:
                             raise SharedNameFound
-                    if last and (id(obj), key) in last:
-                        stays = last[id(obj), key]
-                        if stays is not MOVED and stays is not value and value is not None:
-                            findings.collision(builder, binding, value)
-                        if stays is MOVED or stays is OVERWRITTEN:
+                    if kept_values and (id(obj), key) in kept_values:
+                        kept_value = kept_values[id(obj), key]
+                        if kept_value is not MOVED and kept_value is not value and value is not None:
+                            findings.record_collision(builder, binding, value)
+                        if kept_value is MOVED or kept_value is OVERWRITTEN:
                             continue
-                        value = stays
+                        value = kept_value
                     cls = value.__class__
                     if cls is binding.direct_class:
-                        if binding.shares_name and binding.name in out:
-                            findings.collision(builder, binding, out[binding.name])
-                        if cls is int and not LOW <= value <= HIGH:
-                            self.cells.put(builder, binding, value, out, item)
+                        if binding.shares_name and binding.name in row:
+                            findings.record_collision(builder, binding, row[binding.name])
+                        if cls is int and not MIN_BIGINT <= value <= MAX_BIGINT:
+                            self.cells.write_value(builder, binding, value, row, item)
                         else:
-                            out[binding.name] = value
+                            row[binding.name] = value
                     elif value is None:
                         if binding.column is None:
                             binding.saw_null = True
                         elif binding.required and binding.name not in builder.keys.columns:
-                            self._null(builder, binding)
+                            self._refuse_null(builder, binding)
                     elif cls is dict and not binding.keeps_json:
                         binding.objects += 1
                         binding.direct_class = None
                         stack.append((value, binding.inner, binding))
                     elif cls in SEQUENCES and not binding.keeps_json:
                         if binding.child is None:
-                            binding.child = self.tables.child(builder, binding, wrapped)
+                            binding.child = self.tables.child_builder(builder, binding, wrapped)
                         binding.lists += 1
                         binding.direct_class = None
                         if value or lists:
                             lists = {} if lists is None else lists
                             fragments = (*builder.fragments, *binding.fragments)
                             if fragments in lists and lists[fragments][1]:
-                                findings.collision(builder, *lists[fragments])
+                                findings.record_collision(builder, *lists[fragments])
                             lists[fragments] = (binding, value)
                     else:
                         if cls is dict or cls is list:
-                            self.keys += count_keys(value)
-                        self.cells.put(builder, binding, value, out, item)
+                            self.key_count += count_keys(value)
+                        self.cells.write_value(builder, binding, value, row, item)
         except Dropped:
-            findings.forget(fresh)
-            findings.news = before
+            findings.forget_since(new_cells)
+            findings.news_count = news_count
             del findings.losses[losses:]
             return False
-        news = len(findings.fresh) > fresh
+        brings_news = len(findings.new_cells) > new_cells
         for name in builder.required:
-            if name not in out:
-                self._missing(builder, name)
-        number = len(builder.rows)
+            if name not in row:
+                self._refuse_missing(builder, name)
+        row_number = len(builder.rows)
         builder.row_count += 1
-        builder.rows.append(out)
+        builder.rows.append(row)
         builder.origins.append(findings.line)
         if parent is not None:
             builder.parents.append(parent)
@@ -199,22 +200,22 @@ class Flattener:
             builder.id_sources.append(item)
         if lists is not None:
             if builder.inherited_columns:
-                given = {**given, **inherited_values(builder, item, given)}
+                inherited = {**inherited, **inherited_values(builder, item, inherited)}
             for binding, values in lists.values():
                 if values:
-                    self._list(builder, binding, values, number, given)
-        if news:
+                    self._add_list(builder, binding, values, row_number, inherited)
+        if brings_news:
             place = (*findings.record, sequence)
             findings.observed.below[place] = self.sequence - 1
         return True
 
-    def _list(
+    def _add_list(
         self,
         builder: TableBuilder,
         binding: FieldBinding,
         values: Sequence[Any],
-        number: int,
-        given: Mapping[str, Any],
+        parent: int,
+        inherited: Mapping[str, Any],
     ) -> None:
         child = binding.child
         assert child is not None
@@ -226,20 +227,20 @@ class Flattener:
         for index, value in enumerate(values):
             if value.__class__ is dict:
                 shape = "row"
-                self._row(child, value, number, index, given)
+                self._add_row(child, value, parent, index, inherited)
             elif value.__class__ in SEQUENCES:
                 shape = "list"
-                self._row(child, {"list": value}, number, index, given, wrapped=True)
-                self.keys -= 1
+                self._add_row(child, {"list": value}, parent, index, inherited, wrapped=True)
+                self.key_count -= 1
             else:
                 shape = "value" if value is not None else ""
-                self._row(child, {"value": value}, number, index, given)
-                self.keys -= 1
+                self._add_row(child, {"value": value}, parent, index, inherited)
+                self.key_count -= 1
             if shape:
                 shapes[shape] = shapes.get(shape, 0) + 1
 
-    def _survives(self, builder: TableBuilder, item: Mapping[str, Any]) -> bool:
-        """Whether the filters leave anything of a row whose bookkeeping they leave out."""
+    def _has_value_left(self, builder: TableBuilder, item: Mapping[str, Any]) -> bool:
+        """Whether the filters leave any value of a row whose row id they exclude."""
         stack: list[Visit] = [(item, builder.bindings, None)]
         while stack:
             obj, bindings, outer = stack.pop()
@@ -251,13 +252,13 @@ class Flattener:
                     return True
         return False
 
-    def _null(self, builder: TableBuilder, binding: FieldBinding) -> None:
+    def _refuse_null(self, builder: TableBuilder, binding: FieldBinding) -> None:
         raise ContractError(
-            f"{self.findings.place}: {binding.path} is null, but column {binding.name} of table {builder.name} may "
-            "not be null; give it a value, or declare the column nullable"
+            f"{self.findings.place}: {binding.path} is null, but column {binding.name} of table "
+            f"{builder.name} may not be null; give it a value, or declare the column nullable"
         )
 
-    def _missing(self, builder: TableBuilder, name: str) -> None:
+    def _refuse_missing(self, builder: TableBuilder, name: str) -> None:
         raise ContractError(
             f"{self.findings.place}: there is no value for column {name} of table {builder.name}, which may "
             "not be null; give every record one, or declare the column nullable"

@@ -1,4 +1,4 @@
-"""Rows taken whole whose values do not fit a column, but the wider type that the schema lets it take."""
+"""Typed rows whose values do not fit a column, but a wider type that the contract lets it take."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def widening(plan: Plan, root: TableBuilder, field: Field, array: pa.Array) -> K
     contract = contract_for(plan.schema, root.name, prefix=plan.dialect.capabilities.system_prefix)
     if contract.data_type != "evolve" or field.type is None:
         return None
-    own = field.type.data_type
-    if not _widens(plan, root, field, Kind(own, None, frozenset(DATA_TYPES) - {column.data_type})):
+    source_type = field.type.data_type
+    if not _widens(plan, root, field, Kind(source_type, None, frozenset(DATA_TYPES) - {column.data_type})):
         return None
-    kind = Kind(own, None, frozenset(_fits(plan, root, field, array, column)))
+    kind = Kind(source_type, None, frozenset(_fits(plan, root, field, array, column)))
     return kind if _widens(plan, root, field, kind) else None
 
 
