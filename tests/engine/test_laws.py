@@ -68,9 +68,9 @@ def test_the_columnar_way_gives_what_the_exact_way_gives(
 def test_most_of_a_clean_file_goes_the_columnar_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 20_000)
     walked = []
-    exact = trellis.engine.conform.learned.Conformer._one_by_one
+    exact = trellis.engine.conform.learned.LearnedConformer._one_by_one
     monkeypatch.setattr(
-        trellis.engine.conform.learned.Conformer,
+        trellis.engine.conform.learned.LearnedConformer,
         "_one_by_one",
         lambda self, work, chosen: walked.append(len(chosen)) or exact(self, work, chosen),
     )

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 import numpy as np
 
 from trellis.dialects import get_dialect
-from trellis.engine.staging.batches import Keyring
+from trellis.engine.staging.batches import RowIdGenerator
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Schema
 
@@ -16,10 +16,12 @@ KEYS = RowKeys(row_id="_dlt_id")
 
 
 def ids(*records: int, first: int = 100, rows: int | None = None) -> list[str]:
-    keyring = Keyring(get_dialect("dlt"), Schema("shop"), "L", b"L/0/0/0", NOW, first)
+    id_generator = RowIdGenerator(get_dialect("dlt"), Schema("shop"), "L", b"L/0/0/0", NOW, first)
     origins = np.array(records, np.int64) if records else None
     return list(
-        keyring.root("t", KEYS, len(records) if rows is None else rows, (), None, None, origins)["_dlt_id"]
+        id_generator.root_columns("t", KEYS, len(records) if rows is None else rows, (), None, None, origins)[
+            "_dlt_id"
+        ]
     )
 
 

@@ -15,7 +15,7 @@ from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.engine.arrow.types import ColumnType, Digits, Unsupported, arrow_type, column_type
 from trellis.engine.columnar.typed.cast import shortened
 from trellis.engine.columnar.typed.records import TableRecords, batches_of
-from trellis.engine.conform.learned import Conformed, Conformer
+from trellis.engine.conform.learned import Conformed, LearnedConformer
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.plan import Plan
@@ -100,13 +100,13 @@ def plan_of(*known: Column, **more: Any) -> Plan:
 
 
 def by_columns(plan: Plan, batch: pa.RecordBatch) -> Conformed:
-    return Conformer(plan).batch(WHERE, RowBatch(0, 0, batch))
+    return LearnedConformer(plan).batch(WHERE, RowBatch(0, 0, batch))
 
 
 def one_by_one(plan: Plan, batch: pa.RecordBatch) -> Conformed:
     short = [shortened(array).array for array in batch.columns]
     rows = rows_of(pa.RecordBatch.from_arrays(short, names=batch.schema.names))
-    return Conformer(plan).items(rows, 0, 0, 0, "records")
+    return LearnedConformer(plan).items(rows, 0, 0, 0, "records")
 
 
 def outcome(plan: Plan, made: Conformed) -> Any:
@@ -145,7 +145,7 @@ def test_a_new_column_is_seen_with_the_type_of_its_field() -> None:
             "empty": pa.nulls(2),
         }
     )
-    conformer = Conformer(plan_of())
+    conformer = LearnedConformer(plan_of())
     seen = conformer.batch(WHERE, RowBatch(0, 40, batch)).observed
     assert seen is not None
     found = [(key.column, key.kind.type, at.position, at.count, at.example) for key, at in seen.cells.items()]
@@ -155,7 +155,7 @@ def test_a_new_column_is_seen_with_the_type_of_its_field() -> None:
         ("price", "decimal", (0, 0, 40, 0, 2), 1, '"1.50"'),
         ("day", "text", (0, 0, 40, 0, 3), 2, '"2024-01-02"'),
     ]
-    assert conformer.untyped() == {("t", "empty")}
+    assert conformer.untyped_columns() == {("t", "empty")}
 
 
 def test_nested_values_are_walked_and_flat_ones_keep_their_digits() -> None:
@@ -176,10 +176,10 @@ def test_nested_values_are_walked_and_flat_ones_keep_their_digits() -> None:
 def test_digits_that_are_cut_are_told() -> None:
     batch = pa.record_batch({"a": pa.array([1_001, 2_000, None, -1], pa.timestamp("ns"))})
     plan = plan_of(Column("a", "timestamp"))
-    conformer = Conformer(plan)
+    conformer = LearnedConformer(plan)
     (made,) = conformer.batch(WHERE, RowBatch(0, 0, batch)).batches
     assert made.columns["a"].cast(pa.int64()).to_pylist() == [1, 2, None, -1]
-    assert conformer.walker.oddities == {
+    assert conformer.flattener.oddities == {
         "a second in t.a has more digits than the column keeps, the last ones were cut": 2
     }
 

@@ -1,4 +1,4 @@
-"""One function on many items at once: in threads of this process, or wherever a Spark runs."""
+"""One function on many items at once: in threads of this process, or in Spark's executors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREADS = 8
 
 
 class Parallel(Protocol):
-    """Runs a picklable function on many items at once, somewhere; the results come in any order.
+    """Runs a picklable function on many items at once, in threads or processes; results come in any order.
 
     An item may be run twice if the worker that had it died.
     """
@@ -23,12 +23,12 @@ class Parallel(Protocol):
 
 
 def one_by_one(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-    """`Parallel` for this thread."""
+    """`Parallel` in the calling thread."""
     return map(work, items)
 
 
 def in_threads(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-    """`Parallel` for this process: for work that waits, or lets go of the interpreter."""
+    """`Parallel` in threads: for work that waits for input or releases the interpreter lock."""
     if len(items) < 2:
         yield from map(work, items)
         return

@@ -1,4 +1,4 @@
-"""What a task must know to turn blocks into rows: picklable, the same for every task of a load."""
+"""What a task must know to turn blocks into rows. It is picklable and the same for every task of a load."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from trellis.schema.naming import Naming
 
 @dataclass(frozen=True)
 class Plan:
-    """The schema of this moment and the decisions that go with it.
+    """The current schema of a load and the settings of its tasks.
 
-    `first_file` counts the files of the load that come before those of the plan. `digits` are what the
-    destination keeps of times and decimals. With `whole` rows with types are taken as they are, and these are
-    all the bookkeeping columns they get; `nesting` tells which of their columns may still be given a nested
-    type, None that the destination keeps nested values as JSON. `staging` is a location that every worker
-    reaches, `storage` how input and staging are opened. `sample` are lines that show what records look like,
-    so that no task has to find out anew.
+    `first_file` is the number of the plan's first file among all files of the load. `digits` are the digits
+    that the destination keeps of times and decimals. `whole` set: typed rows keep their types, and these are
+    the only system columns they get. `nesting` says which columns may still be given a nested type; None: the
+    destination keeps nested values as JSON. Every worker can reach the location `staging`; `storage` opens
+    input and staging. `sample` are lines that show what the records look like, so that no task starts blind.
     """
 
     schema: Schema
@@ -58,16 +57,16 @@ class Plan:
         return self.dialect.naming.naming(self.schema, self.max_identifier)
 
     def transform(self) -> RecordTransform:
-        """How its records become rows. Raises SchemaError."""
-        full = {name for name, verdict in self.refusals.tables.items() if verdict == "overflow"}
-        return self.dialect.routing.transform(self.schema, self.naming, self.now, full)
+        """How the records of the load become rows. Raises SchemaError."""
+        full_tables = {name for name, verdict in self.refusals.tables.items() if verdict == "overflow"}
+        return self.dialect.routing.transform(self.schema, self.naming, self.now, full_tables)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 class Peek(NamedTuple):
-    """What the first records show that the schema has no place for, and some of their lines."""
+    """What the first records hold that the schema lacks, and some of their lines."""
 
     observed: Observations
     sample: tuple[bytes, ...] = ()
@@ -75,7 +74,7 @@ class Peek(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockRef:
-    """A block, or some of its lines, to be read again once the schema has room for what is in them."""
+    """A block, or some of its lines, to be read again once the schema has grown."""
 
     split: Split
     offset: int
@@ -89,7 +88,7 @@ def refs_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | Non
 
 @dataclass
 class Discard:
-    """A value that has no place in the tables, kept with everything needed to bring it back."""
+    """A value that no column takes, kept with everything needed to bring it back."""
 
     table: str
     column: str
@@ -102,7 +101,7 @@ class Discard:
 
 @dataclass
 class Reject:
-    """A line that is no record; `kind` is what it is counted under."""
+    """A line that is no record; `kind` is the reason it is counted under."""
 
     line: int
     text: bytes

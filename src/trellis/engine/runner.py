@@ -17,11 +17,11 @@ class Runner(Protocol):
     """Runs the tasks of one load."""
 
     def start(self) -> None:
-        """Say that there will be tasks: what takes time to start may begin to."""
+        """Announce tasks, so that a slow start (Spark's) can begin early."""
         ...
 
     def wait(self) -> None:
-        """Wait for what was started. Raises SparkError."""
+        """Wait until tasks can run. Raises SparkError."""
         ...
 
     def cores(self) -> int:
@@ -37,12 +37,12 @@ class Runner(Protocol):
         ...
 
     def parallel(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        """`Parallel` in the same place."""
+        """As `Parallel`, where the tasks run."""
         ...
 
 
 class InlineRunner:
-    """The tasks run one after the other in this process."""
+    """Runs the tasks one after the other in this process."""
 
     def start(self) -> None:
         return

@@ -1,4 +1,4 @@
-"""One task of a load: some splits, or the blocks that had to wait, conformed and staged."""
+"""One task of a load: conforms and stages a split, or the blocks that had to wait."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from trellis.evolution.observe import Observations
 
 Progress = Callable[[int], None]
 Waiting = BlockRef | Spooled
-"""Records that wait: where they are read again, or where they were written."""
+"""Records that wait for a new schema: where to read them again, or where they were written."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """`blocks` names the blocks to do, and the lines of them if not all; None means all of the split."""
+    """`blocks` are the blocks to conform by offset, and their lines if not all; None: the whole split."""
 
     name: str
     split: Split
@@ -37,7 +37,7 @@ class Task:
 
 @dataclass
 class Outcome:
-    """What became of a task: small, whatever the number of rows."""
+    """The result of a task: small, whatever the number of rows, as it travels to the driver."""
 
     task: str
     counts: Counts = field(default_factory=Counts)
@@ -66,29 +66,29 @@ def run_parts(
     name: str,
     split: Split,
     parts: Callable[[AnyConformer], Iterator[Part]],
-    wanted: Mapping[int, tuple[int, ...] | None] | None,
+    selection: Mapping[int, tuple[int, ...] | None] | None,
     progress: Progress,
 ) -> Outcome:
-    """Conform and stage the parts of a split, or those at the offsets in `wanted`, or lines of them."""
+    """Conform and stage the parts of a split, or only those at the offsets in `selection` and their lines."""
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
             for part in parts(conformer):
-                if wanted is None or part.offset in wanted:
-                    made = part.conform(only=wanted[part.offset] if wanted else None)
-                    if made.observed is not None:
-                        outcome.observed.merge(made.observed)
-                        if made.waiting != ():
-                            outcome.pending.append(part.wait(made.waiting))
-                    if made.observed is None or made.waiting is not None:
-                        keep(plan, made, split.path, stage, outcome)
+                if selection is None or part.offset in selection:
+                    conformed = part.conform(only=selection[part.offset] if selection else None)
+                    if conformed.observed is not None:
+                        outcome.observed.merge(conformed.observed)
+                        if conformed.waiting != ():
+                            outcome.pending.append(part.wait(conformed.waiting))
+                    if conformed.observed is None or conformed.waiting is not None:
+                        stage_part(plan, conformed, split.path, stage, outcome)
                     progress(part.size)
                 outcome.lines = part.lines
-            for batch in conformer.rest():
+            for batch in conformer.flush_rows():
                 stage.add(plan.schema.tables[batch.table], batch)
-            outcome.untyped = conformer.untyped()
-            outcome.shared = conformer.shared()
+            outcome.untyped = conformer.untyped_columns()
+            outcome.shared = conformer.shared_names()
             outcome.oddities = conformer.oddities
             outcome.examples = conformer.examples
         outcome.files = stage.files
@@ -100,7 +100,7 @@ def run_parts(
 def spooling_lines(
     plan: Plan, split: Split, blocks: Iterable[Block], conformer: AnyConformer
 ) -> Iterator[Part]:
-    """Blocks of a source that is not read again."""
+    """The blocks of a source that can be read only once: lines that wait are written to a file."""
     for block in blocks:
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
@@ -111,7 +111,7 @@ def spooling_lines(
 def spooling_rows(
     plan: Plan, split: Split, batches: Iterable[RowBatch], conformer: AnyConformer
 ) -> Iterator[Part]:
-    """Rows with types of a source that is not read again."""
+    """The typed rows of a source that can be read only once: rows that wait are written to a file."""
     for rows in batches:
         lines = rows.first + rows.batch.num_rows
         conform, wait = (
@@ -126,11 +126,11 @@ def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
     split = spooled[0].split
 
     def parts(conformer: AnyConformer) -> Iterator[Part]:
-        for each in spooled:
-            if each.holds_lines:
-                yield from spooling_lines(plan, split, [spooled_block(each, plan.storage)], conformer)
+        for records in spooled:
+            if records.holds_lines:
+                yield from spooling_lines(plan, split, [spooled_block(records, plan.storage)], conformer)
             else:
-                yield from spooling_rows(plan, split, [spooled_rows(each, plan.storage)], conformer)
+                yield from spooling_rows(plan, split, [spooled_rows(records, plan.storage)], conformer)
 
     return run_parts(plan, f"{split.number:06d}-1", split, parts, None, lambda size: None)
 
@@ -141,9 +141,9 @@ def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Itera
 
 
 class Part(NamedTuple):
-    """A block that waits to be conformed; `lines` counts those of the split up to its end.
+    """A block to conform; `lines` counts the lines of the split up to its end.
 
-    `wait` makes the lines of these numbers, or all if there are none, available to a later pass.
+    `wait` makes the lines with these numbers available to a later pass, or all of them if it gets None.
     """
 
     offset: int
@@ -154,7 +154,7 @@ class Part(NamedTuple):
 
 
 def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek | None:
-    """A look at the first records of a split; None where it has none."""
+    """What the first records of a split show; None where it has none."""
     if split.layout == "parquet":
         for rows in read_batches(split, storage):
             return Peek(conformer.batch(split, rows).observed or Observations())
@@ -185,15 +185,15 @@ _READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part
 }
 
 
-def keep(plan: Plan, made: Conformed, file: str, stage: Stage, outcome: Outcome) -> None:
-    """Stage what a block became and count it."""
-    outcome.counts.add(made.counts)
-    for batch in made.batches:
+def stage_part(plan: Plan, conformed: Conformed, file: str, stage: Stage, outcome: Outcome) -> None:
+    """Stage the rows and dead letters of a part, and count them."""
+    outcome.counts.add(conformed.counts)
+    for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
-    outcome.discards.update(made.refusals)
-    if made.discards:
-        outcome.discards.update(each.reason.partition(":")[0] for each in made.discards)
-        stage.add(DISCARDS, discard_batch(made.discards, plan.load_id, file))
-    if made.rejects:
-        outcome.rejects.update(each.kind or each.reason.partition(":")[0] for each in made.rejects)
-        stage.add(REJECTS, reject_batch(made.rejects, plan.load_id, file))
+    outcome.discards.update(conformed.refusals)
+    if conformed.discards:
+        outcome.discards.update(discard.reason.partition(":")[0] for discard in conformed.discards)
+        stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, file))
+    if conformed.rejects:
+        outcome.rejects.update(reject.kind or reject.reason.partition(":")[0] for reject in conformed.rejects)
+        stage.add(REJECTS, reject_batch(conformed.rejects, plan.load_id, file))

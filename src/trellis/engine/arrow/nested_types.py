@@ -1,6 +1,6 @@
 """Nested types of Arrow in a schema: what a column says of one, and what a Parquet file keeps of it.
 
-Spec dlt.md, sections 6, 15 and 18 (D-103 to D-105). A column of lists, maps or structs that is stored as such
+See D-103 to D-105 in docs/conformance.md. A column of lists, maps or structs that is stored as such
 has the data type `json` and a hint that holds its Arrow type as text.
 """
 
@@ -39,10 +39,10 @@ def hint_of(type_: pa.DataType) -> str:
 
 def type_of(hint: str) -> pa.DataType:
     """The Arrow type that a hint holds. Raises ValueError."""
-    scheme, found, text = hint.partition(":")
-    if scheme + found == _NAMED:
+    scheme, separator, text = hint.partition(":")
+    if scheme + separator == _NAMED:
         return _named(text)
-    if scheme + found != _SCHEME:
+    if scheme + separator != _SCHEME:
         raise ValueError(f"it begins with {hint[:20]!r}, not with {_SCHEME!r} or {_NAMED!r}")
     try:
         raw = gzip.decompress(base64.b64decode(text, validate=True))
@@ -91,33 +91,33 @@ def described(column: Column) -> str | None:
     >>> described(Column("s", "json").with_hints(**{NESTED_TYPE: hint_of(pa.struct({"x": pa.int8()}))}))
     'struct<x: int8>'
     """
-    found = nested_type(column)
-    return None if found is None else str(found)
+    nested = nested_type(column)
+    return None if nested is None else str(nested)
 
 
 def without_nested_types(schema: Schema) -> Schema:
     """The schema for a destination that keeps nested values as JSON text."""
     changed = []
     for table in schema.tables.values():
-        own = [column for column in table.columns.values() if NESTED_TYPE in column.hints]
-        if own:
-            changed.append(table.with_columns(*map(_without, own)))
+        nested_columns = [column for column in table.columns.values() if NESTED_TYPE in column.hints]
+        if nested_columns:
+            changed.append(table.with_columns(*map(_without_hint, nested_columns)))
     return schema.with_tables(*changed) if changed else schema
 
 
-def _without(column: Column) -> Column:
+def _without_hint(column: Column) -> Column:
     hints = {name: value for name, value in column.hints.items() if name != NESTED_TYPE}
     return replace(column, hints=MappingProxyType(hints))
 
 
 @lru_cache(maxsize=1024)
 def _stored(hint: str) -> pa.DataType:
-    found = type_of(hint)
-    if not pa.types.is_nested(found):
-        raise ValueError(f"{found} is not nested")
-    kept = kept_type(found)
+    type_ = type_of(hint)
+    if not pa.types.is_nested(type_):
+        raise ValueError(f"{type_} is not nested")
+    kept = kept_type(type_)
     if kept is None:
-        raise ValueError(f"{found} cannot be kept in a Parquet file")
+        raise ValueError(f"{type_} cannot be kept in a Parquet file")
     return kept
 
 
@@ -155,15 +155,15 @@ def _kept(type_: pa.DataType) -> pa.DataType:
         fields = {field.name: _kept(field.type) for field in type_}
         if len(fields) != type_.num_fields:
             raise _NotKept
-        return pa.struct([pa.field(name, each) for name, each in fields.items()])
+        return pa.struct([pa.field(name, field_type) for name, field_type in fields.items()])
     if pa.types.is_map(type_):
         return pa.map_(_kept(type_.key_type), _kept(type_.item_type))
     if is_list(type_):
         return pa.list_(pa.field("element", _kept(type_.value_type)))
-    made = next((make(type_) for suits, make in _SIMPLE if suits(type_)), None)
-    if made is None:
+    simple = next((make(type_) for suits, make in _SIMPLE if suits(type_)), None)
+    if simple is None:
         raise _NotKept
-    return made
+    return simple
 
 
 def is_list(type_: pa.DataType) -> bool:
@@ -184,8 +184,8 @@ def _itself(type_: pa.DataType) -> pa.DataType:
     return type_
 
 
-def _always(made: pa.DataType) -> Callable[[pa.DataType], pa.DataType]:
-    return lambda _: made
+def _always(type_: pa.DataType) -> Callable[[pa.DataType], pa.DataType]:
+    return lambda _: type_
 
 
 def _timestamp(type_: pa.DataType) -> pa.DataType:

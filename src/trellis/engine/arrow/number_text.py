@@ -32,12 +32,12 @@ def number_texts(numbers: Iterable[Decimal | None]) -> pa.Array:
 def texts_of_numbers(array: pa.Array, column: Column) -> pa.Array | None:
     """The values as the column takes them one by one; None where one does not fit."""
     assert column.data_type is not None
-    found = column_type(array.type)
-    if found is None or array.null_count == len(array):
+    source_type = column_type(array.type)
+    if source_type is None or array.null_count == len(array):
         return pa.nulls(len(array), pa.string())
-    if found.data_type not in _NUMBERS:
+    if source_type.data_type not in _NUMBERS:
         return None
     precision, scale = number_size(column, WEI_SIZE) if column.data_type == "wei" else number_size(column)
-    into = coercer(column.data_type, precision=precision, scale=scale)
-    numbers = [None if value is None else into(value) for value in array.to_pylist()]
+    convert = coercer(column.data_type, precision=precision, scale=scale)
+    numbers = [None if value is None else convert(value) for value in array.to_pylist()]
     return None if MISFIT in numbers else number_texts(numbers)

@@ -1,7 +1,4 @@
-"""Column -> the Arrow type of its values in a staged file, and Arrow type -> the type of a column.
-
-Spec dlt.md, sections 6, 15 and 16.
-"""
+"""Column -> the Arrow type of its values in a staged file, and Arrow type -> the type of a column."""
 
 from __future__ import annotations
 
@@ -17,15 +14,15 @@ from trellis.schema.model import Column, DataType, Table, is_single, number_size
 
 MAX_PRECISION = 76
 """The most digits that Arrow has a type for."""
-HUGE = pa.decimal128(38, 0)
+INT128 = pa.decimal128(38, 0)
 
 
 def _integer(column: Column) -> pa.DataType:
-    bits = column.precision or 64
-    for width, made in ((8, pa.int8()), (16, pa.int16()), (32, pa.int32()), (64, pa.int64())):
-        if bits <= width:
-            return made
-    return HUGE
+    precision = column.precision or 64
+    for width, type_ in ((8, pa.int8()), (16, pa.int16()), (32, pa.int32()), (64, pa.int64())):
+        if precision <= width:
+            return type_
+    return INT128
 
 
 def _timestamp(column: Column) -> pa.DataType:
@@ -38,7 +35,7 @@ def _time(column: Column) -> pa.DataType:
     return pa.time64("us" if column.precision is None or column.precision <= 6 else "ns")
 
 
-def _exact(precision: int, scale: int) -> pa.DataType:
+def _exact_number(precision: int, scale: int) -> pa.DataType:
     if precision > MAX_PRECISION:
         return pa.string()
     return (pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale)
@@ -54,8 +51,8 @@ _TYPES: Mapping[DataType, Callable[[Column], pa.DataType]] = {
     "time": _time,
     "binary": lambda _: pa.binary(),
     "json": lambda column: nested_type(column) or pa.string(),
-    "decimal": lambda column: _exact(*number_size(column)),
-    "wei": lambda column: _exact(*number_size(column, WEI_SIZE)),
+    "decimal": lambda column: _exact_number(*number_size(column)),
+    "wei": lambda column: _exact_number(*number_size(column, WEI_SIZE)),
 }
 
 
@@ -102,8 +99,8 @@ class ColumnType(NamedTuple):
         """The same as far as a destination holds it. Of a second six digits are the default, so not said."""
         if self.data_type in ("timestamp", "time"):
             most = digits.plain if self.data_type == "timestamp" and timezone is False else digits.zoned
-            found = min(_SECOND if self.precision is None else self.precision, most)
-            return self._replace(precision=None if found == _SECOND else found)
+            digits_kept = min(_SECOND if self.precision is None else self.precision, most)
+            return self._replace(precision=None if digits_kept == _SECOND else digits_kept)
         if self.data_type == "decimal" and self.precision is not None and self.precision > digits.decimal:
             return self._replace(precision=digits.decimal, scale=min(self.scale or 0, digits.decimal))
         return self
@@ -122,9 +119,9 @@ def column_type(type_: pa.DataType) -> ColumnType | None:
     type_ = value_type(type_)
     if pa.types.is_null(type_):
         return None
-    for suits, data_type in _FOUND:
-        if suits(type_):
-            return _PARTICULARS.get(data_type, _plainly)(data_type, type_)
+    for matches, data_type in _COLUMN_TYPES:
+        if matches(type_):
+            return _SIZED.get(data_type, _without_size)(data_type, type_)
     raise Unsupported(str(type_))
 
 
@@ -146,7 +143,7 @@ def is_nested(type_: pa.DataType) -> bool:
     return bool(pa.types.is_nested(value_type(type_)))
 
 
-def _plainly(data_type: DataType, type_: pa.DataType) -> ColumnType:
+def _without_size(data_type: DataType, type_: pa.DataType) -> ColumnType:
     return ColumnType(data_type)
 
 
@@ -169,7 +166,7 @@ def _width(data_type: DataType, type_: pa.DataType) -> ColumnType:
 
 
 _is = pa.types
-_FOUND: tuple[tuple[Callable[[pa.DataType], bool], DataType], ...] = (
+_COLUMN_TYPES: tuple[tuple[Callable[[pa.DataType], bool], DataType], ...] = (
     (lambda t: _is.is_string(t) or _is.is_large_string(t) or _is.is_string_view(t), "text"),
     (_is.is_integer, "bigint"),
     (_is.is_floating, "double"),
@@ -182,7 +179,7 @@ _FOUND: tuple[tuple[Callable[[pa.DataType], bool], DataType], ...] = (
     (_is.is_fixed_size_binary, "binary"),
     (_is.is_nested, "json"),
 )
-_PARTICULARS: Mapping[DataType, Callable[[DataType, pa.DataType], ColumnType]] = {
+_SIZED: Mapping[DataType, Callable[[DataType, pa.DataType], ColumnType]] = {
     "bigint": _bits,
     "timestamp": _fraction,
     "time": _fraction,

@@ -1,4 +1,4 @@
-"""The lines of a block by the sort of their record, each sort by its recipe as long as that is worth it."""
+"""Groups the lines of a block by event type and projects each group, as long as that is faster."""
 
 from __future__ import annotations
 
@@ -8,143 +8,158 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from trellis.engine.columnar.events import ByRecipe, prepare, seen_in
+from trellis.engine.columnar.events import ProjectedColumns, prepare, types_in
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.blocks import line_array
-from trellis.engine.staging.batches import Keyring, TableBatch
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch
 
 Line = tuple[int, bytes]
-"""Its number, and what it says."""
-Sort = tuple[str | None, ...]
+"""The number of a line, and its text."""
+EventType = tuple[str | None, ...]
 
 LEAST = 128
-"""Lines of one sort in a block from which on a recipe is faster than the exact way."""
+"""From so many lines of one event type in a block, projecting them is faster than the exact path."""
 FEW = 16
-"""Lines that are not divided further to find what is special among them."""
-SAMPLES = 64
-"""Lines that are looked at for the types of lists."""
-STALE = 8
-"""A recipe is made anew if it did not do for one in so many lines."""
-MISSES = 100
-"""Reads of one sort that may fail before the rest of its lines go the exact way."""
-TRIES, WORTH = 400, 0.5
-"""After so many lines of a sort, at least this part of them must have gone by the recipe."""
+"""Parts of at most so many lines are not divided further to find a special one."""
+SAMPLE_LINES = 64
+"""Lines whose values show the types of lists."""
+REFRESH_RATIO = 8
+"""A projection is renewed after a block where it failed for more than one in so many lines."""
+MAX_MISSES = 100
+"""After so many failed reads of one event type, its other lines take the exact path."""
+TRIAL_LINES, MIN_SHARE = 400, 0.5
+"""After so many lines of an event type, at least this share must have been projected."""
 
 
 @dataclass
-class _Known:
-    """What is known of one sort; `version` is that of the tables that its recipe was made for."""
+class _GroupState:
+    """The projection of one event type; `revision` is that of the tables that it was made for."""
 
-    by: ByRecipe | None = None
-    version: int = -1
-    stale: bool = True
+    projection: ProjectedColumns | None = None
+    revision: int = -1
+    is_stale: bool = True
     tried: int = 0
-    done: int = 0
+    projected: int = 0
 
     @property
-    def worth(self) -> bool:
-        return self.tried < TRIES or self.done >= WORTH * self.tried
+    def is_worthwhile(self) -> bool:
+        return self.tried < TRIAL_LINES or self.projected >= MIN_SHARE * self.tried
 
 
 class Sorts:
-    """Keeps the recipes of a task."""
+    """Keeps the projections of a task, one per event type."""
 
-    def __init__(self, spreader: Spreader) -> None:
-        self.spreader = spreader
-        self.known: dict[Sort, _Known] = {}
-        self.keys = pa.schema([pa.field(key, pa.string()) for key in spreader.route.sorts])
+    def __init__(self, router: Spreader) -> None:
+        self.router = router
+        self.states: dict[EventType, _GroupState] = {}
+        self.keys = pa.schema([pa.field(key, pa.string()) for key in router.route.sorts])
 
-    def rows(self, lines: Sequence[Line], keyring: Keyring) -> tuple[list[TableBatch], list[Line], int]:
-        """The batches of all lines that go by recipes, those that do not, in order, and how many do."""
+    def rows(
+        self, lines: Sequence[Line], id_generator: RowIdGenerator
+    ) -> tuple[list[TableBatch], list[Line], int]:
+        """Batches of the projected lines, the other lines in order, and the count of projected ones."""
         batches: list[TableBatch] = []
-        left: list[Line] = []
-        groups: dict[Sort, list[Line]] = {}
-        sorted_lines, others = self._sorts(lines)
-        left += others
-        for sort, line in sorted_lines:
-            groups.setdefault(sort, []).append(line)
-        done, version = 0, self.spreader.tables.known
-        for sort, group in groups.items():
-            known = self.known.setdefault(sort, _Known())
-            if len(group) < LEAST or not known.worth:
-                left += group
+        remaining: list[Line] = []
+        groups: dict[EventType, list[Line]] = {}
+        typed_lines, unread = self._with_event_types(lines)
+        remaining += unread
+        for event_type, line in typed_lines:
+            groups.setdefault(event_type, []).append(line)
+        projected, revision = 0, self.router.tables.revision
+        for event_type, group in groups.items():
+            state = self.states.setdefault(event_type, _GroupState())
+            if len(group) < LEAST or not state.is_worthwhile:
+                remaining += group
                 continue
-            if known.by is not None and known.version != version:
-                known.by = known.by.relearned()
-            known.version = version
-            if known.stale:
-                recipe = self.spreader.route.recipe(sort)
-                seen = seen_in([line for _, line in group[:SAMPLES]])
-                known.by = prepare(recipe, self.spreader.tables.root, seen) if recipe else None
-            if known.by is None:
-                left += group
+            if state.projection is not None and state.revision != revision:
+                state.projection = state.projection.with_current_misfits()
+            state.revision = revision
+            if state.is_stale:
+                recipe = self.router.route.recipe(event_type)
+                types = types_in([line for _, line in group[:SAMPLE_LINES]])
+                state.projection = prepare(recipe, self.router.tables.root_builder, types) if recipe else None
+            if state.projection is None:
+                remaining += group
                 continue
-            kept = len(left)
-            self._group(known.by, group, keyring, batches, left)
-            known.stale = STALE * (len(left) - kept) > len(group)
-            known.tried += len(group)
-            known.done += len(group) - (len(left) - kept)
-            done += len(group) - (len(left) - kept)
-        return batches, sorted(left), done
+            remaining_before = len(remaining)
+            self._project_group(state.projection, group, id_generator, batches, remaining)
+            state.is_stale = REFRESH_RATIO * (len(remaining) - remaining_before) > len(group)
+            state.tried += len(group)
+            state.projected += len(group) - (len(remaining) - remaining_before)
+            projected += len(group) - (len(remaining) - remaining_before)
+        return batches, sorted(remaining), projected
 
-    def _sorts(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[Sort, Line]], list[Line]]:
-        """The lines with their sorts, and those that cannot be read."""
-        read = _read(StrictReader(self.keys, (), FEW, MISSES, "ignore"), lines)
-        sorts = zip(*(column.to_pylist() for column in read.records.columns), strict=True)
-        chosen = (lines[at] for at in read.lines.tolist())
-        return zip(sorts, chosen, strict=True), _left(read, lines)
+    def _with_event_types(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[EventType, Line]], list[Line]]:
+        """The lines with their event types, and those that cannot be read."""
+        read = _read_lines(StrictReader(self.keys, (), FEW, MAX_MISSES, "ignore"), lines)
+        event_types = zip(*(column.to_pylist() for column in read.records.columns), strict=True)
+        read_lines = (lines[at] for at in read.lines.tolist())
+        return zip(event_types, read_lines, strict=True), _unread_lines(read, lines)
 
-    def _group(
+    def _project_group(
         self,
-        by: ByRecipe,
+        projection: ProjectedColumns,
         lines: Sequence[Line],
-        keyring: Keyring,
+        id_generator: RowIdGenerator,
         batches: list[TableBatch],
-        left: list[Line],
+        remaining: list[Line],
     ) -> None:
-        read = _read(StrictReader(by.schema, by.misfits, FEW, MISSES), lines)
-        left += _left(read, lines)
+        read = _read_lines(StrictReader(projection.schema, projection.misfits, FEW, MAX_MISSES), lines)
+        remaining += _unread_lines(read, lines)
         if len(read.lines):
-            self._rows(by, read.records, [lines[at] for at in read.lines.tolist()], keyring, batches, left)
+            self._project_rows(
+                projection,
+                read.records,
+                [lines[at] for at in read.lines.tolist()],
+                id_generator,
+                batches,
+                remaining,
+            )
 
-    def _rows(
+    def _project_rows(
         self,
-        by: ByRecipe,
+        projection: ProjectedColumns,
         records: pa.Table,
         lines: Sequence[Line],
-        keyring: Keyring,
+        id_generator: RowIdGenerator,
         batches: list[TableBatch],
-        left: list[Line],
+        remaining: list[Line],
     ) -> None:
-        """The rows of what was read: of all, or by halves until what is special is among few."""
+        """Project records; where some are special, the others alone, or halves until few are left."""
         try:
-            made, odd = by.rows(records, [line for _, line in lines], keyring)
+            projected, warnings = projection.build_batches(records, [line for _, line in lines], id_generator)
         except SpecialRows as special:
-            rows = {*special.rows}
-            left += [lines[at] for at in special.rows]
-            others = [at for at in range(len(lines)) if at not in rows]
+            special_rows = {*special.rows}
+            remaining += [lines[at] for at in special.rows]
+            others = [at for at in range(len(lines)) if at not in special_rows]
             if others:
                 ordinary = records.take(pa.array(others))
-                self._rows(by, ordinary, [lines[at] for at in others], keyring, batches, left)
+                self._project_rows(
+                    projection, ordinary, [lines[at] for at in others], id_generator, batches, remaining
+                )
             return
         except FastPathMiss:
             if len(lines) <= FEW:
-                left += lines
+                remaining += lines
                 return
             middle = len(lines) // 2
-            self._rows(by, records.slice(0, middle), lines[:middle], keyring, batches, left)
-            self._rows(by, records.slice(middle), lines[middle:], keyring, batches, left)
+            self._project_rows(
+                projection, records.slice(0, middle), lines[:middle], id_generator, batches, remaining
+            )
+            self._project_rows(
+                projection, records.slice(middle), lines[middle:], id_generator, batches, remaining
+            )
             return
-        batches += made
-        if odd:
-            self.spreader.oddities[by.recipe.oddity] += odd
+        batches += projected
+        if warnings:
+            self.router.oddities[projection.recipe.oddity] += warnings
 
 
-def _read(reader: StrictReader, lines: Sequence[Line]) -> StrictRead:
+def _read_lines(reader: StrictReader, lines: Sequence[Line]) -> StrictRead:
     return reader.read(line_array(b"".join([line + b"\n" for _, line in lines])), np.arange(len(lines)))
 
 
-def _left(read: StrictRead, lines: Sequence[Line]) -> list[Line]:
+def _unread_lines(read: StrictRead, lines: Sequence[Line]) -> list[Line]:
     """The lines that were not read."""
     return [lines[at] for part in (read.misfits, read.unread) for at in part.tolist()]

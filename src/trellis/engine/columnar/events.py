@@ -1,8 +1,9 @@
-"""Records of one sort -> rows, many at a time, where nothing about them is special.
+"""Records of one event type -> rows, many at a time, where no value needs special treatment.
 
 Arrow reads the lines under a schema made from the recipe and the types of the columns; it is strict, so what
-it reads holds only what the recipe allows. What it does not look at is looked at here: text that is a time,
-or nothing but white space. Everything else is left to the exact way (`spread.py`), which is the definition.
+it reads holds only what the recipe allows. What it does not check is checked here: text that is a time, or
+white space alone. Everything else is left to the exact path (`exact/routed_rows.py`), which is the
+definition.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.layout import CLASSES
-from trellis.engine.columnar.misfits import beginnings, misfit_pattern
+from trellis.engine.columnar.layout import ACCEPTED_CLASSES
+from trellis.engine.columnar.misfits import misfit_pattern, value_starts
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
 Mask = npt.NDArray[np.bool_]
-Seen = Mapping[Path, pa.DataType]
+TypesByPath = Mapping[Path, pa.DataType]
 
-_READ: Final[Mapping[DataType, pa.DataType]] = {
+_READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "text": pa.string(),
     "bigint": pa.int64(),
     "double": pa.float64(),
@@ -41,67 +42,69 @@ _READ: Final[Mapping[DataType, pa.DataType]] = {
 }
 _TIME: Final = r"^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$"
 _STAMP: Final = pa.timestamp("us", "UTC")
-_FIRST, _LAST = (int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999))
-SAMPLE: Final = 16
-"""Lines that are looked at together for their types."""
-_DASH: Final = 4
-"""Where a text that is a time has its first dash."""
+_FIRST_MICROSECOND, _LAST_MICROSECOND = (
+    int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999)
+)
+SAMPLE_LINES: Final = 16
+"""Lines whose types are read together."""
+_DASH_POSITION: Final = 4
+"""The index of the first dash in a text that is a time."""
 
 
 @dataclass(frozen=True)
-class ByRecipe:
-    """A recipe with the tables it is for.
+class ProjectedColumns:
+    """A recipe with the tables of its rows.
 
-    `schema` is what the lines must look like, `misfits` are patterns of those that do not.
+    Lines have to fit `schema`; `misfits` are patterns of lines that do not.
     """
 
     recipe: Recipe
-    walks: tuple[TableWalk, ...]
+    builders: tuple[TableBuilder, ...]
     schema: pa.Schema
     misfits: tuple[str, ...]
     leaves: tuple[Mapping[Path, Column], ...]
     times: frozenset[Path]
     empty: frozenset[Path]
-    """Where something may stand that is blank."""
+    """Paths that were blank in every sampled record."""
 
-    def relearned(self) -> ByRecipe:
-        """The same with the patterns for what was met by now."""
+    def with_current_misfits(self) -> ProjectedColumns:
+        """The projection with patterns of all values met so far."""
         return replace(self, misfits=tuple(self._misfits()))
 
     def _misfits(self) -> Iterator[str]:
-        """The patterns of lines with values of classes that their column does not take as they are."""
-        for leaves, walk in zip(self.leaves, self.walks, strict=True):
+        """The patterns of lines with values that their column does not take unchanged."""
+        for leaves, builder in zip(self.leaves, self.builders, strict=True):
             for path, column in leaves.items():
-                slot = walk.slots.get(column.name)
-                accepted = CLASSES[_READ[_type(column)]]
-                others = [each for each in slot.classes if each not in accepted] if slot else []
-                for begins in beginnings(others, accepted):
-                    yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, begins)
+                binding = builder.bindings.get(column.name)
+                accepted = ACCEPTED_CLASSES[_READ_AS[_type(column)]]
+                misfits = [class_ for class_ in binding.classes if class_ not in accepted] if binding else []
+                for value_start in value_starts(misfits, accepted):
+                    yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, value_start)
 
-    def rows(
-        self, records: pa.Table, lines: Sequence[bytes], keyring: Keyring
+    def build_batches(
+        self, records: pa.Table, lines: Sequence[bytes], id_generator: RowIdGenerator
     ) -> tuple[list[TableBatch], int]:
-        """The batches of records that were read, and how many of them are odd.
+        """The batches of records that were read, and how many of them are warning_count.
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
-        arrays = _flat((), records.schema, [_one(column) for column in records.columns])
+        arrays = _leaves((), records.schema, [_single_chunk(column) for column in records.columns])
         special: Mask = np.zeros(records.num_rows, np.bool_)
-        values = {path: self._clean(path, array, lines, special) for path, array in arrays}
+        values = {path: self._stored(path, array, lines, special) for path, array in arrays}
         for path in self.recipe.required:
             _mark(special, pc.is_null(values[path]))
         if special.any():
             raise SpecialRows(np.flatnonzero(special).tolist())
-        ready = _Ready(self, values)
+        projector = _Projector(self, values)
         batches = [
-            ready.batch(rows, walk, leaves, keyring)
-            for rows, walk, leaves in zip(self.recipe.rows, self.walks, self.leaves, strict=True)
+            projector.build_batch(rows, builder, leaves, id_generator)
+            for rows, builder, leaves in zip(self.recipe.rows, self.builders, self.leaves, strict=True)
         ]
-        ready.check(batches[0])
-        return [batch for batch in batches if batch.rows], ready.odd()
+        projector.check_equal_texts(batches[0])
+        return [batch for batch in batches if batch.rows], projector.warning_count()
 
-    def _clean(self, path: Path, array: pa.Array, lines: Sequence[bytes], special: Mask) -> pa.Array:
-        """The values at a path as they are stored; rows that need the exact way are marked as special."""
+    def _stored(self, path: Path, array: pa.Array, lines: Sequence[bytes], special: Mask) -> pa.Array:
+        """The values at a path as they are stored; marks rows that need the exact path as special."""
         if pa.types.is_list(array.type):
             return _lists(path, array, lines, self.recipe.list_text)
         if not pa.types.is_string(array.type):
@@ -117,101 +120,130 @@ class ByRecipe:
         return array
 
 
-def prepare(recipe: Recipe, walk_of: Callable[[str], TableWalk], seen: Seen) -> ByRecipe | None:
-    """The recipe made ready for the tables as they are; None where they do not suit it.
+def prepare(
+    recipe: Recipe, walk_of: Callable[[str], TableBuilder], sample_types: TypesByPath
+) -> ProjectedColumns | None:
+    """The projection of a recipe for the current tables; None where they do not fit it.
 
-    `seen` are the types of what stands in some of the records: it tells lists, and what is never filled.
+    `sample_types` are the types of values in some records: they show lists, and what is never filled.
     """
-    walks = tuple(walk_of(rows.table) for rows in recipe.rows)
-    if any(not walk.known or walk.verdict is not None or walk.table is None for walk in walks):
+    builders = tuple(walk_of(rows.table) for rows in recipe.rows)
+    if any(
+        not builder.in_schema or builder.verdict is not None or builder.table is None for builder in builders
+    ):
         return None
-    texts = {*recipe.texts, *recipe.same}
+    text_paths = {*recipe.texts, *recipe.same}
     kinds: dict[Path, DataType] = {}
-    unfit = {*texts, *recipe.flags}
-    for rows, walk in zip(recipe.rows, walks, strict=True):
-        if not _suits(rows, walk):
+    unfit_paths = {*text_paths, *recipe.flags}
+    for rows, builder in zip(recipe.rows, builders, strict=True):
+        if not _has_expected_types(rows, builder):
             return None
         for path, name in rows.leaves.items():
-            column = _column(walk, name)
+            column = _column(builder, name)
             if column is None or kinds.setdefault(path, _type(column)) != _type(column):
-                unfit.add(path)
-    kinds = {path: kind for path, kind in kinds.items() if path not in unfit and kind in _READ}
-    types = {path: _READ[kind] for path, kind in kinds.items()}
-    types.update({path: seen[path] for path in seen if kinds.get(path) == "text" and _is_list(seen[path])})
-    types.update(dict.fromkeys(texts, pa.string()))
-    types.update(dict.fromkeys(recipe.flags, pa.bool_()))
-    times = {path for path, kind in kinds.items() if kind == "timestamp"}
-    times.update(path for rows in recipe.rows for each in rows.columns.values() for path in _times(each))
-    leaves = tuple(
-        {path: walk.table.columns[name] for path, name in rows.leaves.items() if path in kinds and walk.table}
-        for rows, walk in zip(recipe.rows, walks, strict=True)
+                unfit_paths.add(path)
+    kinds = {path: kind for path, kind in kinds.items() if path not in unfit_paths and kind in _READ_AS}
+    types = {path: _READ_AS[kind] for path, kind in kinds.items()}
+    types.update(
+        {
+            path: sample_types[path]
+            for path in sample_types
+            if kinds.get(path) == "text" and _is_list(sample_types[path])
+        }
     )
-    empty = {path for path, type_ in seen.items() if _is_empty(type_) and _fits_beside(path, types)}
-    types.update({path: seen[path] if pa.types.is_struct(seen[path]) else pa.string() for path in empty})
+    types.update(dict.fromkeys(text_paths, pa.string()))
+    types.update(dict.fromkeys(recipe.flags, pa.bool_()))
+    time_paths = {path for path, kind in kinds.items() if kind == "timestamp"}
+    time_paths.update(
+        path for rows in recipe.rows for source in rows.columns.values() for path in _time_paths(source)
+    )
+    leaves = tuple(
+        {
+            path: builder.table.columns[name]
+            for path, name in rows.leaves.items()
+            if path in kinds and builder.table
+        }
+        for rows, builder in zip(recipe.rows, builders, strict=True)
+    )
+    empty_paths = {
+        path for path, type_ in sample_types.items() if _is_empty(type_) and _fits_beside(path, types)
+    }
+    types.update(
+        {
+            path: sample_types[path] if pa.types.is_struct(sample_types[path]) else pa.string()
+            for path in empty_paths
+        }
+    )
     schema = _schema(types)
     if schema is None:
         return None
-    by = ByRecipe(recipe, walks, schema, (), leaves, frozenset(times), frozenset(empty))
-    return by.relearned()
+    projection = ProjectedColumns(
+        recipe, builders, schema, (), leaves, frozenset(time_paths), frozenset(empty_paths)
+    )
+    return projection.with_current_misfits()
 
 
-def seen_in(lines: Sequence[bytes]) -> Seen:
-    """The types of what stands in some lines: null where all is blank, none where they are mixed."""
-    found: dict[Path, pa.DataType | None] = {}
-    for start in range(0, len(lines), SAMPLE):
-        data = b"\n".join(lines[start : start + SAMPLE]) + b"\n"
+def types_in(lines: Sequence[bytes]) -> TypesByPath:
+    """The types of the values in some lines by path: null where all are blank, none where they are mixed."""
+    types: dict[Path, pa.DataType | None] = {}
+    for start in range(0, len(lines), SAMPLE_LINES):
+        data = b"\n".join(lines[start : start + SAMPLE_LINES]) + b"\n"
         try:
-            read = pj.read_json(pa.BufferReader(data), pj.ReadOptions(use_threads=False))
+            records = pj.read_json(pa.BufferReader(data), pj.ReadOptions(use_threads=False))
         except (pa.ArrowException, UnicodeDecodeError):
             continue
-        for path, type_ in _seen((), read.schema, [_one(column) for column in read.columns]):
-            known = found.setdefault(path, type_)
-            if known is not None and known != type_:
-                found[path] = _both(known, type_)
-    return {path: type_ for path, type_ in found.items() if type_ is not None}
+        for path, type_ in _types_below(
+            (), records.schema, [_single_chunk(column) for column in records.columns]
+        ):
+            known_type = types.setdefault(path, type_)
+            if known_type is not None and known_type != type_:
+                types[path] = _common_type(known_type, type_)
+    return {path: type_ for path, type_ in types.items() if type_ is not None}
 
 
-def _both(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """The type that holds what both hold."""
-    if one == other or pa.types.is_null(other):
-        return one
-    if pa.types.is_null(one):
-        return other
-    if pa.types.is_list(one) and pa.types.is_list(other):
-        inner = _both(one.value_type, other.value_type)
+def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    """The type that holds the values of both; None where there is none."""
+    if left == right or pa.types.is_null(right):
+        return left
+    if pa.types.is_null(left):
+        return right
+    if pa.types.is_list(left) and pa.types.is_list(right):
+        inner = _common_type(left.value_type, right.value_type)
         return None if inner is None else pa.list_(inner)
-    if pa.types.is_struct(one) and pa.types.is_struct(other):
-        fields = {each.name: each.type for each in one}
-        for each in other:
-            inner = _both(fields[each.name], each.type) if each.name in fields else each.type
+    if pa.types.is_struct(left) and pa.types.is_struct(right):
+        fields = {member.name: member.type for member in left}
+        for type_ in right:
+            inner = _common_type(fields[type_.name], type_.type) if type_.name in fields else type_.type
             if inner is None:
                 return None
-            fields[each.name] = inner
+            fields[type_.name] = inner
         return pa.struct(list(fields.items()))
-    numbers = all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in (one, other))
+    numbers = all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in (left, right))
     return pa.float64() if numbers else None
 
 
-def _seen(above: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.DataType]]:
-    for at, array in enumerate(arrays):
-        path = (*above, fields.field(at).name)
+def _types_below(
+    parent_path: Path, fields: Any, arrays: list[pa.Array]
+) -> Iterator[tuple[Path, pa.DataType]]:
+    for index, array in enumerate(arrays):
+        path = (*parent_path, fields.field(index).name)
         if pa.types.is_struct(array.type) and array.type.num_fields:
-            yield from _seen(path, array.type, array.flatten())
+            yield from _types_below(path, array.type, array.flatten())
         elif pa.types.is_string(array.type) and not pc.max(pc.binary_length(array)).as_py():
             yield path, pa.null()
         else:
-            yield path, _read_as(array.type)
+            yield path, _json_type(array.type)
 
 
-def _read_as(type_: pa.DataType) -> pa.DataType:
-    """The type without what Arrow makes of texts."""
+def _json_type(type_: pa.DataType) -> pa.DataType:
+    """The type as JSON has it: Arrow reads some texts as timestamps."""
     if pa.types.is_timestamp(type_):
         return pa.string()
     if pa.types.is_list(type_):
-        return pa.list_(_read_as(type_.value_type))
+        return pa.list_(_json_type(type_.value_type))
     if pa.types.is_struct(type_):
-        fields = (type_.field(at) for at in range(type_.num_fields))
-        return pa.struct([pa.field(each.name, _read_as(each.type)) for each in fields])
+        fields = (type_.field(index) for index in range(type_.num_fields))
+        return pa.struct([pa.field(member.name, _json_type(member.type)) for member in fields])
     return type_
 
 
@@ -220,12 +252,12 @@ def _is_list(type_: pa.DataType) -> bool:
 
 
 def _is_empty(type_: pa.DataType) -> bool:
-    """Whether it is the type of what was never filled."""
+    """Whether it is the type of values that are all blank or empty."""
     return bool(pa.types.is_null(type_) or pa.types.is_struct(type_))
 
 
 def _fits_beside(path: Path, types: Mapping[Path, pa.DataType]) -> bool:
-    """Whether no known path is this one, the beginning of it, or goes on from it."""
+    """Whether no known path is this one, a parent of it or a child of it."""
     return not any(path[: len(other)] == other or other[: len(path)] == path for other in types)
 
 
@@ -234,25 +266,25 @@ def _type(column: Column) -> DataType:
     return column.data_type
 
 
-def _suits(rows: Rows, walk: TableWalk) -> bool:
-    """Whether the dialect's own columns are there with the types that a recipe gives."""
+def _has_expected_types(rows: Rows, builder: TableBuilder) -> bool:
+    """Whether existing system columns have the types that the recipe gives them."""
     for name, source in rows.columns.items():
-        column = _column(walk, name)
-        wanted = "timestamp" if isinstance(source, (Moment, Shifted)) else "text"
-        if column is not None and column.data_type != wanted:
+        column = _column(builder, name)
+        expected_type = "timestamp" if isinstance(source, (Moment, Shifted)) else "text"
+        if column is not None and column.data_type != expected_type:
             return False
     return True
 
 
-def _column(walk: TableWalk, name: str) -> Column | None:
-    assert walk.table is not None
-    column = walk.table.columns.get(name)
+def _column(builder: TableBuilder, name: str) -> Column | None:
+    assert builder.table is not None
+    column = builder.table.columns.get(name)
     if column is None or column.required or column.precision is not None:
         return None
     return column if column.complete else None
 
 
-def _times(source: Source) -> tuple[Path, ...]:
+def _time_paths(source: Source) -> tuple[Path, ...]:
     match source:
         case Moment(paths):
             return paths
@@ -263,17 +295,17 @@ def _times(source: Source) -> tuple[Path, ...]:
 
 
 def _schema(types: Mapping[Path, pa.DataType]) -> pa.Schema | None:
-    """Nested as the paths are; None where one path is the beginning of another."""
+    """A schema nested as the paths are; None where one path is a parent of another."""
     tree: dict[str, Any] = {}
     for path, type_ in types.items():
-        place = tree
+        subtree = tree
         for key in path[:-1]:
-            place = place.setdefault(key, {})
-            if not isinstance(place, dict):
+            subtree = subtree.setdefault(key, {})
+            if not isinstance(subtree, dict):
                 return None
-        if path[-1] in place:
+        if path[-1] in subtree:
             return None
-        place[path[-1]] = type_
+        subtree[path[-1]] = type_
     return pa.schema(_fields(tree))
 
 
@@ -284,102 +316,107 @@ def _fields(tree: Mapping[str, Any]) -> list[pa.Field]:
     ]
 
 
-def _flat(above: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
-    for at, array in enumerate(arrays):
-        path = (*above, fields.field(at).name)
+def _leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
+    for index, array in enumerate(arrays):
+        path = (*parent_path, fields.field(index).name)
         if pa.types.is_struct(array.type):
-            yield from _flat(path, array.type, array.flatten())
+            yield from _leaves(path, array.type, array.flatten())
         else:
             yield path, array
 
 
-class _Ready:
-    """The values of some records, by their paths: texts without blanks, times as times."""
+class _Projector:
+    """Builds batches from the values of some records by path: texts without blanks, times as times."""
 
-    def __init__(self, by: ByRecipe, values: Arrays) -> None:
-        self.by = by
+    def __init__(self, projection: ProjectedColumns, values: Arrays) -> None:
+        self.projection = projection
         self.values = values
         self.size = len(next(iter(values.values())))
 
-    def batch(
-        self, rows: Rows, walk: TableWalk, leaves: Mapping[Path, Column], keyring: Keyring
+    def build_batch(
+        self, rows: Rows, builder: TableBuilder, leaves: Mapping[Path, Column], id_generator: RowIdGenerator
     ) -> TableBatch:
-        table = walk.table
+        table = builder.table
         assert table is not None
-        made = {name: self._source(source) for name, source in rows.columns.items()}
+        columns = {name: self._values_of(source) for name, source in rows.columns.items()}
         for path, column in leaves.items():
             array = self.values[path]
-            other = made.get(column.name)
-            made[column.name] = array if other is None else _either(other, array)
-        chosen = None
+            same_column = columns.get(column.name)
+            columns[column.name] = array if same_column is None else _coalesce_exclusive(same_column, array)
+        selected = None
         if rows.where is not None:
-            there = pc.is_valid(self.values[rows.where])
-            chosen = None if pc.all(there).as_py() else there
-        size = self.size if chosen is None else int(pc.sum(chosen).as_py() or 0)
-        batch = TableBatch(walk.name, size)
-        for name, array in made.items():
+            is_present = pc.is_valid(self.values[rows.where])
+            selected = None if pc.all(is_present).as_py() else is_present
+        size = self.size if selected is None else int(pc.sum(selected).as_py() or 0)
+        batch = TableBatch(builder.name, size)
+        for name, array in columns.items():
             if array.null_count == len(array):
                 continue
-            known = _column(walk, name)
-            if known is None:
+            schema_column = _column(builder, name)
+            if schema_column is None:
                 raise FastPathMiss
-            fitted = array if chosen is None else array.filter(chosen)
-            batch.columns[name] = fitted.cast(arrow_type(known))
-        for name, values in keyring.root(walk.place, walk.keys, size, (), None).items():
+            stored = array if selected is None else array.filter(selected)
+            batch.columns[name] = stored.cast(arrow_type(schema_column))
+        for name, values in id_generator.root_columns(builder.place, builder.keys, size, (), None).items():
             if name not in table.columns:
                 raise FastPathMiss
             batch.columns[name] = array_of(table, table.columns[name], values)
         return batch
 
-    def check(self, batch: TableBatch) -> None:
-        """Raises FastPathMiss where a text does not repeat what a column says."""
-        for path, column in self.by.recipe.same.items():
-            said = self.values[path]
-            if said.null_count == len(said):
+    def check_equal_texts(self, batch: TableBatch) -> None:
+        """Raises FastPathMiss where a text differs from the column that it has to equal."""
+        for path, column in self.projection.recipe.same.items():
+            texts = self.values[path]
+            if texts.null_count == len(texts):
                 continue
-            known = batch.columns.get(column)
-            if known is None or pc.all(pc.equal(said, known.cast(said.type)), min_count=0).as_py() is False:
+            stored = batch.columns.get(column)
+            if (
+                stored is None
+                or pc.all(pc.equal(texts, stored.cast(texts.type)), min_count=0).as_py() is False
+            ):
                 raise FastPathMiss
-            if pc.any(pc.and_(pc.is_valid(said), pc.is_null(known)), min_count=0).as_py():
+            if pc.any(pc.and_(pc.is_valid(texts), pc.is_null(stored)), min_count=0).as_py():
                 raise FastPathMiss
 
-    def odd(self) -> int:
-        if self.by.recipe.early is None:
+    def warning_count(self) -> int:
+        if self.projection.recipe.early is None:
             return 0
-        first, second = (self._source(moment) for moment in self.by.recipe.early)
+        first, second = (self._values_of(moment) for moment in self.projection.recipe.early)
         return int(pc.sum(pc.less(first, second)).as_py() or 0)
 
-    def _source(self, source: Source) -> pa.Array:
+    def _values_of(self, source: Source) -> pa.Array:
         match source:
             case Constant(value):
                 return pa.repeat(pa.scalar(value, pa.string()), self.size)
             case First(paths) | Moment(paths):
-                there = [self.values[path] for path in paths if path in self.values]
-                if not there:
+                arrays = [self.values[path] for path in paths if path in self.values]
+                if not arrays:
                     return pa.nulls(self.size, pa.string())
-                return there[0] if len(there) == 1 else pc.coalesce(*there)
+                return arrays[0] if len(arrays) == 1 else pc.coalesce(*arrays)
             case Shifted(path, base, plus, minus):
                 return self._shifted(self.values[path], base, plus, minus)
 
-    def _shifted(self, said: pa.Array, base: Moment, plus: Moment, minus: Moment) -> pa.Array:
-        if not said.null_count:
-            return said
-        start, more, less = (self._source(each).cast(pa.int64()) for each in (base, plus, minus))
-        moved = pc.subtract(start, pc.subtract(less, more))
-        bounds = pc.min_max(moved).as_py()
-        if bounds["min"] is not None and (bounds["min"] < _FIRST or bounds["max"] >= _LAST):
+    def _shifted(self, array: pa.Array, base: Moment, plus: Moment, minus: Moment) -> pa.Array:
+        if not array.null_count:
+            return array
+        start, more, less = (self._values_of(moment).cast(pa.int64()) for moment in (base, plus, minus))
+        shifted = pc.subtract(start, pc.subtract(less, more))
+        bounds = pc.min_max(shifted).as_py()
+        if bounds["min"] is not None and (
+            bounds["min"] < _FIRST_MICROSECOND or bounds["max"] >= _LAST_MICROSECOND
+        ):
             raise FastPathMiss
-        return pc.coalesce(said, moved.cast(_STAMP))
+        return pc.coalesce(array, shifted.cast(_STAMP))
 
 
-def _either(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Of two keys of one column the one that is there. Raises FastPathMiss where both are."""
+def _coalesce_exclusive(one: pa.Array, other: pa.Array) -> pa.Array:
+    """The values of two keys of one column. Raises FastPathMiss where a record has both."""
     if pc.any(pc.and_(pc.is_valid(one), pc.is_valid(other))).as_py():
         raise FastPathMiss
     return pc.coalesce(one, other)
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _single_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
@@ -396,35 +433,37 @@ def _mark(special: Mask, rows: pa.Array) -> None:
 
 
 def _moments(array: pa.Array, time_of: Callable[[str], datetime | None], special: Mask) -> pa.Array:
-    """Texts of the common shape all at once, of others one by one; those that are no times are special."""
+    """Texts as times: of the common shape together, others one by one; marks texts that are no times."""
     if array.null_count == len(array):
         return pa.nulls(len(array), _STAMP)
-    odd = pc.fill_null(pc.invert(pc.match_substring_regex(array, _TIME)), False)
-    others: list[datetime | None] = []
-    if pc.any(odd).as_py():
-        others = [time_of(text) for text in array.filter(odd).to_pylist()]
-        special[np.flatnonzero(odd.to_numpy(zero_copy_only=False))[[each is None for each in others]]] = True
-        array = pc.if_else(odd, pa.scalar(None, pa.string()), array)
+    is_uncommon = pc.fill_null(pc.invert(pc.match_substring_regex(array, _TIME)), False)
+    uncommon: list[datetime | None] = []
+    if pc.any(is_uncommon).as_py():
+        uncommon = [time_of(text) for text in array.filter(is_uncommon).to_pylist()]
+        special[
+            np.flatnonzero(is_uncommon.to_numpy(zero_copy_only=False))[[time is None for time in uncommon]]
+        ] = True
+        array = pc.if_else(is_uncommon, pa.scalar(None, pa.string()), array)
     try:
-        made = pc.floor_temporal(array.cast(_STAMP), unit="millisecond")
+        times = pc.floor_temporal(array.cast(_STAMP), unit="millisecond")
     except pa.ArrowException:
         raise FastPathMiss from None
-    return pc.replace_with_mask(made, odd, pa.array(others, _STAMP)) if others else made
+    return pc.replace_with_mask(times, is_uncommon, pa.array(uncommon, _STAMP)) if uncommon else times
 
 
 def _lists(
     path: Path, array: pa.Array, lines: Sequence[bytes], list_text: Callable[[list[Any]], str | None]
 ) -> pa.Array:
-    """The lists as text. Where a key of an object may be absent or null, its line is read once more."""
+    """Lists as text. Where a key of an object may be absent or null, its line is parsed again to tell."""
     lists = array.to_pylist()
     if _has_gaps(pc.list_flatten(array)):
-        for at, each in enumerate(lists):
-            if each is not None:
-                lists[at] = _at(orjson.loads(lines[at]), path)
-    return pa.array([None if each is None else list_text(each) for each in lists], pa.string())
+        for at, value in enumerate(lists):
+            if value is not None:
+                lists[at] = _value_at(orjson.loads(lines[at]), path)
+    return pa.array([None if value is None else list_text(value) for value in lists], pa.string())
 
 
-def _at(record: Any, path: Path) -> Any:
+def _value_at(record: Any, path: Path) -> Any:
     for key in path:
         record = record[key]
     return record
@@ -438,13 +477,13 @@ def _has_gaps(values: pa.Array) -> bool:
     if values.null_count:
         return True
     inner = values.flatten()
-    return any(each.null_count or _has_gaps(each) for each in inner)
+    return any(member.null_count or _has_gaps(member) for member in inner)
 
 
 def _mark_special(
     array: pa.Array, is_plain: Callable[[str], bool], longest: int | None, marked: Mask
 ) -> None:
-    """Marks the rows in which a text is a time, white space alone, or too long."""
+    """Mark rows whose text is a time, white space alone, or too long."""
     if array.null_count == len(array):
         return
     _, offsets, content = array.buffers()
@@ -453,12 +492,12 @@ def _mark_special(
     if longest is not None:
         marked |= lengths > longest
     raw = np.frombuffer(content, np.uint8)
-    filled = lengths > 0
-    first = raw[starts[filled]]
+    is_filled = lengths > 0
+    first = raw[starts[is_filled]]
     special = np.zeros(len(starts), np.bool_)
-    special[filled] = (first <= ord(" ")) | (first > ord("~"))
-    long = lengths > _DASH
-    special[long] |= raw[starts[long] + _DASH] == ord("-")
+    special[is_filled] = (first <= ord(" ")) | (first > ord("~"))
+    has_dash_position = lengths > _DASH_POSITION
+    special[has_dash_position] |= raw[starts[has_dash_position] + _DASH_POSITION] == ord("-")
     places = np.flatnonzero(special)
     if len(places):
         texts = array.take(pa.array(places)).to_pylist()

@@ -1,7 +1,8 @@
-"""How the records of a table look: which keys there are, how Arrow is to read each, where its values go.
+"""The layout of a table's records: its keys, how Arrow reads each, and the column of its values.
 
-A layout is made from what the exact way has met, so raw keys are known only after some records were walked. A
-key has one kind of value here, the one that was met most; values of the other kinds are told by patterns.
+A layout is made from what the exact path has met, so raw keys are known only after some records were
+flattened. A key has one kind of value here, the most frequent; patterns find lines with values of other
+kinds.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from trellis.engine.columnar.misfits import ANY, PRESENT, beginnings, element_beginning, misfit_pattern
-from trellis.engine.exact.slots import Slot, TableWalk
+from trellis.engine.columnar.misfits import NOT_NULL, PRESENT, list_start, misfit_pattern, value_starts
+from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.schema.model import DataType
 
 _NOTHING: Final = pa.null()
@@ -26,33 +27,33 @@ _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "timestamp": pa.string(),
     "date": pa.string(),
 }
-CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
+ACCEPTED_CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
     pa.string(): frozenset({str}),
     pa.int64(): frozenset({int}),
     pa.float64(): frozenset({float, int}),
     pa.bool_(): frozenset({bool}),
 }
-"""What Arrow reads as each type."""
+"""The Python classes of the values that Arrow reads as each type."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One raw key: where its values go and how Arrow is to read them. `misfits` are how others begin.
+    """One raw key: the binding of its values, the type Arrow reads, and how other values start (`misfits`).
 
-    A record that has a key whose node has no type does not go by columns.
+    A record that has a key whose node has no type takes the exact path.
     """
 
     key: str
-    slot: Slot
+    binding: FieldBinding
     type: pa.DataType | None
     misfits: tuple[str, ...] = ()
     inner: tuple[Node, ...] = ()
     element: Node | None = None
 
     def patterns(self, outer: str | None = None) -> Iterator[str]:
-        """The patterns of lines with values that this key and those below it do not take."""
-        for begins in self.misfits:
-            yield misfit_pattern(self.key, outer, begins)
+        """The patterns of lines with values that this key or a key below it does not take."""
+        for value_start in self.misfits:
+            yield misfit_pattern(self.key, outer, value_start)
         if self.type is None:
             return
         inside = self.key if pa.types.is_struct(self.type) else None
@@ -62,9 +63,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Layout:
-    """How every record must look that goes by columns."""
+    """The shape of the records that take the columnar path."""
 
-    root: TableWalk
+    root: TableBuilder
     nodes: tuple[Node, ...]
 
     @property
@@ -80,103 +81,113 @@ def _fields(nodes: Iterable[Node]) -> list[pa.Field]:
     return [pa.field(node.key, node.type) for node in nodes if node.type is not None]
 
 
-def layout_of(root: TableWalk) -> Layout | None:
-    """The layout of the records met so far; None where the table asks for a look at every record."""
-    if not root.known or root.verdict is not None or not root.coerces:
+def layout_of(root: TableBuilder) -> Layout | None:
+    """The layout of the records met so far; None where every record has to take the exact path."""
+    if not root.in_schema or root.verdict is not None or not root.coerces:
         return None
-    nodes = _nodes(root.slots, root)
+    nodes = _nodes(root.bindings, root)
     return Layout(root, nodes) if nodes else None
 
 
-def _nodes(slots: Mapping[str, Slot], walk: TableWalk) -> tuple[Node, ...] | None:
-    if walk.gives or walk.inherited or walk.hidden:
+def _nodes(bindings: Mapping[str, FieldBinding], builder: TableBuilder) -> tuple[Node, ...] | None:
+    if builder.inherited_columns or builder.inherited or builder.excludes_row_id:
         return None
-    return tuple(_node(key, slot, walk) for key, slot in slots.items())
+    return tuple(_node(key, binding, builder) for key, binding in bindings.items())
 
 
-def _node(key: str, slot: Slot, walk: TableWalk) -> Node:
-    if walk.by_name.get(slot.name, slot) is not slot:  # another key has the name, and the last one counts
-        return Node(key, slot, None, (PRESENT,))
-    if slot.reserved or slot.excluded or slot.name == walk.keys.row_id:
-        return Node(key, slot, _NOTHING, (ANY,))
-    met: dict[str, int] = {}
-    scalar = _scalar(key, slot, walk)
+def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
+    if (
+        builder.by_name.get(binding.name, binding) is not binding
+    ):  # two keys share the column: only the exact path knows which counts
+        return Node(key, binding, None, (PRESENT,))
+    if binding.reserved or binding.excluded or binding.name == builder.keys.row_id:
+        return Node(key, binding, _NOTHING, (NOT_NULL,))
+    counts: dict[str, int] = {}
+    scalar = _scalar_node(key, binding, builder)
     if scalar is not None:
-        accepted = CLASSES[scalar.type]
-        met["scalar"] = sum(count for each, count in slot.classes.items() if each in accepted)
-    if slot.objects:
-        met["objects"] = slot.objects
-    if slot.lists:
-        met["lists"] = slot.lists
-    for kind in sorted(met, key=met.__getitem__, reverse=True):
+        accepted = ACCEPTED_CLASSES[scalar.type]
+        counts["scalar"] = sum(count for class_, count in binding.classes.items() if class_ in accepted)
+    if binding.objects:
+        counts["objects"] = binding.objects
+    if binding.lists:
+        counts["lists"] = binding.lists
+    for kind in sorted(counts, key=counts.__getitem__, reverse=True):
         if kind == "scalar":
             node = scalar
         else:
-            node = _object(key, slot, walk) if kind == "objects" else _list(key, slot)
+            node = _object_node(key, binding, builder) if kind == "objects" else _list_node(key, binding)
         if node is not None:
             return node
-    return Node(key, slot, _NOTHING, (ANY,) if slot.classes or slot.objects or slot.lists else ())
+    return Node(
+        key, binding, _NOTHING, (NOT_NULL,) if binding.classes or binding.objects or binding.lists else ()
+    )
 
 
-def _scalar(key: str, slot: Slot, walk: TableWalk) -> Node | None:
-    """The node of a key whose values go into a column that Arrow can fill; None where there is none."""
-    if slot.column is None or slot.column.data_type is None or slot.column.data_type not in _READ_AS:
+def _scalar_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
+    """The node of a key whose values Arrow can put into their column; None where it has no such column."""
+    if binding.column is None or binding.column.data_type is None or binding.column.data_type not in _READ_AS:
         return None
-    type_ = pa.int64() if _is_mostly_whole_numbers(slot, walk) else _READ_AS[slot.column.data_type]
-    accepted = CLASSES[type_]
-    others = [each for each in (*slot.classes, *_containers(slot)) if each not in accepted]
-    return Node(key, slot, type_, tuple(beginnings(others, accepted)))
+    type_ = pa.int64() if _is_mostly_integers(binding, builder) else _READ_AS[binding.column.data_type]
+    accepted = ACCEPTED_CLASSES[type_]
+    misfits = [class_ for class_ in (*binding.classes, *_containers(binding)) if class_ not in accepted]
+    return Node(key, binding, type_, tuple(value_starts(misfits, accepted)))
 
 
-def _is_mostly_whole_numbers(slot: Slot, walk: TableWalk) -> bool:
+def _is_mostly_integers(binding: FieldBinding, builder: TableBuilder) -> bool:
     """Whether most values of a text column are integers, which it takes as they are written."""
-    if 2 * slot.classes.get(int, 0) <= walk.walked or slot.loss is not None or slot.coerce is None:
+    if (
+        2 * binding.classes.get(int, 0) <= builder.row_count
+        or binding.loss is not None
+        or binding.coerce is None
+    ):
         return False
-    return slot.column is not None and slot.column.data_type == "text" and slot.coerce(-7) == "-7"
+    return binding.column is not None and binding.column.data_type == "text" and binding.coerce(-7) == "-7"
 
 
-def _containers(slot: Slot) -> Iterator[type]:
-    if slot.objects:
+def _containers(binding: FieldBinding) -> Iterator[type]:
+    if binding.objects:
         yield dict
-    if slot.lists:
+    if binding.lists:
         yield list
 
 
-def _object(key: str, slot: Slot, walk: TableWalk) -> Node | None:
-    inner = _nodes(slot.inner, walk)
+def _object_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
+    inner = _nodes(binding.inner, builder)
     if inner is None:
         return None
-    others = (*slot.classes, *(each for each in _containers(slot) if each is not dict))
-    return Node(key, slot, pa.struct(_fields(inner)), _scalars(slot, others), inner)
+    misfits = (*binding.classes, *(class_ for class_ in _containers(binding) if class_ is not dict))
+    return Node(key, binding, pa.struct(_fields(inner)), _scalar_starts(binding, misfits), inner)
 
 
-def _scalars(slot: Slot, classes: tuple[type, ...]) -> tuple[str, ...]:
-    """How values begin that stand where an object or a list is expected; a column takes single values."""
-    single = (str, int, bool) if slot.column is not None and not slot.classes else ()
-    return tuple(dict.fromkeys(beginnings((*classes, *single))))
+def _scalar_starts(binding: FieldBinding, classes: tuple[type, ...]) -> tuple[str, ...]:
+    """How values start that stand in place of an object or a list; a column may take single values."""
+    column_classes = (str, int, bool) if binding.column is not None and not binding.classes else ()
+    return tuple(dict.fromkeys(value_starts((*classes, *column_classes))))
 
 
-def _list(key: str, slot: Slot) -> Node | None:
-    child = slot.child
+def _list_node(key: str, binding: FieldBinding) -> Node | None:
+    child = binding.child
     assert child is not None
-    if child.verdict is not None or child.hidden or child.gives:
+    if child.verdict is not None or child.excludes_row_id or child.inherited_columns:
         return None
     if child.keys.from_columns or child.keys.of_item:
         return None
-    others = _scalars(slot, (*slot.classes, *(each for each in _containers(slot) if each is not list)))
-    if not child.known or not child.shapes:
-        return Node(key, slot, pa.list_(_NOTHING), others)
-    shape = max(child.shapes, key=child.shapes.__getitem__)
-    others += tuple(element_beginning(each) for each in child.shapes if each != shape)
+    misfits = _scalar_starts(
+        binding, (*binding.classes, *(other for other in _containers(binding) if other is not list))
+    )
+    if not child.in_schema or not child.element_shapes:
+        return Node(key, binding, pa.list_(_NOTHING), misfits)
+    shape = max(child.element_shapes, key=child.element_shapes.__getitem__)
+    misfits += tuple(list_start(other) for other in child.element_shapes if other != shape)
     if shape == "row":
-        inner = _nodes(child.slots, child)
+        inner = _nodes(child.bindings, child)
         if inner is None:
             return None
-        return Node(key, slot, pa.list_(pa.struct(_fields(inner))), others, inner)
-    slots = child.wrapped if shape == "list" else child.slots
-    if shape not in slots:
+        return Node(key, binding, pa.list_(pa.struct(_fields(inner))), misfits, inner)
+    bindings = child.wrapped if shape == "list" else child.bindings
+    if shape not in bindings:
         return None
-    element = _node(shape, slots[shape], child)
+    element = _node(shape, bindings[shape], child)
     if element.type is None or pa.types.is_null(element.type):
         return None
-    return Node(key, slot, pa.list_(element.type), others, element=element)
+    return Node(key, binding, pa.list_(element.type), misfits, element=element)

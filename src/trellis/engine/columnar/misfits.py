@@ -1,4 +1,4 @@
-"""Byte patterns of lines that hold a value of another kind than the schema of the fast way expects.
+"""Byte patterns of lines that hold a value of another kind than the schema of the columnar path expects.
 
 A pattern looks for a key, below the key of the object around it, and for how a value of that kind begins in
 JSON. It may match too much or too little: `strict.py` proves every line that it reads.
@@ -13,7 +13,7 @@ from typing import Final
 import orjson
 
 _SPACE: Final = r"\s*"
-_BEGINS: Final[Mapping[type, str]] = {
+_VALUE_STARTS: Final[Mapping[type, str]] = {
     str: '"',
     bool: "[tf]",
     int: "[-0-9]",
@@ -21,47 +21,45 @@ _BEGINS: Final[Mapping[type, str]] = {
     dict: r"\{",
     list: r"\[",
 }
-ANY: Final = r"[^n\s]"
-"""How every value begins but null."""
+NOT_NULL: Final = r"[^n\s]"
+"""The first byte of every value except null."""
 PRESENT: Final = ""
-"""The key is there, whatever its value."""
-LONG: Final = r"[:\[,]\s*-?[0-9]{19}"
-"""An integer that 64 bits may not hold."""
+"""Matches a key that is present, whatever its value."""
 
 
-def misfit_pattern(key: str, outer: str | None, begins: str) -> str:
-    r"""The pattern of a key with a value that begins so, in the object under the key `outer` if there is one.
+def misfit_pattern(key: str, outer: str | None, value_start: str) -> str:
+    r"""The pattern of a key with a value that starts so, in the object under the key `outer` if there is one.
 
     >>> misfit_pattern("id", "user", '"')
     '"user"\\s*:\\s*\\{[^{}]*"id"\\s*:\\s*"'
     """
-    pattern = f"{_quoted(key)}{_SPACE}:{_SPACE}{begins}"
+    pattern = f"{_quoted(key)}{_SPACE}:{_SPACE}{value_start}"
     if outer is None:
         return pattern
     return rf"{_quoted(outer)}{_SPACE}:{_SPACE}\{{[^{{}}]*{pattern}"
 
 
-def beginnings(classes: Iterable[type], beside: Iterable[type] = ()) -> list[str]:
-    """How values of these classes begin; integers are told from floats `beside` which they are accepted.
+def value_starts(classes: Iterable[type], accepted_with: Iterable[type] = ()) -> list[str]:
+    """How values of these classes start; where floats are accepted, an integer must not look like one.
 
-    >>> beginnings([str, dict])
+    >>> value_starts([str, dict])
     ['"', '\\{']
     """
-    accepted = set(beside)
+    accepted = set(accepted_with)
     return [
-        _BEGINS[each] if each is not int or float not in accepted else _WHOLE
-        for each in classes
-        if each in _BEGINS
+        _VALUE_STARTS[class_] if class_ is not int or float not in accepted else _INTEGER_START
+        for class_ in classes
+        if class_ in _VALUE_STARTS
     ]
 
 
-_WHOLE: Final = r"-?[0-9]+[^0-9.eE]"
+_INTEGER_START: Final = r"-?[0-9]+[^0-9.eE]"
 
 
-def element_beginning(shape: str) -> str:
-    """How a list of such elements begins: rows, lists or single values.
+def list_start(shape: str) -> str:
+    """How a list of such elements starts: rows, lists or single values.
 
-    >>> element_beginning("row")
+    >>> list_start("row")
     '\\[\\s*\\{'
     """
     return rf"\[\s*{_ELEMENTS[shape]}"

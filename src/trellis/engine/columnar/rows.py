@@ -1,8 +1,8 @@
 """Records in columns -> the rows of every table, without a look at single values.
 
-What Arrow's reader does not check is checked here, a column at a time: dates and times that are none, numbers
-that are not finite, missing values that are required. The records concerned are left out of all tables and
-named, so that the exact way can take them.
+What Arrow's reader does not check is checked here, a column at a time: texts that are no date or time,
+numbers that are not finite, missing values that are required. Such records are left out of all tables and
+reported, so that the exact path can take them.
 """
 
 from __future__ import annotations
@@ -18,92 +18,106 @@ import pyarrow.compute as pc
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import Layout, Node
 from trellis.engine.columnar.strict import FastPathMiss
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.staging.batches import Keyring, Origins, TableBatch, array_of
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.staging.batches import Origins, RowIdGenerator, TableBatch, array_of
 from trellis.schema.model import DataType
 
 Indexes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def spread(
-    layout: Layout, records: pa.Table, numbers: Origins, keyring: Keyring, items: Sequence[Any] = ()
+def build_batches(
+    layout: Layout,
+    records: pa.Table,
+    numbers: Origins,
+    id_generator: RowIdGenerator,
+    items: Sequence[Any] = (),
 ) -> tuple[list[TableBatch], Indexes]:
-    """The batches of all tables, parents first, and which of the records they leave out.
+    """The batches of all tables, parents first, and the indexes of the records that they leave out.
 
-    `numbers` are those of the records, which become the origins of the rows. `items` are the records as they
-    came, where row ids are hashes of these. Raises FastPathMiss where the records concerned are not known.
+    `numbers` are the numbers of the records, which become the origins of the rows. `items` are the parsed
+    records, where row ids are hashes of these. Raises FastPathMiss where it is not known which records
+    failed.
     """
-    spreading = _Spreading(keyring, numbers)
-    columns = [_one(records.column(at)) for at in range(records.num_columns)]
-    spreading.root(layout.root, layout.nodes, columns, items)
-    misses = np.flatnonzero(spreading.misses)
-    batches = [_placed(batch, numbers, spreading.misses) for batch in spreading.batches]
+    batch_builder = _BatchBuilder(id_generator, numbers)
+    columns = [_single_chunk(records.column(index)) for index in range(records.num_columns)]
+    batch_builder.add_root(layout.root, layout.nodes, columns, items)
+    misses = np.flatnonzero(batch_builder.misses)
+    batches = [_without_misses(batch, numbers, batch_builder.misses) for batch in batch_builder.batches]
     return [batch for batch in batches if batch.rows], misses
 
 
-class _Spreading:
-    """The origins of its batches are indexes of records; `misses` marks those that the exact way has to
-    take."""
+class _BatchBuilder:
+    """Its batches have indexes of records as origins; `misses` marks the records for the exact path."""
 
-    def __init__(self, keyring: Keyring, numbers: Origins) -> None:
-        self.keyring = keyring
+    def __init__(self, id_generator: RowIdGenerator, numbers: Origins) -> None:
+        self.id_generator = id_generator
         self.numbers = numbers
         self.batches: list[TableBatch] = []
         self.misses: Mask = np.zeros(len(numbers), np.bool_)
 
-    def root(
-        self, walk: TableWalk, nodes: tuple[Node, ...], arrays: list[pa.Array], items: Sequence[Any]
+    def add_root(
+        self, builder: TableBuilder, nodes: tuple[Node, ...], arrays: list[pa.Array], items: Sequence[Any]
     ) -> None:
         rows = len(self.misses)
-        batch = TableBatch(walk.name, rows, origins=np.arange(rows))
+        batch = TableBatch(builder.name, rows, origins=np.arange(rows))
         raw: dict[str, pa.Array] = {}
         lists: list[tuple[Node, pa.Array]] = []
-        self._columns(walk, nodes, arrays, batch, lists, raw)
-        hashed = items
-        if walk.keys.from_columns:
-            if set(raw) != set(walk.keys.from_columns):
+        self._add_columns(builder, nodes, arrays, batch, lists, raw)
+        id_sources = items
+        if builder.keys.from_columns:
+            if set(raw) != set(builder.keys.from_columns):
                 raise FastPathMiss
             for array in raw.values():
-                self._miss(batch, pc.is_null(array))
-            hashed = list(zip(*(raw[name].to_pylist() for name in walk.keys.from_columns), strict=True))
-        filled = self.keyring.root(walk.place, walk.keys, rows, hashed, None, None, self.numbers)
-        self._finish(walk, batch, filled)
+                self._mark_misses(batch, pc.is_null(array))
+            id_sources = list(
+                zip(*(raw[name].to_pylist() for name in builder.keys.from_columns), strict=True)
+            )
+        system_columns = self.id_generator.root_columns(
+            builder.place, builder.keys, rows, id_sources, None, None, self.numbers
+        )
+        self._finish_batch(builder, batch, system_columns)
         for node, array in lists:
-            self._nested(walk, node, array, batch)
+            self._add_nested(builder, node, array, batch)
 
-    def _nested(self, outer: TableWalk, node: Node, array: pa.Array, above: TableBatch) -> None:
-        walk = node.slot.child
-        assert walk is not None and above.origins is not None
+    def _add_nested(
+        self, parent: TableBuilder, node: Node, array: pa.Array, parent_batch: TableBatch
+    ) -> None:
+        builder = node.binding.child
+        assert builder is not None and parent_batch.origins is not None
         values = pc.list_flatten(array)
         if not len(values):
             return
         parents = pc.list_parent_indices(array).to_numpy(zero_copy_only=False)
         if pa.types.is_null(values.type):
-            self.misses[above.origins[parents]] = True
+            self.misses[parent_batch.origins[parents]] = True
             return
         starts = np.searchsorted(parents, parents, side="left")
         indexes = (np.arange(len(parents)) - starts).tolist()
-        batch = TableBatch(walk.name, len(values), origins=above.origins[parents])
+        batch = TableBatch(builder.name, len(values), origins=parent_batch.origins[parents])
         lists: list[tuple[Node, pa.Array]] = []
         if node.element is not None:
-            self._columns(walk, (node.element,), [values], batch, lists, {})
+            self._add_columns(builder, (node.element,), [values], batch, lists, {})
         else:
-            self._columns(walk, node.inner, values.flatten(), batch, lists, {})
-        keyring, rows = self.keyring, parents.tolist()
-        if walk.linked:
-            filled = keyring.nested(walk.place, outer.place, walk.keys, walk.name, rows, indexes, None)
+            self._add_columns(builder, node.inner, values.flatten(), batch, lists, {})
+        id_generator, rows = self.id_generator, parents.tolist()
+        if builder.is_nested_table:
+            system_columns = id_generator.nested_columns(
+                builder.place, parent.place, builder.keys, builder.name, rows, indexes, None
+            )
         else:
-            tops = keyring.tops(outer.place, rows)
+            tops = id_generator.ids_of_roots(parent.place, rows)
             origins = self.numbers[batch.origins]
-            filled = keyring.root(walk.place, walk.keys, len(rows), (), None, tops, origins)
-        self._finish(walk, batch, filled)
-        for inner, each in lists:
-            self._nested(walk, inner, each, batch)
+            system_columns = id_generator.root_columns(
+                builder.place, builder.keys, len(rows), (), None, tops, origins
+            )
+        self._finish_batch(builder, batch, system_columns)
+        for inner, inner_array in lists:
+            self._add_nested(builder, inner, inner_array, batch)
 
-    def _columns(
+    def _add_columns(
         self,
-        walk: TableWalk,
+        builder: TableBuilder,
         nodes: tuple[Node, ...],
         arrays: list[pa.Array],
         batch: TableBatch,
@@ -113,57 +127,59 @@ class _Spreading:
         present = [node for node in nodes if node.type is not None]
         for node, array in zip(present, arrays, strict=True):
             if pa.types.is_struct(node.type):
-                self._columns(walk, node.inner, array.flatten(), batch, lists, raw)
+                self._add_columns(builder, node.inner, array.flatten(), batch, lists, raw)
             elif pa.types.is_list(node.type):
                 lists.append((node, array))
             elif not pa.types.is_null(node.type):
-                self._column(walk, node, array, batch, raw)
+                self._add_column(builder, node, array, batch, raw)
 
-    def _column(
-        self, walk: TableWalk, node: Node, array: pa.Array, batch: TableBatch, raw: dict[str, pa.Array]
+    def _add_column(
+        self, builder: TableBuilder, node: Node, array: pa.Array, batch: TableBatch, raw: dict[str, pa.Array]
     ) -> None:
-        slot = node.slot
-        column = slot.column
+        binding = node.binding
+        column = binding.column
         assert column is not None and column.data_type is not None
-        if slot.required and array.null_count:
-            self._miss(batch, pc.is_null(array))
-        if slot.name in walk.keys.from_columns:
-            raw[slot.name] = array
+        if binding.required and array.null_count:
+            self._mark_misses(batch, pc.is_null(array))
+        if binding.name in builder.keys.from_columns:
+            raw[binding.name] = array
         try:
-            fitted, misses = _FIT[column.data_type](array)
-            batch.columns[slot.name] = fitted.cast(arrow_type(column))
+            fitted, misses = _CONVERT[column.data_type](array)
+            batch.columns[binding.name] = fitted.cast(arrow_type(column))
         except pa.ArrowException:
             raise FastPathMiss from None
         if misses is not None:
-            self._miss(batch, misses)
+            self._mark_misses(batch, misses)
 
-    def _miss(self, batch: TableBatch, rows: pa.Array) -> None:
-        """The records of these rows of a batch go the exact way."""
+    def _mark_misses(self, batch: TableBatch, rows: pa.Array) -> None:
+        """Leave the records of these rows of a batch to the exact path."""
         assert batch.origins is not None
         self.misses[batch.origins[rows.to_numpy(zero_copy_only=False)]] = True
 
-    def _finish(self, walk: TableWalk, batch: TableBatch, filled: Mapping[str, Any]) -> None:
-        table = walk.table
+    def _finish_batch(
+        self, builder: TableBuilder, batch: TableBatch, system_columns: Mapping[str, Any]
+    ) -> None:
+        table = builder.table
         assert table is not None
-        if any(c.name in walk.required and c.name not in batch.columns for c in table.complete_columns):
+        if any(c.name in builder.required and c.name not in batch.columns for c in table.complete_columns):
             raise FastPathMiss
-        for name, values in filled.items():
+        for name, values in system_columns.items():
             batch.columns[name] = array_of(table, table.columns[name], values)
         self.batches.append(batch)
 
 
-def _placed(batch: TableBatch, numbers: Origins, misses: Mask) -> TableBatch:
-    """The batch with the numbers of its records, without the rows of those that are missed."""
+def _without_misses(batch: TableBatch, numbers: Origins, misses: Mask) -> TableBatch:
+    """The batch with numbers of records as origins, without the rows of missed records."""
     assert batch.origins is not None
-    stays = ~misses[batch.origins]
-    if stays.all():
+    keep = ~misses[batch.origins]
+    if keep.all():
         return TableBatch(batch.table, batch.rows, batch.columns, numbers[batch.origins])
-    mask = pa.array(stays)
+    mask = pa.array(keep)
     columns = {name: column.filter(mask) for name, column in batch.columns.items()}
-    return TableBatch(batch.table, int(stays.sum()), columns, numbers[batch.origins[stays]])
+    return TableBatch(batch.table, int(keep.sum()), columns, numbers[batch.origins[keep]])
 
 
-# ---- what Arrow's reader leaves to be checked: the values of a column, and which of them are none
+# ---- checks that Arrow's reader leaves out: the values of a column, and a mask of those that do not fit
 
 Fitted = tuple[pa.Array, pa.Array | None]
 
@@ -207,7 +223,7 @@ def _instants(array: pa.Array) -> Fitted:
 
 
 def _mixed_instants(array: pa.Array) -> Fitted:
-    """Some with an offset, some without, some that are no times. Raises ArrowInvalid."""
+    """Times with an offset, times without one, and other texts mixed. Raises ArrowInvalid."""
     zoned, naive = (pc.fill_null(pc.match_substring_regex(array, p), False) for p in (_ZONED, _NAIVE))
     nothing = pa.scalar(None, pa.string())
     with_zone = pc.if_else(zoned, array, nothing).cast(_STAMP)
@@ -224,7 +240,7 @@ def _days(array: pa.Array) -> Fitted:
     return array.cast(pa.date32()), None
 
 
-_FIT: Mapping[DataType, Callable[[pa.Array], Fitted]] = {
+_CONVERT: Mapping[DataType, Callable[[pa.Array], Fitted]] = {
     "text": _as_text,
     "bigint": _as_is,
     "double": _finite,
@@ -234,5 +250,5 @@ _FIT: Mapping[DataType, Callable[[pa.Array], Fitted]] = {
 }
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _single_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

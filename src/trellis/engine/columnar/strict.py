@@ -1,12 +1,12 @@
-"""Lines of JSON objects -> one Arrow table, and the lines that only the exact way can place.
+"""Lines of JSON objects -> one Arrow table, and the lines that only the exact path can convert.
 
 Arrow's JSON reader, given an explicit schema, is strict: an unknown key, a key given twice, a value of
-another kind, an integer beyond 64 bits or a malformed line is an error. So what it reads is proven to hold
-nothing that the schema has no place for. What it accepts too freely (several objects on a line, an object
-over several lines, bytes that are not UTF-8) is looked at here.
+another kind, an integer beyond 64 bits or a malformed line is an error. So what it reads is proven to fit the
+schema. What it accepts too freely (several objects on a line, an object
+over several lines, bytes that are not UTF-8) is checked here.
 
-One line that does not fit fails all lines that are read with it. So lines that are known not to fit are set
-aside first, by byte patterns (`misfits.py`). A pattern that is wrong costs time, never a value: a line that
+One line that does not fit fails all lines that are read with it. So lines known not to fit are set aside
+first, by byte patterns (`misfits.py`). A pattern that is wrong costs time, never a value: a line that
 it misses is an error of the reader, which mostly names the row; otherwise the lines are halved.
 """
 
@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-FEW: Final = 64
-MISSES: Final = 12
-BROAD: Final = 0.5
-"""A pattern that matches a larger part of the lines tells nothing."""
+MIN_SPLIT: Final = 64
+MAX_MISSES: Final = 12
+MAX_MATCH_SHARE: Final = 0.5
+"""A pattern that matches a larger share of the lines is ignored."""
 
-Others = Literal["error", "ignore", "infer"]
-"""What becomes of keys that the schema lacks."""
+UnknownKeys = Literal["error", "ignore", "infer"]
+"""What the reader does with keys that the schema lacks."""
 Indexes = npt.NDArray[np.int64]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
@@ -36,7 +36,7 @@ _ROW = re.compile(r"in row (\d+)$")
 
 
 class FastPathMiss(Exception):
-    """Something that only the exact way can place; `row` is where it is, if that is known."""
+    """Something that only the exact path can convert; `row` is its row, if that is known."""
 
     def __init__(self, row: int | None = None) -> None:
         super().__init__(row)
@@ -44,7 +44,7 @@ class FastPathMiss(Exception):
 
 
 class SpecialRows(FastPathMiss):
-    """Which of the records hold a special value in some column; others may do so in another one."""
+    """`rows` hold a special value in some column; other rows may hold one in another column."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         super().__init__()
@@ -52,8 +52,9 @@ class SpecialRows(FastPathMiss):
 
 
 class StrictRead(NamedTuple):
-    """What was read: the records, and the indexes of their lines, of those that do not fit, and of those that
-    were not read, as too many of them failed.
+    """The records that were read and the indexes of lines: read, not fitting, and not read.
+
+    Lines are left unread after too many failures.
     """
 
     records: pa.Table
@@ -65,69 +66,69 @@ class StrictRead(NamedTuple):
 class StrictReader:
     """Reads lines under one schema. `misfits` are patterns (RE2, over bytes) of lines that do not fit it.
 
-    So `few` lines are not halved any more, and when more reads than `misses` fail, the rest is left unread.
-    The more a line costs the exact way, the more of them are worth it.
+    At most `min_split` lines are not halved any more; after more than `max_misses` failed reads the other
+    lines are left unread. The more the exact path costs for a line, the higher both may be.
     """
 
     def __init__(
         self,
         schema: pa.Schema,
         misfits: Sequence[str] = (),
-        few: int = FEW,
-        misses: int = MISSES,
-        others: Others = "error",
+        min_split: int = MIN_SPLIT,
+        max_misses: int = MAX_MISSES,
+        unknown_keys: UnknownKeys = "error",
     ) -> None:
         self.schema = schema
-        self.others = others
-        self.few = few
-        self.misses = misses
+        self.unknown_keys = unknown_keys
+        self.min_split = min_split
+        self.max_misses = max_misses
         self.misfits = tuple(dict.fromkeys(misfits))
 
     def read(self, lines: pa.BinaryArray, chosen: Indexes) -> StrictRead:
-        """The records of the chosen lines, as far as they fit; each line ends with its newline."""
-        whole = len(chosen) == len(lines)
-        candidates = lines if whole else lines.take(pa.array(chosen))
+        """The records of the chosen lines that fit; each line ends with a newline."""
+        takes_all = len(chosen) == len(lines)
+        candidates = lines if takes_all else lines.take(pa.array(chosen))
         fits = _are_objects(candidates)
         if self.misfits:
             fits &= ~self._suspects(candidates)
         tables: list[pa.Table] = []
         pieces: list[Indexes] = []
         misfits, unread = [chosen[~fits]], list[Indexes]()
-        waiting, misses = [chosen[fits]], 0
-        while waiting:
-            indexes = waiting.pop()
-            if misses > self.misses:
+        pending, misses = [chosen[fits]], 0
+        while pending:
+            indexes = pending.pop()
+            if misses > self.max_misses:
                 unread.append(indexes)
                 continue
             if not len(indexes):
                 continue
             try:
                 part = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
-                tables.append(read_strictly(_content(part), self.schema, len(part), self.others))
+                tables.append(read_strictly(_joined_bytes(part), self.schema, len(part), self.unknown_keys))
                 pieces.append(indexes)
             except FastPathMiss as miss:
                 misses += 1
                 if miss.row is not None and miss.row < len(indexes):
                     misfits.append(indexes[miss.row : miss.row + 1])
-                    waiting += [indexes[miss.row + 1 :], indexes[: miss.row]]
-                elif len(indexes) <= self.few:
+                    pending += [indexes[miss.row + 1 :], indexes[: miss.row]]
+                elif len(indexes) <= self.min_split:
                     misfits.append(indexes)
                 else:
                     middle = len(indexes) // 2
-                    waiting += [indexes[middle:], indexes[:middle]]
+                    pending += [indexes[middle:], indexes[:middle]]
         records = pa.concat_tables(tables) if tables else self.schema.empty_table()
         return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
 
     def _suspects(self, lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
-        """Which lines look as if they held a value that does not fit."""
+        """Which lines match the pattern of a value that does not fit."""
         matches = _matching(lines, "|".join(self.misfits))
-        if matches.mean() <= BROAD:
+        if matches.mean() <= MAX_MATCH_SHARE:
             return matches
         matches[:] = False
         for pattern in self.misfits:
-            one = _matching(lines, pattern)
-            if one.mean() <= BROAD:
-                matches |= one
+            pattern_matches = _matching(lines, pattern)
+            if pattern_matches.mean() <= MAX_MATCH_SHARE:
+                matches |= pattern_matches
         return matches
 
 
@@ -140,7 +141,7 @@ def _joined(parts: Sequence[Indexes]) -> Indexes:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def _content(lines: pa.BinaryArray) -> pa.Buffer:
+def _joined_bytes(lines: pa.BinaryArray) -> pa.Buffer:
     """The bytes of the lines, one after the other."""
     _, offsets, content = lines.buffers()
     bounds = np.frombuffer(offsets, np.int32)[[lines.offset, lines.offset + len(lines)]]
@@ -169,9 +170,9 @@ def read_strictly(
     data: bytes | pa.Buffer,
     schema: pa.Schema,
     lines: int,
-    others: Others = "error",
+    unknown_keys: UnknownKeys = "error",
 ) -> pa.Table:
-    """So many lines of objects under a schema, as a table; `others` tells what becomes of other keys.
+    """As many `lines` of objects as a table under a schema.
 
     Raises FastPathMiss.
     """
@@ -181,11 +182,11 @@ def read_strictly(
         records = pj.read_json(
             pa.BufferReader(data),
             pj.ReadOptions(use_threads=False, block_size=size + 1),
-            pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
+            pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unknown_keys),
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        named = _ROW.search(str(error))
-        raise FastPathMiss(int(named[1]) if named else None) from None
+        named_row = _ROW.search(str(error))
+        raise FastPathMiss(int(named_row[1]) if named_row else None) from None
     if records.num_rows != lines:
         raise FastPathMiss
     return records

@@ -1,7 +1,8 @@
-"""Records of an authored schema -> batches of its one table: nothing is learned, so no block waits.
+"""Records under a schema that the user wrote -> batches of its one table.
 
-Blocks and batches go by columns (`vector.py`) where the program says how; the records of those that hold
-something special go through the program one at a time, which is the definition.
+Nothing is learned from the records, so no block waits. Blocks and batches are converted column by column
+where the program describes that (`evolution/vector.py`). Records with special values go through the program
+one at a time; the program is the definition.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from trellis.engine.columnar.authored.columns import Read, Vectors
-from trellis.engine.columnar.authored.lines import LineVectors
+from trellis.engine.columnar.authored.columns import ColumnReader, ReadResult
+from trellis.engine.columnar.authored.lines import LineReader
 from trellis.engine.columnar.authored.regular import is_regular
-from trellis.engine.columnar.authored.typed import TypedRecords
+from trellis.engine.columnar.authored.typed import BatchColumns
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.columnar.typed.kinds import marked_rows
 from trellis.engine.conform.outcome import Conformed, parse_records
@@ -25,18 +26,18 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import has_long_number, replaced_values
 from trellis.engine.input.parquet import RowBatch
 from trellis.engine.plan import Counts, Discard, Plan
-from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.engine.staging.column_defaults import plain_array
 from trellis.errors import ContractError
 from trellis.evolution.program import RowProgram
 from trellis.evolution.record import DUPLICATE_KEY, Rejected, Stopped
 
-FEW: Final = 64
-"""So many records are not divided any more."""
+MIN_SPLIT: Final = 64
+"""Parts of at most so many records are not divided further."""
 
 
 class AuthoredConformer:
-    """Makes the rows of the records of a task by a program."""
+    """Runs the dialect's row program over the records of a task."""
 
     times = 1
     learns = False
@@ -47,79 +48,85 @@ class AuthoredConformer:
         self.table = plan.schema.tables[program.table]
         self.oddities: Counter[str] = Counter()
         self.examples: list[bytes] = []
-        self.vectors = Vectors(self.table, program.fast) if fast and program.fast is not None else None
-        self.lines = None if self.vectors is None else LineVectors(self.vectors)
+        self.columns = ColumnReader(self.table, program.fast) if fast and program.fast is not None else None
+        self.line_reader = None if self.columns is None else LineReader(self.columns)
 
-    def untyped(self) -> set[tuple[str, str]]:
+    def untyped_columns(self) -> set[tuple[str, str]]:
         return set()
 
-    def shared(self) -> dict[str, set[str]]:
+    def shared_names(self) -> dict[str, set[str]]:
         return {}
 
-    def rest(self) -> list[TableBatch]:
+    def flush_rows(self) -> list[TableBatch]:
         return []
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         """Conform the lines of a block. Raises ContractError where a record stops the load."""
-        made = Conformed()
-        self._lines(split, block.offset, block.line, block.lines, made, first=True)
-        return made
+        outcome = Conformed()
+        self._conform_lines(split, block.offset, block.line, block.lines, outcome, is_whole_block=True)
+        return outcome
 
-    def _lines(
-        self, split: Split, offset: int, at: int, lines: Sequence[bytes], made: Conformed, first: bool = False
+    def _conform_lines(
+        self,
+        split: Split,
+        offset: int,
+        first_line: int,
+        lines: Sequence[bytes],
+        outcome: Conformed,
+        is_whole_block: bool = False,
     ) -> None:
-        """Conform lines by columns; where that fails the halves of them, and a few one by one."""
-        seed = self._seed(split, offset, at)
-        if self.lines is not None:
-            if self.lines.schema is None:
-                self.lines.learn(lines)
+        """Conform lines by columns; where that fails, each half of them, and small parts one by one."""
+        seed = self._seed(split, offset, first_line)
+        if self.line_reader is not None:
+            if self.line_reader.schema is None:
+                self.line_reader.learn(lines)
             try:
-                self._take(self.lines.read(lines), seed, made)
+                self._add_read(self.line_reader.read(lines), seed, outcome)
                 return
             except FastPathMiss:
-                self.program.taken()  # what was counted so far is counted again
-                if first:
-                    self.lines.learn(lines)
-            if len(lines) > FEW and self.lines.schema is not None:
+                self.program.taken()  # discards the counts: these lines are read again
+                if is_whole_block:
+                    self.line_reader.learn(lines)
+            if len(lines) > MIN_SPLIT and self.line_reader.schema is not None:
                 half = len(lines) // 2
-                self._lines(split, offset, at, lines[:half], made)
-                self._lines(split, offset, at + half, lines[half:], made)
+                self._conform_lines(split, offset, first_line, lines[:half], outcome)
+                self._conform_lines(split, offset, first_line + half, lines[half:], outcome)
                 return
-        self._one_by_one(split, at, lines, seed, made)
+        self._one_by_one(split, first_line, lines, seed, outcome)
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
-        """Conform rows that have types already. Raises ContractError where one stops the load."""
-        made = Conformed()
-        by_columns = self.vectors is not None and is_regular(rows.batch, self.vectors.program)
-        self._rows(split, rows.first, rows.batch, by_columns, made)
-        return made
+        """Conform typed rows. Raises ContractError where one stops the load."""
+        outcome = Conformed()
+        by_columns = self.columns is not None and is_regular(rows.batch, self.columns.program)
+        self._conform_rows(split, rows.first, rows.batch, by_columns, outcome)
+        return outcome
 
-    def _rows(
-        self, split: Split, first: int, batch: pa.RecordBatch, by_columns: bool, into: Conformed
+    def _conform_rows(
+        self, split: Split, first: int, batch: pa.RecordBatch, by_columns: bool, outcome: Conformed
     ) -> None:
-        """Conform rows by columns; where that fails parts of them, and a few one by one."""
+        """Conform rows by columns; where that fails, parts of them, and small parts one by one."""
         seed = self._seed(split, first)
-        if self.vectors is not None and by_columns:
+        if self.columns is not None and by_columns:
             try:
-                records = TypedRecords(batch, self.vectors.program, self.program.kinds)
-                self._take(self.vectors.read(records), seed, into)
+                records = BatchColumns(batch, self.columns.program, self.program.kinds)
+                self._add_read(self.columns.read(records), seed, outcome)
                 return
             except FastPathMiss as bad:
                 self.program.taken()
                 parts = _parts(batch.num_rows, bad)
             if parts:
                 for start, end, clean in parts:
-                    self._rows(split, first + start, batch.slice(start, end - start), clean, into)
+                    self._conform_rows(split, first + start, batch.slice(start, end - start), clean, outcome)
                 return
-        rows = _RecordRows(self, split.path, into)
-        for at, item in enumerate(marked_rows(batch, self.program.kinds), first):
-            rows.add_record(at, item, None)
+        rows = _RecordCollector(self, split.path, outcome)
+        for number, item in enumerate(marked_rows(batch, self.program.kinds), first):
+            rows.add_record(number, item, None)
         rows.close(seed)
 
-    def _take(self, read: Read, seed: bytes, into: Conformed) -> None:
-        into.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
+    def _add_read(self, read: ReadResult, seed: bytes, outcome: Conformed) -> None:
+        outcome.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
         if read.batch.rows:
-            into.batches.append(self.keyed(read.batch, seed))
+            outcome.batches.append(self.add_system_columns(read.batch, seed))
         self.oddities.update(read.oddities)
 
     def items(
@@ -133,26 +140,26 @@ class AuthoredConformer:
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         outcome = Conformed()
-        rows = _RecordRows(self, name, outcome)
-        for at, item in enumerate(items, first):
-            rows.add_record(at, item, None)
+        rows = _RecordCollector(self, name, outcome)
+        for line, item in enumerate(items, first):
+            rows.add_record(line, item, None)
         rows.close(self._seed(Split(file, number, name), first))
         return outcome
 
     def _one_by_one(
-        self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, into: Conformed
+        self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, outcome: Conformed
     ) -> None:
-        rows = _RecordRows(self, split.path, into)
-        big = any(map(has_long_number, lines))
-        for at, line, item in parse_records(enumerate(lines, first), big, into):
-            rows.add_record(at, item, line)
+        rows = _RecordCollector(self, split.path, outcome)
+        has_big_ints = any(map(has_long_number, lines))
+        for number, line, item in parse_records(enumerate(lines, first), has_big_ints, outcome):
+            rows.add_record(number, item, line)
         rows.close(seed)
 
-    def keyed(self, batch: TableBatch, seed: bytes) -> TableBatch:
+    def add_system_columns(self, batch: TableBatch, seed: bytes) -> TableBatch:
         keys = self.plan.dialect.system_columns.row_keys(self.plan.schema, self.table.name)
         plan = self.plan
-        keyring = Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
-        for name, values in keyring.root(self.table.name, keys, batch.rows, (), None).items():
+        id_generator = RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
+        for name, values in id_generator.root_columns(self.table.name, keys, batch.rows, (), None).items():
             batch.columns[name] = array_of(self.table, self.table.columns[name], values)
         return batch
 
@@ -161,8 +168,8 @@ class AuthoredConformer:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
 
 
-class _RecordRows:
-    """The rows of records that go through the program one at a time."""
+class _RecordCollector:
+    """Collects the rows of records that go through the program one at a time."""
 
     def __init__(self, conformer: AuthoredConformer, file: str, outcome: Conformed) -> None:
         self.conformer = conformer
@@ -171,30 +178,30 @@ class _RecordRows:
         self.outcome = outcome
         self.rows: list[Mapping[str, Any]] = []
 
-    def add_record(self, at: int, item: Any, line: bytes | None) -> None:
-        """`line` is what the record was read from. Raises ContractError where it stops the load."""
+    def add_record(self, number: int, item: Any, line: bytes | None) -> None:
+        """`line` is the text of the record, if it has one. Raises ContractError where it stops the load."""
         try:
             if not isinstance(item, Mapping):
                 raise Rejected("a record must be an object of names and values")
             result = self.program(item)
         except Rejected as bad:
             text = to_json(item).encode("utf-8", "backslashreplace") if line is None else line
-            self.outcome.reject(at, text, str(bad), bad.kind)
+            self.outcome.reject(number, text, str(bad), bad.kind)
             return
         except Stopped as bad:
-            raise ContractError(f"{self.file or 'records'}, record {at + 1}: {bad}") from None
+            raise ContractError(f"{self.file or 'records'}, record {number + 1}: {bad}") from None
         self.outcome.counts.add(Counts(1, not result.dropped, 0, result.dropped))
         self.rows += result.rows
         for lost in result.lost:
-            self._discard(at, lost.column, lost.path, lost.value, lost.reason)
+            self._discard(number, lost.column, lost.path, lost.value, lost.reason)
         self.conformer.oddities.update(result.oddities)
         if line is not None:
             for key, value in replaced_values(line, count_keys(item)):
-                self._discard(at, "", key, value, DUPLICATE_KEY)
+                self._discard(number, "", key, value, DUPLICATE_KEY)
 
-    def _discard(self, at: int, column: str, path: str, value: Any, reason: str) -> None:
+    def _discard(self, number: int, column: str, path: str, value: Any, reason: str) -> None:
         text = value if isinstance(value, str) else to_json(value)
-        self.outcome.discards.append(Discard(self.program.table, column, path, text, at, reason))
+        self.outcome.discards.append(Discard(self.program.table, column, path, text, number, reason))
 
     def close(self, seed: bytes) -> None:
         """Add the rows to the outcome."""
@@ -207,20 +214,20 @@ class _RecordRows:
             array = plain_array(table, column, [row.get(column.name) for row in self.rows])
             if array.null_count < len(array):
                 batch.columns[column.name] = array
-        self.outcome.batches.append(self.conformer.keyed(batch, seed))
+        self.outcome.batches.append(self.conformer.add_system_columns(batch, seed))
 
 
 def _parts(size: int, bad: FastPathMiss) -> list[tuple[int, int, bool]]:
-    """Where rows that are not clean are divided, and which parts may be clean.
+    """How to divide rows after a miss: start, end and whether the part may be clean.
 
     >>> _parts(200, SpecialRows([70, 71]))
     [(0, 64, True), (64, 128, False), (128, 200, True)]
     """
-    if size <= FEW:
+    if size <= MIN_SPLIT:
         return []
     if not isinstance(bad, SpecialRows):
         return [(0, size // 2, True), (size // 2, size, True)]
-    special = {row // FEW for row in bad.rows}
-    runs = groupby(range(0, size, FEW), lambda start: start // FEW not in special)
+    special = {row // MIN_SPLIT for row in bad.rows}
+    runs = groupby(range(0, size, MIN_SPLIT), lambda start: start // MIN_SPLIT not in special)
     parts = [(clean, list(starts)) for clean, starts in runs]
-    return [(starts[0], min(starts[-1] + FEW, size), clean) for clean, starts in parts]
+    return [(starts[0], min(starts[-1] + MIN_SPLIT, size), clean) for clean, starts in parts]

@@ -1,4 +1,4 @@
-"""What conforms the records of a task: one of four ways, by what the dialect says of its records."""
+"""The conformer of a task: one of four, by how the dialect turns records into rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from trellis.engine.conform.authored import AuthoredConformer
-from trellis.engine.conform.learned import Conformer
+from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed
-from trellis.engine.conform.reshaped import ReshapeConformer
+from trellis.engine.conform.reshaped import EmittedConformer
 from trellis.engine.conform.routed import SpreadConformer
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.blocks import Block, Split
@@ -20,17 +20,17 @@ from trellis.evolution.dialect.transforms import Author, Emit, Route
 
 
 class AnyConformer(Protocol):
-    """Makes batches of what a task reads. `times` is how many times as large as usual its blocks are."""
+    """Turns what a task reads into batches. Its blocks are `times` as large as usual."""
 
     times: int
     learns: bool
     """Whether records may show something that the schema has no place for."""
     examples: list[bytes]
-    """Lines that showed such."""
+    """Lines that held such."""
 
     @property
     def oddities(self) -> Counter[str]:
-        """What is no fault, and how often."""
+        """Things worth a note that are no error, and how often they occurred."""
         ...
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
@@ -53,27 +53,27 @@ class AnyConformer(Protocol):
         """Conform records that are Python values already. `first` counts the records before them."""
         ...
 
-    def rest(self) -> list[TableBatch]:
-        """Rows of earlier blocks that were held back until there are more of them."""
+    def flush_rows(self) -> list[TableBatch]:
+        """The rows of earlier blocks that were held back to fill larger batches."""
         ...
 
-    def untyped(self) -> set[tuple[str, str]]:
-        """Tables and columns of keys that were null wherever they stood."""
+    def untyped_columns(self) -> set[tuple[str, str]]:
+        """TableBuilders and columns of keys that were null wherever they stood."""
         ...
 
-    def shared(self) -> dict[str, set[str]]:
-        """Names of tables and columns, with the several names that the records have for them."""
+    def shared_names(self) -> dict[str, set[str]]:
+        """Names of tables and columns that several names of the records map to, with those names."""
         ...
 
 
 def conformer_of(plan: Plan, fast: bool = True) -> AnyConformer:
-    """The conformer of a task. `fast`: blocks without anything special may go by columns."""
+    """The conformer of a task. `fast`: blocks may take the columnar path."""
     match plan.transform():
         case Author(program):
             return AuthoredConformer(plan, program, fast)
         case Route(router):
             return SpreadConformer(plan, Spreader(plan, router), fast)
         case Emit(emitter) if plan.whole is None:
-            return ReshapeConformer(plan, emitter)
+            return EmittedConformer(plan, emitter)
         case _:
-            return Conformer(plan, fast)
+            return LearnedConformer(plan, fast)

@@ -1,4 +1,4 @@
-"""A block of records -> batches of every table: by columns what goes that way, the other lines one by one."""
+"""A block of records -> batches of every table: column by column where possible, other lines one by one."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ import orjson
 import pyarrow as pa
 
 from trellis.engine.columnar.layout import Layout, layout_of
-from trellis.engine.columnar.rows import spread
-from trellis.engine.columnar.strict import FEW, FastPathMiss, Indexes, StrictReader
+from trellis.engine.columnar.rows import build_batches
+from trellis.engine.columnar.strict import MIN_SPLIT, FastPathMiss, Indexes, StrictReader
 from trellis.engine.columnar.typed.batch import TypedBatch
 from trellis.engine.conform.outcome import Conformed, parse_records
-from trellis.engine.exact.slots import TableWalk
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.slots import TableBuilder
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import BadLine, has_long_number, record, replaced_values
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.plan import Counts, Plan
-from trellis.engine.staging.batches import Keyring, TableBatch, batch_of_rows, in_order_of_input
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
 from trellis.evolution.observe import Observations, Position
 
-_DEEP: Final = 12_000
+_RECURSION_LIMIT: Final = 12_000
 PROBE: Final = 256
-"""Lines that are walked to learn what the others look like."""
+"""Lines that are flattened first to learn what the others look like."""
 EXAMPLES: Final = 200
-"""Lines with something new that a task gives back, so that the next pass knows what to expect."""
+"""Lines with something new that a task returns, so that the next pass knows what to expect."""
 EXAMPLE_BYTES: Final = 1 << 18
 
 
 @dataclass
 class _BlockWork:
-    """The lines of a block, their numbers in the split, and what became of them so far.
+    """The lines of a block, their numbers in the split, and their outcome so far.
 
-    `first` is the number of the first line of the whole block, `waiting` the numbers of lines with news.
+    `first` is the number of the block's first line, `waiting` the numbers of lines with something new.
     """
 
     split: Split
@@ -52,11 +52,11 @@ class _BlockWork:
     waiting: list[int] = field(default_factory=list)
 
 
-class Conformer:
-    """Keeps what it learned of the records from block to block.
+class LearnedConformer:
+    """Learns what the records look like and keeps that from block to block.
 
-    `times` is how many times as large as usual its blocks are to be. `takes_columns`: rows that have types go
-    into their table column by column. `examples` are lines that show what the schema had no place for.
+    `times` is how many times as large as usual its blocks are. `takes_columns`: typed rows go into their
+    table column by column. `examples` are lines that hold what the schema had no place for.
     """
 
     times = 1
@@ -65,14 +65,14 @@ class Conformer:
 
     def __init__(self, plan: Plan, fast: bool = True) -> None:
         self.plan = plan
-        self.walker = Walker(plan)
+        self.flattener = Flattener(plan)
         self.fast = fast
         self.layout: Layout | None = None
         self.reader: StrictReader | None = None
-        self.known = 0
+        self.layout_revision = 0
         self.has_seen_sample = False
         self.examples: list[bytes] = []
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP))
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         """Conform the lines of a block, or `only` those of these numbers. Raises ContractError.
@@ -81,49 +81,49 @@ class Conformer:
         """
         if self.fast and not self.has_seen_sample:
             self._learn_from(self.plan.sample)
-        walker = self.walker
-        walker.start()
-        walker.findings.file = split.path
+        flattener = self.flattener
+        flattener.start_block()
+        flattener.findings.file = split.path
         seed = self._seed(self._file(split.file), split.number, block.offset)
         lines = block.line_array
         numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
         if only is not None:
-            chosen = np.isin(numbers, np.array(only, np.int64))
-            lines, numbers = lines.filter(pa.array(chosen)), numbers[chosen]
+            selected = np.isin(numbers, np.array(only, np.int64))
+            lines, numbers = lines.filter(pa.array(selected)), numbers[selected]
         work = _BlockWork(split, lines, numbers, block.line, seed)
-        todo: Indexes = np.arange(len(lines))
-        while self.fast and len(todo):
+        pending: Indexes = np.arange(len(lines))
+        while self.fast and len(pending):
             if self.reader is None:
-                self._one_by_one(work, todo[:PROBE])
-                todo = todo[PROBE:]
+                self._one_by_one(work, pending[:PROBE])
+                pending = pending[PROBE:]
                 if not self._learn():
                     break
                 continue
-            read = self.reader.read(lines, todo)
+            read = self.reader.read(lines, pending)
             misfits = self._by_columns(work, read.records, read.lines)
             self._one_by_one(work, np.union1d(read.misfits, misfits))
-            todo = read.unread
-            if len(todo):
-                self._one_by_one(work, todo[:FEW])
-                todo = todo[FEW:]
+            pending = read.unread
+            if len(pending):
+                self._one_by_one(work, pending[:MIN_SPLIT])
+                pending = pending[MIN_SPLIT:]
             if not self._learn():
                 break
-        self._one_by_one(work, todo)
+        self._one_by_one(work, pending)
         if self.fast:
             self._learn()
         return self._conformed(work)
 
     def _by_columns(self, work: _BlockWork, records: pa.Table, indexes: Indexes) -> Indexes:
-        """Take the records of the lines with these indexes; the indexes of those that do not go this way."""
+        """Conform the lines with these indexes by columns; the indexes that are left for the exact path."""
         assert self.layout is not None
         if not len(indexes):
             return indexes
-        numbers, keyring = work.numbers[indexes], self._keyring(work.seed, work.first)
+        numbers, id_generator = work.numbers[indexes], self._id_generator(work.seed, work.first)
         try:
-            items = self._items(work.lines, indexes)
-            batches, misses = spread(self.layout, records, numbers, keyring, items)
+            items = self._parsed_records(work.lines, indexes)
+            batches, misses = build_batches(self.layout, records, numbers, id_generator, items)
         except FastPathMiss:
-            if len(indexes) <= FEW:
+            if len(indexes) <= MIN_SPLIT:
                 return indexes
             half = len(indexes) // 2
             parts = (records.slice(0, half), indexes[:half]), (records.slice(half), indexes[half:])
@@ -133,8 +133,8 @@ class Conformer:
         work.outcome.counts.add(Counts(loaded, loaded))
         return indexes[misses]
 
-    def _items(self, lines: pa.BinaryArray, indexes: Indexes) -> list[Any]:
-        """The records as they came, where their ids are hashes of them. Raises FastPathMiss."""
+    def _parsed_records(self, lines: pa.BinaryArray, indexes: Indexes) -> list[Any]:
+        """The parsed records, where row ids are hashes of whole records. Raises FastPathMiss."""
         assert self.layout is not None
         if not self.layout.root.keys.of_item:
             return []
@@ -144,60 +144,62 @@ class Conformer:
             raise FastPathMiss from None
 
     def _learn_from(self, sample: Sequence[bytes]) -> None:
-        """Walk records only to see what they look like."""
+        """Flatten sample records only to learn what they look like."""
         self.has_seen_sample = True
-        walker = self.walker
-        walker.start()
-        root = walker.tables.root(self.plan.table)
+        flattener = self.flattener
+        flattener.start_block()
+        root = flattener.tables.root_builder(self.plan.table)
         for line in sample:
             with suppress(BadLine, ContractError):
-                walker.record(root, record(line), (0, 0, 0))
-        walker.oddities.clear()
-        walker.start()
+                flattener.flatten_record(root, record(line), (0, 0, 0))
+        flattener.oddities.clear()
+        flattener.start_block()
         self._learn()
 
     def _learn(self) -> bool:
-        """Make the layout anew if more is known of the records than it was made of; whether it was made."""
-        known = self.walker.tables.known
-        if known == self.known or not self.fast:
+        """Rebuild the layout if more is known of the records by now; whether there is a new one."""
+        revision = self.flattener.tables.revision
+        if revision == self.layout_revision or not self.fast:
             return False
-        self.known = known
-        layout = self.layout = layout_of(self.walker.tables.root(self.plan.table))
+        self.layout_revision = revision
+        layout = self.layout = layout_of(self.flattener.tables.root_builder(self.plan.table))
         self.reader = None if layout is None else StrictReader(layout.schema, layout.misfits)
         return layout is not None
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
-        """Conform rows that have types already: by columns, and one by one where that is not enough."""
+        """Conform typed rows: by columns, and one by one where that is not enough."""
         if not self.takes_columns:
             return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
-        walker = self.walker
-        walker.start()
-        walker.findings.file = split.path
+        flattener = self.flattener
+        flattener.start_block()
+        flattener.findings.file = split.path
         place = (self._file(split.file), split.number, rows.first)
-        typed = TypedBatch(self.plan, walker, rows.batch, place, rows.cut)
-        seen = Observations() if typed.exact else typed.observed()
+        typed = TypedBatch(self.plan, flattener, rows.batch, place, rows.cut)
+        seen = Observations() if typed.needs_exact_path else typed.observed()
         if seen:
-            if typed.nests:
-                self._records(typed.items(), place, Counts())
-                seen.merge(typed.without_columns(walker.findings.observed))
+            if typed.has_nested_values:
+                self._flatten_records(typed.items(), place, Counts())
+                seen.merge(typed.without_columns(flattener.findings.observed))
             return Conformed(observed=seen)
-        if not typed.exact:
+        if not typed.needs_exact_path:
             typed.fit()
         if typed.wider:
             return Conformed(observed=typed.wider)
-        if typed.placed and not typed.exact:
-            return Conformed(typed.counts, typed.rows(self._keyring(self._seed(*place))), typed.discards)
+        if typed.placed and not typed.needs_exact_path:
+            return Conformed(typed.counts, typed.rows(self._id_generator(self._seed(*place))), typed.discards)
         counts = Counts()
-        loaded = self._records(typed.items(), place, counts)
-        made = self._finish(counts, self._seed(*place), rows.first)
-        if made.observed is None:
-            typed.put_into(made.batches, loaded)
-        return made
+        loaded = self._flatten_records(typed.items(), place, counts)
+        conformed = self._finish(counts, self._seed(*place), rows.first)
+        if conformed.observed is None:
+            typed.add_columns_to(conformed.batches, loaded)
+        return conformed
 
-    def _records(self, items: Sequence[Any], place: Position, counts: Counts) -> list[bool]:
-        """Walk records that begin at a place; whether each of them is loaded."""
-        *before, first = place
-        return [self._record(item, (*before, at), counts) for at, item in enumerate(items, first)]
+    def _flatten_records(self, items: Sequence[Any], place: Position, counts: Counts) -> list[bool]:
+        """Flatten records from a position on; for each whether it is loaded."""
+        *split, first = place
+        return [
+            self._flatten_record(item, (*split, number), counts) for number, item in enumerate(items, first)
+        ]
 
     def items(
         self,
@@ -209,84 +211,86 @@ class Conformer:
         only: Sequence[int] | None = None,
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
-        self.walker.start()
-        self.walker.findings.file = name
+        self.flattener.start_block()
+        self.flattener.findings.file = name
         counts = Counts()
-        for at, item in enumerate(items, first):
-            self._record(item, (self._file(file), number, at), counts)
+        for line, item in enumerate(items, first):
+            self._flatten_record(item, (self._file(file), number, line), counts)
         return self._finish(counts, self._seed(self._file(file), number, first), first)
 
-    def _one_by_one(self, work: _BlockWork, chosen: Indexes) -> None:
-        """Walk the records of the lines with these indexes."""
-        if not len(chosen):
+    def _one_by_one(self, work: _BlockWork, indexes: Indexes) -> None:
+        """Flatten the records of the lines with these indexes."""
+        if not len(indexes):
             return
-        findings, counts, lines = self.walker.findings, work.outcome.counts, work.lines
-        texts = lines.to_pylist() if len(chosen) == len(lines) else lines.take(pa.array(chosen)).to_pylist()
-        numbered = zip(work.numbers[chosen].tolist(), (text[:-1] for text in texts), strict=True)
-        big = has_long_number(b"".join(texts))
-        for at, line, item in parse_records(numbered, big, work.outcome):
-            keys, news = self.walker.keys, findings.news
+        findings, counts, lines = self.flattener.findings, work.outcome.counts, work.lines
+        texts = lines.to_pylist() if len(indexes) == len(lines) else lines.take(pa.array(indexes)).to_pylist()
+        numbered = zip(work.numbers[indexes].tolist(), (text[:-1] for text in texts), strict=True)
+        has_big_ints = has_long_number(b"".join(texts))
+        for number, line, item in parse_records(numbered, has_big_ints, work.outcome):
+            key_count, news_count = self.flattener.key_count, findings.news_count
             discards, losses = len(findings.discards), len(findings.losses)
-            loaded = self._record(item, (self._file(work.split.file), work.split.number, at), counts)
-            if findings.news > news:
-                work.waiting.append(at)
-                self._take_back(at, loaded, counts)
+            loaded = self._flatten_record(
+                item, (self._file(work.split.file), work.split.number, number), counts
+            )
+            if findings.news_count > news_count:
+                work.waiting.append(number)
+                self._remove_record(number, loaded, counts)
                 del findings.discards[discards:], findings.losses[losses:]
                 if len(self.examples) < EXAMPLES and len(line) < EXAMPLE_BYTES:
                     self.examples.append(line)
             elif loaded:
-                for key, value in replaced_values(line, self.walker.keys - keys):
-                    self.walker.duplicate(self.plan.table, key, value, at)
+                for key, value in replaced_values(line, self.flattener.key_count - key_count):
+                    self.flattener.discard_duplicate(self.plan.table, key, value, number)
 
     def _conformed(self, work: _BlockWork) -> Conformed:
-        """What the block became, rows in the order of the input."""
-        outcome = self._closed(work.outcome, work.seed, work.first)
+        """The outcome of the block, rows in the order of the input."""
+        outcome = self._complete(work.outcome, work.seed, work.first)
         outcome.batches = in_order_of_input(outcome.batches)
-        if self.walker.findings.observed:
-            outcome.observed, outcome.waiting = self.walker.findings.observed, tuple(sorted(work.waiting))
+        if self.flattener.findings.observed:
+            outcome.observed, outcome.waiting = self.flattener.findings.observed, tuple(sorted(work.waiting))
         return outcome
 
-    def _take_back(self, at: int, loaded: bool, counts: Counts) -> None:
-        self.walker.take_back(at)
+    def _remove_record(self, number: int, loaded: bool, counts: Counts) -> None:
+        self.flattener.remove_record(number)
         counts.read -= 1
         counts.loaded -= loaded
         counts.dropped -= not loaded
 
-    def _record(self, item: Any, position: Position, counts: Counts) -> bool:
-        walker = self.walker
-        loaded = walker.record(walker.tables.root(self.plan.table), item, position)
+    def _flatten_record(self, item: Any, position: Position, counts: Counts) -> bool:
+        flattener = self.flattener
+        loaded = flattener.flatten_record(flattener.tables.root_builder(self.plan.table), item, position)
         counts.read += 1
         counts.loaded += loaded
         counts.dropped += not loaded
         return loaded
 
     def _finish(self, counts: Counts, seed: bytes, first: int) -> Conformed:
-        observed = self.walker.findings.observed
+        observed = self.flattener.findings.observed
         if observed:
             return Conformed(observed=observed)
-        return self._closed(Conformed(counts), seed, first)
+        return self._complete(Conformed(counts), seed, first)
 
-    def untyped(self) -> set[tuple[str, str]]:
-        """As `Tables.untyped`."""
-        return self.walker.tables.untyped()
+    def untyped_columns(self) -> set[tuple[str, str]]:
+        """As `TableBuilders.untyped_columns`."""
+        return self.flattener.tables.untyped_columns()
 
-    def shared(self) -> dict[str, set[str]]:
-        """As `Walker.shared`."""
-        return self.walker.shared()
+    def shared_names(self) -> dict[str, set[str]]:
+        """As `Flattener.shared_names`."""
+        return self.flattener.shared_names()
 
     @property
     def oddities(self) -> Counter[str]:
-        """What is no fault, and how often."""
-        return self.walker.oddities
+        """Things worth a note that are no error, and how often they occurred."""
+        return self.flattener.oddities
 
-    def rest(self) -> list[TableBatch]:
-        """Rows of earlier blocks that were held back until there are more of them."""
+    def flush_rows(self) -> list[TableBatch]:
+        """The rows of earlier blocks that were held back to fill larger batches."""
         return []
 
-    def _closed(self, outcome: Conformed, seed: bytes, first: int) -> Conformed:
-        """The outcome of a block with what the walker holds of it."""
-        findings = self.walker.findings
-        self.walker.oddities.update(findings.losses)
+    def _complete(self, outcome: Conformed, seed: bytes, first: int) -> Conformed:
+        """The outcome of a block with the rows and findings of the flattener."""
+        findings = self.flattener.findings
+        self.flattener.oddities.update(findings.losses)
         outcome.batches += self._batches(seed, first)
         outcome.discards += sorted(findings.discards, key=lambda discard: discard.line)
         outcome.rejects.sort(key=lambda reject: reject.line)
@@ -294,29 +298,29 @@ class Conformer:
         return outcome
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
-        keyring = self._keyring(seed, first)
-        walks = _parents_first(self.walker.tables.by_place.values())
-        made = [batch_of_rows(walk, keyring) for walk in walks if walk.rows]
-        self.walker.oddities.update(keyring.oddities)
-        return made
+        id_generator = self._id_generator(seed, first)
+        builders = _parents_first(self.flattener.tables.by_place.values())
+        batches = [batch_of_rows(builder, id_generator) for builder in builders if builder.rows]
+        self.flattener.oddities.update(id_generator.oddities)
+        return batches
 
-    def _keyring(self, seed: bytes, first: int = 0) -> Keyring:
+    def _id_generator(self, seed: bytes, first: int = 0) -> RowIdGenerator:
         plan = self.plan
-        return Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
+        return RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
 
     def _file(self, number: int) -> int:
-        """The number of a file among all of the load."""
+        """The number of a file among all files of the load."""
         return self.plan.first_file + number
 
     def _seed(self, *place: int) -> bytes:
         return "/".join((self.plan.load_id, *map(str, place))).encode()
 
 
-def _parents_first(walks: Iterable[TableWalk]) -> list[TableWalk]:
-    def depth(walk: TableWalk) -> int:
+def _parents_first(builders: Iterable[TableBuilder]) -> list[TableBuilder]:
+    def depth(builder: TableBuilder) -> int:
         count = 0
-        while walk.parent is not None:
-            walk, count = walk.parent, count + 1
+        while builder.parent is not None:
+            builder, count = builder.parent, count + 1
         return count
 
-    return sorted(walks, key=depth)
+    return sorted(builders, key=depth)

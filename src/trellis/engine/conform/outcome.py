@@ -1,4 +1,4 @@
-"""What becomes of the records of a block, and the loop over its lines that every conformer shares."""
+"""The outcome of a block, and the loop over its lines that every conformer shares."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Line = tuple[int, bytes]
 
 @dataclass
 class Conformed:
-    """One block's outcome. With `observed`, the schema has no place for some of it.
+    """The outcome of one block. `observed` is set where the schema lacks something of it.
 
-    Then the lines numbered in `waiting` do not count yet; if it is None, nothing of the block does.
+    Then the lines numbered in `waiting` are not in the other fields; if `waiting` is None, no line is.
     """
 
     counts: Counts = field(default_factory=Counts)

@@ -1,4 +1,4 @@
-"""A block of records that tell their tables themselves -> batches of these tables."""
+"""A block of records that name their tables -> batches of these tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from trellis.engine.columnar.event_batcher import Sorts
-from trellis.engine.conform.learned import Conformer
+from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, Line, parse_records
 from trellis.engine.exact.routed_rows import Became, Spreader
 from trellis.engine.exact.text import to_json
@@ -28,92 +28,96 @@ from trellis.errors import ContractError
 from trellis.evolution.observe import Position
 from trellis.evolution.record import DUPLICATE_KEY, Rejected
 
-CHECKED = 2_000
-"""Records whose keys are counted together."""
-HELD = 30_000
-"""Rows over all tables that become arrays together: with hundreds of tables a block has few of each."""
+RECORDS_PER_CHECK = 2_000
+"""Records whose keys are counted together to find duplicate keys."""
+BUFFERED_ROWS = 30_000
+"""Rows of all tables collected before they become arrays: a block has few rows of each table."""
 
 _QUOTE = rb"\u0022"
 
 
-class SpreadConformer(Conformer):
-    """Only the lines of a block wait that have something new in them.
+class SpreadConformer(LearnedConformer):
+    """Routes records to their tables; only a record with something new waits.
 
-    Ordinary records go by the recipes of their sorts, once the first block has shown what they look like.
-    There are few of each sort in a block, so blocks are larger here.
+    Ordinary records of one event type are projected together, column by column, once the first block has
+    shown what they look like. A block has few records of each event type, so blocks are larger here.
     """
 
     times = 3
     takes_columns = False
 
-    def __init__(self, plan: Plan, spreader: Spreader, fast: bool = True) -> None:
+    def __init__(self, plan: Plan, router: Spreader, fast: bool = True) -> None:
         super().__init__(plan, fast)
-        self.walker = self.spreader = spreader
-        self.sorts: Sorts | None = None
+        self.flattener = self.router = router
+        self.batcher: Sorts | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
-        if self.fast and self.sorts is None:
+        if self.fast and self.batcher is None:
             self._learn_from(self.plan.sample or block.sample())
-        spreader, chosen = self.spreader, None if only is None else {*only}
-        spreader.start()
-        spreader.findings.file = split.path
+        router, selected = self.router, None if only is None else {*only}
+        router.start_block()
+        router.findings.file = split.path
         outcome, waiting = Conformed(), list[int]()
-        big = has_long_number(block.data, SAFE)
+        has_big_ints = has_long_number(block.data, SAFE)
         seed = self._seed(self._file(split.file), split.number, block.offset)
-        lines = [(at, line) for at, line in block.numbered if chosen is None or at in chosen]
-        if self.sorts is not None:
-            lines = self._by_recipe(lines, big, outcome, seed)
-        done: list[tuple[int, bytes, Any]] = []
-        for at, line, item in parse_records(lines, big, outcome):
-            if len(done) >= CHECKED:
-                self._keep_replaced_values(done)
-                done.clear()
-            place = (self._file(split.file), split.number, at)
+        lines = [(number, line) for number, line in block.numbered if selected is None or number in selected]
+        if self.batcher is not None:
+            lines = self._project(lines, has_big_ints, outcome, seed)
+        routed: list[tuple[int, bytes, Any]] = []
+        for number, line, item in parse_records(lines, has_big_ints, outcome):
+            if len(routed) >= RECORDS_PER_CHECK:
+                self._keep_replaced_values(routed)
+                routed.clear()
+            position = (self._file(split.file), split.number, number)
             try:
-                became = self._spread(item, place, outcome.counts, big and has_long_number(line, SAFE))
+                check_big_ints = has_big_ints and has_long_number(line, SAFE)
+                result = self._route(item, position, outcome.counts, check_big_ints)
             except Rejected as bad:
-                outcome.reject(at, line, str(bad), bad.kind)
+                outcome.reject(number, line, str(bad), bad.kind)
                 continue
-            if became == "waits":
-                waiting.append(at)
+            if result == "waits":
+                waiting.append(number)
             else:
-                done.append((at, line, item))
-        self._keep_replaced_values(done)
+                routed.append((number, line, item))
+        self._keep_replaced_values(routed)
         return self._with_waiting(outcome, waiting, seed)
 
     def _learn_from(self, sample: Sequence[bytes]) -> None:
-        """Spread records only to see what they look like."""
-        spreader = self.spreader
+        """Route sample records only to learn what they look like."""
+        router = self.router
         for line in sample:
             with suppress(BadLine, Rejected, ContractError):
-                spreader.spread(record(line), (0, 0, 0), True)
-        spreader.forget()
-        spreader.oddities.clear()
-        spreader.start()
-        self.sorts = Sorts(spreader)
+                router.spread(record(line), (0, 0, 0), True)
+        router.forget()
+        router.oddities.clear()
+        router.start_block()
+        self.batcher = Sorts(router)
 
-    def _by_recipe(self, lines: Sequence[Line], big: bool, outcome: Conformed, seed: bytes) -> list[Line]:
-        """Take ordinary records by the recipes of their sorts; the other lines."""
-        assert self.sorts is not None
+    def _project(
+        self, lines: Sequence[Line], has_big_ints: bool, outcome: Conformed, seed: bytes
+    ) -> list[Line]:
+        """Project ordinary records, one event type at a time; the lines that are left for the exact path."""
+        assert self.batcher is not None
         candidates: list[Line] = []
         others: list[Line] = []
-        for numbered in lines:
-            line = numbered[1]
-            whole = line.startswith(b"{") and line.endswith(b"}")
-            (candidates if whole and not (big and has_long_number(line, SAFE)) else others).append(numbered)
-        batches, left, done = self.sorts.rows(candidates, self._keyring(seed))
+        for numbered_line in lines:
+            line = numbered_line[1]
+            is_object = line.startswith(b"{") and line.endswith(b"}")
+            is_ordinary = is_object and not (has_big_ints and has_long_number(line, SAFE))
+            (candidates if is_ordinary else others).append(numbered_line)
+        batches, remaining, routed = self.batcher.rows(candidates, self._id_generator(seed))
         outcome.batches += batches
-        outcome.counts.add(Counts(done, done))
-        return sorted((*others, *left))
+        outcome.counts.add(Counts(routed, routed))
+        return sorted((*others, *remaining))
 
-    def rest(self) -> list[TableBatch]:
+    def flush_rows(self) -> list[TableBatch]:
         batches = super()._batches(b"", 0)
-        self.spreader.forget()
+        self.router.forget()
         return batches
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
-        held = sum(len(walk.rows) for walk in self.spreader.tables.by_place.values())
-        return self.rest() if held >= HELD else []
+        buffered = sum(len(builder.rows) for builder in self.router.tables.by_place.values())
+        return self.flush_rows() if buffered >= BUFFERED_ROWS else []
 
     def items(
         self,
@@ -124,47 +128,48 @@ class SpreadConformer(Conformer):
         name: str,
         only: Sequence[int] | None = None,
     ) -> Conformed:
-        spreader, chosen = self.spreader, None if only is None else {*only}
-        spreader.start()
-        spreader.findings.file = name
+        router, selected = self.router, None if only is None else {*only}
+        router.start_block()
+        router.findings.file = name
         outcome, waiting = Conformed(), list[int]()
-        for at, item in enumerate(items, first):
-            if chosen is not None and at not in chosen:
+        for line, item in enumerate(items, first):
+            if selected is not None and line not in selected:
                 continue
             try:
-                if self._spread(item, (self._file(file), number, at), outcome.counts, wary=True) == "waits":
-                    waiting.append(at)
+                position = (self._file(file), number, line)
+                if self._route(item, position, outcome.counts, check_big_ints=True) == "waits":
+                    waiting.append(line)
             except Rejected as bad:
-                outcome.reject(at, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
+                outcome.reject(line, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
         return self._with_waiting(outcome, waiting, self._seed(self._file(file), number, first))
 
     def _with_waiting(self, outcome: Conformed, waiting: Sequence[int], seed: bytes) -> Conformed:
-        self._closed(outcome, seed, 0)
+        self._complete(outcome, seed, 0)
         if waiting:
-            outcome.observed, outcome.waiting = self.spreader.findings.observed, tuple(waiting)
+            outcome.observed, outcome.waiting = self.router.findings.observed, tuple(waiting)
         return outcome
 
-    def _spread(self, item: Any, position: Position, counts: Counts, wary: bool) -> Became:
-        became = self.spreader.spread(item, position, wary)
-        if became != "waits":
+    def _route(self, item: Any, position: Position, counts: Counts, check_big_ints: bool) -> Became:
+        result = self.router.spread(item, position, check_big_ints)
+        if result != "waits":
             counts.read += 1
-            counts.loaded += became == "loaded"
-            counts.dropped += became == "dropped"
-        return became
+            counts.loaded += result == "loaded"
+            counts.dropped += result == "dropped"
+        return result
 
-    def _keep_replaced_values(self, done: Sequence[tuple[int, bytes, Any]]) -> None:
-        """Discard what a later value of the same key of the same object replaced."""
-        lines = [line for _, line, _ in done]
-        if not may_repeat(lines, _keys_of([item for _, _, item in done], lines)):
+    def _keep_replaced_values(self, routed: Sequence[tuple[int, bytes, Any]]) -> None:
+        """Discard values that a later value of the same key in the same object replaced."""
+        lines = [line for _, line, _ in routed]
+        if not may_repeat(lines, _count_keys([item for _, _, item in routed], lines)):
             return
-        for at, line, item in done:
-            for key, value in replaced_values(line, _keys_of(item, (line,))):
+        for number, line, item in routed:
+            for key, value in replaced_values(line, _count_keys(item, (line,))):
                 text = value if isinstance(value, str) else to_json(value)
-                self.spreader.findings.discards.append(Discard("", "", key, text, at, DUPLICATE_KEY))
+                self.router.findings.discards.append(Discard("", "", key, text, number, DUPLICATE_KEY))
 
 
-def _keys_of(value: Any, lines: Sequence[bytes]) -> int:
-    """How many keys the records of these lines hold, counted as `may_repeat` counts those of the lines."""
+def _count_keys(value: Any, lines: Sequence[bytes]) -> int:
+    """The number of keys in the records of these lines, counted as `may_repeat` counts them in the text."""
     if any(_QUOTE in line for line in lines):
         return -1
     try:

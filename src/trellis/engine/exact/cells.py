@@ -1,4 +1,4 @@
-"""A value that does not go straight into its column: converted, put elsewhere, observed, refused."""
+"""Values that do not go straight into their column: converted, put into another one, observed or refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trellis.engine.exact.findings import Findings
-from trellis.engine.exact.slots import Coerce, Slot, TableWalk
+from trellis.engine.exact.slots import Coerce, FieldBinding, TableBuilder
 from trellis.engine.exact.text import to_json
 from trellis.engine.plan import Plan, Row
 from trellis.errors import ContractError
@@ -17,11 +17,11 @@ from trellis.evolution.values import MISFIT
 
 
 class Dropped(Exception):
-    """A contract drops the row at hand."""
+    """A contract drops the current row."""
 
 
-class Cells:
-    """Puts values into rows by the dialect and the contracts; what goes into none is a finding."""
+class CellWriter:
+    """Writes values into rows as the dialect and the contracts say; what no column takes is a finding."""
 
     def __init__(self, plan: Plan, findings: Findings) -> None:
         self.plan = plan
@@ -30,86 +30,98 @@ class Cells:
         self.detect = self.types.classifier(plan.schema, fresh=True, wei=plan.digits.wei)
         self.classify = self.types.classifier(plan.schema, fresh=False, wei=plan.digits.wei)
 
-    def put(self, walk: TableWalk, slot: Slot, value: Any, out: Row, item: Mapping[str, Any]) -> None:
-        """Put a value of an item into its row. Raises Dropped, ContractError."""
-        slot.classes[value.__class__] = slot.classes.get(value.__class__, 0) + 1
-        if slot.excluded:
+    def write_value(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, row: Row, item: Mapping[str, Any]
+    ) -> None:
+        """Write a value of an item into its row. Raises Dropped, ContractError."""
+        binding.classes[value.__class__] = binding.classes.get(value.__class__, 0) + 1
+        if binding.excluded:
             return
         findings = self.findings
-        if slot.reserved:
-            reason = f"the name {slot.name} is kept for bookkeeping"
-            findings.discard(walk, slot.name, slot.path, value, reason)
+        if binding.reserved:
+            reason = f"the name {binding.name} is kept for bookkeeping"
+            findings.discard(builder, binding.name, binding.path, value, reason)
             return
-        if slot.column is not None and slot.coerce is not None:
-            if slot.shared and slot.name in out:
-                findings.collision(walk, slot, out[slot.name])
-            fitted = slot.coerce(value)
-            if fitted is not MISFIT:
-                out[slot.name] = fitted
-                if slot.loss is not None and slot.loss.of(value):
-                    findings.lost(walk, slot.name, slot.loss)
+        if binding.column is not None and binding.coerce is not None:
+            if binding.shares_name and binding.name in row:
+                findings.record_collision(builder, binding, row[binding.name])
+            converted = binding.coerce(value)
+            if converted is not MISFIT:
+                row[binding.name] = converted
+                if binding.loss is not None and binding.loss.of(value):
+                    findings.record_loss(builder, binding.name, binding.loss)
                 return
-        verdict = self.plan.refusals.of(walk.name, slot.name) if slot.column is None else None
+        verdict = self.plan.refusals.of(builder.name, binding.name) if binding.column is None else None
         if verdict is not None:
-            self._refuse(walk, slot, value, verdict, f"contract on columns: {verdict}", item)
+            self._refuse(builder, binding, value, verdict, f"contract on columns: {verdict}", item)
             return
         if type_of(value) is None:
             raise ContractError(
-                f"{findings.place}: {slot.path} holds a {type(value).__name__}, which no data type takes; "
-                f"convert it before it is loaded into table {walk.name}"
+                f"{findings.place}: {binding.path} holds a {type(value).__name__}, which no data type takes; "
+                f"convert it before it is loaded into table {builder.name}"
             )
-        if slot.column is None:
+        if binding.column is None:
             kind = self.detect(value)
-            if self.types.first_type(self.plan.schema, slot.name, kind) in kind.fits:
-                findings.observe(walk, slot, kind, value, item)
+            if self.types.first_type(self.plan.schema, binding.name, kind) in kind.fits:
+                findings.observe(builder, binding, kind, value, item)
                 return
         else:
             kind = self.classify(value)
-            if slot.column.data_type in kind.fits:
-                kind = Kind(kind.type, None, kind.fits - {slot.column.data_type})
-        if kind not in slot.variants:
-            slot.variants[kind] = self._variant(walk, slot, kind)
-        match slot.variants[kind]:
+            if binding.column.data_type in kind.fits:
+                kind = Kind(kind.type, None, kind.fits - {binding.column.data_type})
+        if kind not in binding.variants:
+            binding.variants[kind] = self._mismatch_outcome(builder, binding, kind)
+        match binding.variants[kind]:
             case LossyCast(reason, into):
-                findings.discard(walk, slot.name, slot.path, value, reason)
-                out[slot.name] = into(value)
+                findings.discard(builder, binding.name, binding.path, value, reason)
+                row[binding.name] = into(value)
             case Rejection(reason):
-                self._misfit(walk, slot, value, reason, out)
+                self._discard_misfit(builder, binding, value, reason, row)
             case (name, coerce):
-                fitted = coerce(value)
-                if fitted is MISFIT:
-                    findings.observe(walk, slot, kind, value, item)
+                converted = coerce(value)
+                if converted is MISFIT:
+                    findings.observe(builder, binding, kind, value, item)
                 else:
-                    if name in out:
-                        findings.collision(walk, walk.by_name.get(name, slot), out[name])
-                    out[name] = fitted
+                    if name in row:
+                        findings.record_collision(builder, builder.by_name.get(name, binding), row[name])
+                    row[name] = converted
             case None:
-                findings.observe(walk, slot, kind, value, item)
-            case str() as refused:
-                self._refuse(walk, slot, value, refused, f"contract on data_type: {refused}", item)
+                findings.observe(builder, binding, kind, value, item)
+            case str() as verdict:
+                self._refuse(builder, binding, value, verdict, f"contract on data_type: {verdict}", item)
 
-    def _variant(
-        self, walk: TableWalk, slot: Slot, kind: Kind
+    def _mismatch_outcome(
+        self, builder: TableBuilder, binding: FieldBinding, kind: Kind
     ) -> tuple[str, Coerce] | LossyCast | Rejection | Verdict | None:
-        if walk.table is None:
+        if builder.table is None:
             return None
-        place = self.types.on_type_mismatch(self.plan.schema, self.plan.naming, walk.table, slot.name, kind)
-        if isinstance(place, (LossyCast, Rejection)):
-            return place
-        column = walk.table.columns.get(place.name)
-        if place.name != slot.name and column is not None and column.data_type is not None:
-            return place.name, self.types.coercer(self.plan.schema, column)
-        return self.plan.refusals.of(walk.name, slot.name, kind.type)
+        target = self.types.on_type_mismatch(
+            self.plan.schema, self.plan.naming, builder.table, binding.name, kind
+        )
+        if isinstance(target, (LossyCast, Rejection)):
+            return target
+        column = builder.table.columns.get(target.name)
+        if target.name != binding.name and column is not None and column.data_type is not None:
+            return target.name, self.types.coercer(self.plan.schema, column)
+        return self.plan.refusals.of(builder.name, binding.name, kind.type)
 
     def _refuse(
-        self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
+        self,
+        builder: TableBuilder,
+        binding: FieldBinding,
+        value: Any,
+        verdict: Verdict,
+        reason: str,
+        item: Mapping[str, Any],
     ) -> None:
-        drops = verdict == "discard_row"
-        row = to_json(item) if drops else None
-        self.findings.discard(walk, slot.name, slot.path, value, reason, row)
-        if drops:
+        drops_row = verdict == "discard_row"
+        item_json = to_json(item) if drops_row else None
+        self.findings.discard(builder, binding.name, binding.path, value, reason, item_json)
+        if drops_row:
             raise Dropped
 
-    def _misfit(self, walk: TableWalk, slot: Slot, value: Any, reason: str, out: Row) -> None:
-        """A value that its column does not take, and no other does."""
-        self.findings.discard(walk, slot.name, slot.path, value, reason)
+    def _discard_misfit(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, row: Row
+    ) -> None:
+        """Discard a value that neither its column nor another one takes."""
+        self.findings.discard(builder, binding.name, binding.path, value, reason)

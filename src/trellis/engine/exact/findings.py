@@ -1,4 +1,4 @@
-"""What the walk of a block finds beside rows: news for the schema, values without a place."""
+"""What flattening a block yields beside rows: cells that the schema lacks, and discarded values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.engine.exact.slots import Slot, TableWalk
+from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.engine.exact.text import item_text, to_json
 from trellis.engine.plan import Discard
 from trellis.evolution.kinds import Kind
@@ -15,10 +15,11 @@ from trellis.evolution.observe import CellKey, Observations, Position, Seen
 
 
 class Findings:
-    """The findings since the last `start`, and the place of the row at hand.
+    """The findings since the last `reset`, and the position of the current row.
 
-    `row` counts the rows of its record, `ordinal` the news in the row, `news` all news: what the schema has
-    no place for in rows that no contract drops.
+    `row` counts the rows of the record, `ordinal` the observations in the row. `news_count` counts all
+    observations of the block but those in rows that a contract drops. `new_cells` are the cells observed for
+    the first time, in order, so that those of a dropped row can be taken back.
     """
 
     def __init__(self) -> None:
@@ -27,62 +28,64 @@ class Findings:
         self.line = 0
         self.row = 0
         self.ordinal = 0
-        self.start()
+        self.reset()
 
-    def start(self) -> None:
+    def reset(self) -> None:
         self.observed = Observations()
-        self.news = 0
-        self.fresh: list[CellKey] = []
+        self.news_count = 0
+        self.new_cells: list[CellKey] = []
         self.discards: list[Discard] = []
         self.refusals: Counter[str] = Counter()
         self.losses: list[str] = []
 
-    def at(self, record: Position) -> None:
-        """What comes next is of this record."""
+    def start_record(self, record: Position) -> None:
+        """What follows belongs to this record."""
         self.record = record
         self.line = record[-1]
 
     @property
     def place(self) -> str:
-        """Where the record at hand stands, for people."""
+        """The file and number of the current record, for messages."""
         return f"{self.file or 'records'}, record {self.line + 1}"
 
-    def observe(self, walk: TableWalk, slot: Slot, kind: Kind, value: Any, item: Mapping[str, Any]) -> None:
+    def observe(
+        self, builder: TableBuilder, binding: FieldBinding, kind: Kind, value: Any, item: Mapping[str, Any]
+    ) -> None:
         position = (*self.record, self.row, self.ordinal)
         self.ordinal += 1
-        self.news += 1
-        key = CellKey(walk.name, slot.name, kind)
+        self.news_count += 1
+        key = CellKey(builder.name, binding.name, kind)
         known = self.observed.cells.get(key)
         if known is not None:
             known.count += 1
             return
-        self.fresh.append(key)
-        self.observed.cells[key] = Seen(position, 1, slot.path, to_json(value)[:200], item_text(item))
+        self.new_cells.append(key)
+        self.observed.cells[key] = Seen(position, 1, binding.path, to_json(value)[:200], item_text(item))
 
     def saw_table(self, name: str, parent: str | None, position: Position) -> None:
-        self.news += 1
+        self.news_count += 1
         self.observed.saw_table(name, parent, position)
 
-    def forget(self, fresh: int) -> None:
-        """Take back what was seen first in a row that is dropped: all that is fresh beyond so many."""
-        for key in self.fresh[fresh:]:
+    def forget_since(self, count: int) -> None:
+        """Take back all new cells but the first `count`, for a row that a contract drops."""
+        for key in self.new_cells[count:]:
             del self.observed.cells[key]
-        del self.fresh[fresh:]
+        del self.new_cells[count:]
 
     def discard(
-        self, walk: TableWalk, column: str, path: str, value: Any, reason: str, row: str | None = None
+        self, builder: TableBuilder, column: str, path: str, value: Any, reason: str, row: str | None = None
     ) -> None:
         text = value if isinstance(value, str) else to_json(value)
-        self.discards.append(Discard(walk.name, column, path, text, self.line, reason, row))
+        self.discards.append(Discard(builder.name, column, path, text, self.line, reason, row))
 
-    def lost(self, walk: TableWalk, column: str, loss: Loss) -> None:
-        self.losses.append(f"{walk.name}.{column}: {loss.said}")
+    def record_loss(self, builder: TableBuilder, column: str, loss: Loss) -> None:
+        self.losses.append(f"{builder.name}.{column}: {loss.said}")
 
-    def collision(self, walk: TableWalk, slot: Slot, value: Any) -> None:
+    def record_collision(self, builder: TableBuilder, binding: FieldBinding, value: Any) -> None:
         self.discard(
-            walk,
-            slot.name,
-            slot.path,
+            builder,
+            binding.name,
+            binding.path,
             value,
-            f"collision: another key of the record is named {slot.name} too",
+            f"collision: another key of the record is named {binding.name} too",
         )

@@ -1,4 +1,4 @@
-"""Values of a row as they came, before they met the schema: ids are hashes of some, rows below get others."""
+"""Raw values of a row, before conversion: row ids are hashes of some, child rows inherit others."""
 
 from __future__ import annotations
 
@@ -6,42 +6,50 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from trellis.engine.exact.findings import Findings
-from trellis.engine.exact.slots import SEQUENCES, TableWalk
+from trellis.engine.exact.slots import SEQUENCES, TableBuilder
 from trellis.errors import ContractError
 
 
-def raw_values(walk: TableWalk, item: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The values of these columns; nested tables and objects are no values."""
-    found: dict[str, Any] = {}
-    stack = [(item, walk.slots)]
+def values_of_columns(
+    builder: TableBuilder, item: Mapping[str, Any], names: Collection[str]
+) -> dict[str, Any]:
+    """The raw values of these columns, except nulls and nested values."""
+    values: dict[str, Any] = {}
+    stack = [(item, builder.bindings)]
     while stack:
-        obj, slots = stack.pop()
+        obj, bindings = stack.pop()
         for key, value in obj.items():
-            slot = slots.get(key)
-            if slot is None:  # a list in a list
+            binding = bindings.get(key)
+            if binding is None:  # the key "list" of a list in a list has no binding here
                 continue
-            if value.__class__ is dict and not slot.whole:
-                stack.append((value, slot.inner))
-            elif value.__class__ in SEQUENCES and not slot.whole:
+            if value.__class__ is dict and not binding.keeps_json:
+                stack.append((value, binding.inner))
+            elif value.__class__ in SEQUENCES and not binding.keeps_json:
                 continue
-            elif value is not None and slot.name in names:
-                found[slot.name] = value
-    return found
+            elif value is not None and binding.name in names:
+                values[binding.name] = value
+    return values
 
 
-def hashed(walk: TableWalk, item: Mapping[str, Any], findings: Findings) -> list[Any]:
+def id_values(builder: TableBuilder, item: Mapping[str, Any], findings: Findings) -> list[Any]:
     """The values of the columns that the row id is a hash of."""
-    found = raw_values(walk, item, walk.keys.from_columns)
-    missing = [name for name in walk.keys.from_columns if name not in found]
+    values = values_of_columns(builder, item, builder.keys.from_columns)
+    missing = [name for name in builder.keys.from_columns if name not in values]
     if missing:
         raise ContractError(
-            f"{findings.place}: key column {missing[0]} of table {walk.name} has no value; "
+            f"{findings.place}: key column {missing[0]} of table {builder.name} has no value; "
             "this way of merging needs the whole key in every record"
         )
-    return [found[name] for name in walk.keys.from_columns]
+    return [values[name] for name in builder.keys.from_columns]
 
 
-def gifts(walk: TableWalk, item: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the rows below this one get of it and of what it was given, under their names for it."""
-    found = {**raw_values(walk, item, walk.gives), **given}
-    return {to: found[name] for name, to in walk.gives.items() if name in found}
+def inherited_values(
+    builder: TableBuilder, item: Mapping[str, Any], inherited: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the child rows inherit of this row and its ancestors, under the names of their columns."""
+    values = {**values_of_columns(builder, item, builder.inherited_columns), **inherited}
+    return {
+        child_column: values[name]
+        for name, child_column in builder.inherited_columns.items()
+        if name in values
+    }

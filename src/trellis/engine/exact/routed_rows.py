@@ -1,7 +1,7 @@
-"""Records that tell their tables themselves -> flat rows of these tables.
+"""Records that name their tables -> flat rows of these tables.
 
-The router has named the columns; here their values meet the schema. A record with something that the schema
-has no place for waits by itself: what it brought is taken back, and the others go on.
+The router has named the columns; here their values meet the schema. Only a record with something that the
+schema has no place for waits: its rows are taken back, and the other records go on.
 """
 
 from __future__ import annotations
@@ -9,160 +9,174 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from trellis.engine.exact.cells import Cells, Dropped
+from trellis.engine.exact.cells import CellWriter, Dropped
 from trellis.engine.exact.findings import Findings
-from trellis.engine.exact.slots import Slot, TableWalk
+from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.engine.exact.text import to_json
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.plan import Discard, Plan, Row
 from trellis.evolution.dialect.transforms import Router
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.observe import Position
 from trellis.evolution.record import Rejected
 
-SURE = 10**15
-"""Every integer up to here is a float, too."""
+EXACT_IN_FLOAT = 10**15
+"""A double holds every integer up to here exactly."""
 
 Became = Literal["loaded", "dropped", "waits"]
 
 
-class SpreadCells(Cells):
-    """What has no place waits here until it is known whether the dialect keeps it.
+class RoutedCellWriter(CellWriter):
+    """Holds back values that no column takes until the record's rows are complete.
 
-    `over` are the values of the row at hand that its table is too full for, `refused` those of the record
-    that no column takes.
+    `overflow` are the values of the current row for whose columns a quota leaves no room. `refused` are those
+    of the record that no column takes; the dialect may have a dead-letter table for them.
     """
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, Findings())
-        self.start()
+        self.reset()
 
-    def start(self) -> None:
-        self.over: dict[str, Any] = {}
-        self.refused: list[tuple[TableWalk, Row, Slot, Any, str]] = []
+    def reset(self) -> None:
+        self.overflow: dict[str, Any] = {}
+        self.refused: list[tuple[TableBuilder, Row, FieldBinding, Any, str]] = []
 
-    def forget(self, out: Row) -> None:
-        """Forget what waits of a row that is dropped."""
-        self.over, self.refused = {}, [each for each in self.refused if each[1] is not out]
+    def drop_row(self, row: Row) -> None:
+        """Forget the values held back of a row that a contract drops."""
+        self.overflow, self.refused = {}, [refused for refused in self.refused if refused[1] is not row]
 
-    def _misfit(self, walk: TableWalk, slot: Slot, value: Any, reason: str, out: Row) -> None:
-        self.refused.append((walk, out, slot, value, reason))
+    def _discard_misfit(
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, row: Row
+    ) -> None:
+        self.refused.append((builder, row, binding, value, reason))
 
     def _refuse(
-        self, walk: TableWalk, slot: Slot, value: Any, verdict: Verdict, reason: str, item: Mapping[str, Any]
+        self,
+        builder: TableBuilder,
+        binding: FieldBinding,
+        value: Any,
+        verdict: Verdict,
+        reason: str,
+        item: Mapping[str, Any],
     ) -> None:
         if verdict == "overflow":
-            self.over[slot.path] = value
+            self.overflow[binding.path] = value
         else:
-            super()._refuse(walk, slot, value, verdict, reason, item)
+            super()._refuse(builder, binding, value, verdict, reason, item)
 
 
-class Spreader(Walker):
-    """Spreads the records of a task over tables."""
+class Spreader(Flattener):
+    """Routes the records of a task to their tables."""
 
-    cells: SpreadCells
+    cells: RoutedCellWriter
 
     def __init__(self, plan: Plan, route: Router) -> None:
         self.route = route
-        super().__init__(plan, cells=SpreadCells(plan))
+        super().__init__(plan, cells=RoutedCellWriter(plan))
 
-    def start(self) -> None:
-        super().start()
-        self.cells.start()
-        self.placed: list[TableWalk] = []
-        self.news = False
+    def start_block(self) -> None:
+        super().start_block()
+        self.cells.reset()
+        self.placed: list[TableBuilder] = []
+        self.brings_news = False
 
-    def forget_rows(self) -> None:
-        """Rows stay from block to block, until `forget`."""
+    def clear_rows(self) -> None:
+        """Rows stay from block to block, until `forget`: a block has few of each table."""
 
     def forget(self) -> None:
-        super().forget_rows()
+        super().clear_rows()
 
-    def spread(self, item: Any, position: Position, wary: bool) -> Became:
-        """Spread one record. `wary`: it may hold integers of more than 15 digits. Raises Rejected."""
+    def spread(self, item: Any, position: Position, check_big_ints: bool) -> Became:
+        """Route one record. `check_big_ints`: some integer may have more than 15 digits. Raises Rejected."""
         if item.__class__ is not dict:
             raise Rejected("not an event: a JSON object is expected")
-        found = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
+        routed = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
         findings = self.findings
-        findings.at(position)
+        findings.start_record(position)
         self.sequence = 0
-        discards, self.placed, self.news = len(findings.discards), [], False
-        for lost in found.lost:
+        discards, self.placed, self.brings_news = len(findings.discards), [], False
+        for lost in routed.lost:
             text = lost.value if isinstance(lost.value, str) else to_json(lost.value)
-            gone = Discard(lost.table, lost.column, lost.path, text, findings.line, lost.reason)
-            findings.discards.append(gone)
+            discard = Discard(lost.table, lost.column, lost.path, text, findings.line, lost.reason)
+            findings.discards.append(discard)
         loaded = False
-        for table, row in found.rows:
-            walk = self.tables.by_place.get(table) or self.tables.root(table)
-            if walk.verdict is not None:
-                findings.discard(walk, "", "", row, f"contract on tables: {walk.verdict}")
-            elif self._flat(walk, row, wary):
+        for table, row in routed.rows:
+            builder = self.tables.by_place.get(table) or self.tables.root_builder(table)
+            if builder.verdict is not None:
+                findings.discard(builder, "", "", row, f"contract on tables: {builder.verdict}")
+            elif self._add_flat_row(builder, row, check_big_ints):
                 loaded = True
-        refused = self._keep_refused() if self.cells.refused else ()
-        if self.news:
-            for walk in self.placed:
-                walk.rows.pop()
+        reasons = self._write_dead_letters() if self.cells.refused else ()
+        if self.brings_news:
+            for builder in self.placed:
+                builder.rows.pop()
             del findings.discards[discards:]
             return "waits"
-        findings.refusals.update(refused)
-        if found.oddity is not None:
-            self.oddities[found.oddity] += 1
+        findings.refusals.update(reasons)
+        if routed.oddity is not None:
+            self.oddities[routed.oddity] += 1
         return "loaded" if loaded else "dropped"
 
-    def shared(self) -> dict[str, set[str]]:
+    def shared_names(self) -> dict[str, set[str]]:
         return {name: {*raws} for name, raws in self.route.shared().items()}
 
-    def _flat(self, walk: TableWalk, row: Mapping[str, Any], wary: bool) -> bool:
-        """Append a row whose values have the names of their columns already."""
-        if not wary and walk.pairs.issuperset(zip(row, map(type, row.values()), strict=False)):
-            walk.rows.append(row)  # type: ignore[arg-type]
-            self.placed.append(walk)
+    def _add_flat_row(self, builder: TableBuilder, item: Mapping[str, Any], check_big_ints: bool) -> bool:
+        """Append a row whose values have the names of their columns."""
+        if not check_big_ints and builder.direct_fields.issuperset(
+            zip(item, map(type, item.values()), strict=False)
+        ):
+            builder.rows.append(item)  # type: ignore[arg-type]
+            self.placed.append(builder)
             return True
         findings, cells = self.findings, self.cells
-        sequence, fresh = self.sequence, len(findings.fresh)
+        sequence, new_cells = self.sequence, len(findings.new_cells)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
-        if not walk.known:
-            findings.saw_table(walk.name, None, (*findings.record, sequence))
-            self.news = True
-        out: Row = {}
+        if not builder.in_schema:
+            findings.saw_table(builder.name, None, (*findings.record, sequence))
+            self.brings_news = True
+        row: Row = {}
         try:
-            for name, value in row.items():
-                self._into(walk, name, value, out, row)
-            if cells.over:
-                over, cells.over = cells.over, {}
-                name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, row, over)
-                self._into(walk, name, value, out, row)
+            for name, value in item.items():
+                self._write_field(builder, name, value, row, item)
+            if cells.overflow:
+                overflow, cells.overflow = cells.overflow, {}
+                name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, item, overflow)
+                self._write_field(builder, name, value, row, item)
         except Dropped:
-            findings.forget(fresh)
-            cells.forget(out)
+            findings.forget_since(new_cells)
+            cells.drop_row(row)
             return False
-        self.news = self.news or findings.ordinal > 0
-        walk.rows.append(out)
-        self.placed.append(walk)
+        self.brings_news = self.brings_news or findings.ordinal > 0
+        builder.rows.append(row)
+        self.placed.append(builder)
         return True
 
-    def _into(self, walk: TableWalk, name: str, value: Any, out: Row, row: Mapping[str, Any]) -> None:
-        slot = walk.slots.get(name) or self.tables.slot(walk, walk.slots, None, name)
+    def _write_field(
+        self, builder: TableBuilder, name: str, value: Any, row: Row, item: Mapping[str, Any]
+    ) -> None:
+        binding = builder.bindings.get(name) or self.tables.add_binding(builder, builder.bindings, None, name)
         kind = value.__class__
-        if kind in slot.directs and (kind is not int or -SURE <= value <= SURE):
-            out[name] = value
-            if walk.known:
-                walk.pairs.add((name, kind))
+        if kind in binding.direct_classes and (kind is not int or -EXACT_IN_FLOAT <= value <= EXACT_IN_FLOAT):
+            row[name] = value
+            if builder.in_schema:
+                builder.direct_fields.add((name, kind))
         else:
-            self.cells.put(walk, slot, value, out, row)
+            self.cells.write_value(builder, binding, value, row, item)
 
-    def _keep_refused(self) -> list[str]:
-        """Keep the values that had no place where the dialect keeps such; the reasons of those."""
-        waiting, self.cells.refused = self.cells.refused, []
+    def _write_dead_letters(self) -> list[str]:
+        """Write refused values into the dialect's dead-letter table, if it has one; the reasons of these."""
+        refused, self.cells.refused = self.cells.refused, []
         reasons = []
-        for walk, row, slot, value, reason in waiting:
-            kept = self.plan.dialect.dead_letters.dead_letter(
-                self.plan.schema, walk.name, row, slot.name, value, reason
+        for builder, row, binding, value, reason in refused:
+            dead_letter = self.plan.dialect.dead_letters.dead_letter(
+                self.plan.schema, builder.name, row, binding.name, value, reason
             )
-            if kept is None:
-                self.findings.discard(walk, slot.name, slot.path, value, reason)
+            if dead_letter is None:
+                self.findings.discard(builder, binding.name, binding.path, value, reason)
             else:
                 reasons.append(reason)
-                self._flat(self.tables.root(kept[0]), kept[1], wary=True)
+                self._add_flat_row(
+                    self.tables.root_builder(dead_letter[0]), dead_letter[1], check_big_ints=True
+                )
         return reasons

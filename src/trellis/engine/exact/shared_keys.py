@@ -1,36 +1,36 @@
-"""Keys of one row that share a name: the first takes the value of the last, the others are overwritten."""
+"""Keys of one row that map to the same column: the first takes the value of the last, the others are lost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.engine.exact.slots import SEQUENCES, TableWalk, Visit
-from trellis.engine.exact.tables import Tables
+from trellis.engine.exact.slots import SEQUENCES, TableBuilder, Visit
+from trellis.engine.exact.tables import TableBuilders
 
-Last = Mapping[tuple[int, Any], Any]
-"""Of keys that share a name, by object and key: the value that stays, OVERWRITTEN, or MOVED to the first."""
+KeptValues = Mapping[tuple[int, Any], Any]
+"""By object and key, for keys that share a column: the value to keep, OVERWRITTEN, or MOVED to the first."""
 OVERWRITTEN: Final = object()
 MOVED: Final = object()
 
 
-class Shared(Exception):
-    """A second key of the row at hand has the name of another one."""
+class SharedNameFound(Exception):
+    """Two keys of the current row map to the same column, so the row has to start over."""
 
 
-def last_values(tables: Tables, walk: TableWalk, start: Sequence[Visit]) -> Last:
-    stack, seen = list(start), dict[str, list[tuple[int, Any, Any]]]()
+def values_that_stay(tables: TableBuilders, builder: TableBuilder, start: Sequence[Visit]) -> KeptValues:
+    stack, places_by_name = list(start), dict[str, list[tuple[int, Any, Any]]]()
     while stack:
-        obj, slots, outer = stack.pop()
+        obj, bindings, outer = stack.pop()
         for key, value in obj.items():
-            slot = slots.get(key) or tables.slot(walk, slots, outer, key)
-            if value.__class__ is dict and not slot.whole:
-                stack.append((value, slot.inner, slot))
-            elif slot.whole or value.__class__ not in SEQUENCES:
-                seen.setdefault(slot.name, []).append((id(obj), key, value))
-    found: dict[tuple[int, Any], Any] = {}
-    for places in seen.values():
+            binding = bindings.get(key) or tables.add_binding(builder, bindings, outer, key)
+            if value.__class__ is dict and not binding.keeps_json:
+                stack.append((value, binding.inner, binding))
+            elif binding.keeps_json or value.__class__ not in SEQUENCES:
+                places_by_name.setdefault(binding.name, []).append((id(obj), key, value))
+    kept: dict[tuple[int, Any], Any] = {}
+    for places in places_by_name.values():
         if len(places) > 1:
-            found.update({(at, key): OVERWRITTEN for at, key, _ in places[1:-1]})
-            found[places[0][:2]], found[places[-1][:2]] = places[-1][2], MOVED
-    return found
+            kept.update({(object_id, key): OVERWRITTEN for object_id, key, _ in places[1:-1]})
+            kept[places[0][:2]], kept[places[-1][:2]] = places[-1][2], MOVED
+    return kept

@@ -1,4 +1,4 @@
-"""What the exact path knows of keys and tables, kept from block to block."""
+"""What the exact path knows of the keys and tables of the input; a task keeps it from block to block."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from trellis.schema.model import Column
 Coerce = Callable[[Any], Any]
 
 SEQUENCES: Final = (list, tuple)
-"""The classes of values that are rows of a table of their own, unless they stay whole."""
+"""Classes of values whose elements become rows of a child table, unless the column keeps JSON."""
 
 
-class Slot:
-    """What is known of one raw key at one place: where its values go, and what they have been.
+class FieldBinding:
+    """One raw key at one path: the column that its values go into, and which values were met so far.
 
-    `classes` counts the values that did not go straight into their column, by class; `objects` and `lists`
-    those that are nested and do not stay whole.
+    A value of `direct_class` is stored as it is. `classes` counts all others by class; `objects` and `lists`
+    count the nested values that become columns or rows of a child table.
     """
 
     __slots__ = (
-        "budget", "child", "classes", "coerce", "column", "direct", "directs", "excluded", "fragments",
-        "inner", "lists", "loss", "name", "objects", "path", "required", "reserved", "saw_null",
-        "shared", "variants", "whole",
+        "budget", "child", "classes", "coerce", "column", "direct_class", "direct_classes", "excluded",
+        "fragments", "inner", "keeps_json", "lists", "loss", "name", "objects", "path", "required",
+        "reserved", "saw_null", "shares_name", "variants",
     )  # fmt: skip
 
     def __init__(self, name: str, path: str, fragments: tuple[str, ...], budget: int) -> None:
@@ -37,104 +37,104 @@ class Slot:
         self.fragments = fragments
         self.budget = budget
         self.column: Column | None = None
-        self.direct: type | None = None
-        self.directs: tuple[type, ...] = ()
+        self.direct_class: type | None = None
+        self.direct_classes: tuple[type, ...] = ()
         self.coerce: Coerce | None = None
         self.loss: Loss | None = None
         self.required = False
         self.reserved = False
         self.excluded = False
-        self.whole = False
-        self.shared = False
+        self.keeps_json = False
+        self.shares_name = False
         self.objects = 0
         self.lists = 0
         self.saw_null = False
-        self.inner: dict[str, Slot] = {}
-        self.child: TableWalk | None = None
+        self.inner: dict[str, FieldBinding] = {}
+        self.child: TableBuilder | None = None
         self.classes: dict[type, int] = {}
         self.variants: dict[Kind, tuple[str, Coerce] | LossyCast | Rejection | Verdict | None] = {}
 
 
-Visit = tuple[Mapping[str, Any], dict[str, Slot], Slot | None]
-"""An object of a row, the slots of its keys, and the slot of the key that it stands under."""
+Visit = tuple[Mapping[str, Any], dict[str, FieldBinding], FieldBinding | None]
+"""An object of a record, the bindings of its keys, and the binding of the key that holds it."""
 
 
-def place_of(fragments: tuple[str, ...], parent: TableWalk | None) -> str:
-    """What tells lists apart that feed one table: through which keys, and through which tables."""
+def table_place(fragments: tuple[str, ...], parent: TableBuilder | None) -> str:
+    """An id of the keys and tables that lead to a list, since several lists may feed one table."""
     if parent is None:
         return fragments[0]
     return "\0".join((parent.place, *fragments[len(parent.fragments) :])) + "\0"
 
 
-class TableWalk:
-    """The rows of one table in the block at hand, and the slots of its keys, kept between blocks.
+class TableBuilder:
+    """The rows of one table in the current block, and the bindings of its keys, which outlive the block.
 
-    `origins` are the numbers of the records that the rows come from, `walked` counts the rows of all blocks.
+    `origins` are the numbers of the records that the rows come from, `row_count` counts those of all blocks.
     """
 
     def __init__(
-        self, plan: Plan, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
+        self, plan: Plan, name: str, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int
     ) -> None:
         self.name = name
         self.fragments = fragments
         self.parent = parent
-        self.place = place_of(fragments, parent)
+        self.place = table_place(fragments, parent)
         self.budget = budget
         self.table = plan.schema.tables.get(name)
         self.keys = plan.dialect.system_columns.row_keys(plan.schema, name, parent.name if parent else None)
-        self.kept = frozenset(self.keys.columns) - {self.keys.row_id}
-        self.known = self.table is not None and self.table.seen_data
+        self.reserved_names = frozenset(self.keys.columns) - {self.keys.row_id}
+        self.in_schema = self.table is not None and self.table.seen_data
         if self.table is not None and not {*self.keys.columns} <= self.table.columns.keys():
-            self.known = False  # somebody dropped a column of ours, or rows came without
+            self.in_schema = False  # a system column was dropped, or rows came in without it
         self.verdict = plan.refusals.tables.get(name)
         self.coerces = plan.dialect.types.coerces(plan.schema)
-        self.gives = plan.dialect.system_columns.inherited_values(plan.schema, name)
-        self.hidden = self.excludes(plan, (self.keys.row_id,))
-        self.slots: dict[str, Slot] = {}
-        self.inherited: dict[str, Slot] = {}
-        self.wrapped: dict[str, Slot] = {}
-        self.by_name: dict[str, Slot] = {}
+        self.inherited_columns = plan.dialect.system_columns.inherited_values(plan.schema, name)
+        self.excludes_row_id = self.excludes(plan, (self.keys.row_id,))
+        self.bindings: dict[str, FieldBinding] = {}
+        self.inherited: dict[str, FieldBinding] = {}
+        self.wrapped: dict[str, FieldBinding] = {}
+        self.by_name: dict[str, FieldBinding] = {}
         self.required = tuple(
             c.name
             for c in (self.table.complete_columns if self.table else ())
             if c.required and c.name not in self.keys.columns
         )
-        self.shared = False
-        self.walked = 0
-        self.shapes: dict[str, int] = {}
-        self.pairs: set[tuple[str, type]] = set()
+        self.has_shared_names = False
+        self.row_count = 0
+        self.element_shapes: dict[str, int] = {}
+        self.direct_fields: set[tuple[str, type]] = set()
         self.rows: list[Row] = []
         self.origins: list[int] = []
         self.parents: list[int] = []
         self.indexes: list[int] = []
-        self.hashed: list[Any] = []
+        self.id_sources: list[Any] = []
 
     @property
-    def linked(self) -> bool:
-        """Whether its rows are rows of a nested table; else lists at most feed it."""
+    def is_nested_table(self) -> bool:
+        """Whether it is a nested table; a root table may be fed by lists too."""
         return self.parent is not None and self.table is not None and self.table.nested
 
     def clear(self) -> None:
-        self.rows, self.origins, self.parents, self.indexes, self.hashed = [], [], [], [], []
+        self.rows, self.origins, self.parents, self.indexes, self.id_sources = [], [], [], [], []
 
-    def take_back(self, origin: int) -> None:
-        """Remove the rows of a record, which are the last ones."""
+    def remove_record(self, origin: int) -> None:
+        """Remove the rows of the record that was added last."""
         while self.origins and self.origins[-1] == origin:
-            for values in (self.rows, self.origins, self.parents, self.indexes, self.hashed):
+            for values in (self.rows, self.origins, self.parents, self.indexes, self.id_sources):
                 if values:
                     values.pop()
 
     def excludes(self, plan: Plan, fragments: tuple[str, ...]) -> bool:
-        """Whether a filter of this table or of one above it leaves out what stands at this place."""
-        full, above = (*self.fragments, *fragments), self.parent
-        if self._filters(plan, full):
+        """Whether a filter of this table or of an ancestor excludes the values at this path."""
+        full_path, ancestor = (*self.fragments, *fragments), self.parent
+        if self._filter_excludes(plan, full_path):
             return True
-        while above is not None:
-            if above._filters(plan, full):
+        while ancestor is not None:
+            if ancestor._filter_excludes(plan, full_path):
                 return True
-            above = above.parent
+            ancestor = ancestor.parent
         return False
 
-    def _filters(self, plan: Plan, full: tuple[str, ...]) -> bool:
-        path = plan.naming.separator.join(full[len(self.fragments) :])
+    def _filter_excludes(self, plan: Plan, full_path: tuple[str, ...]) -> bool:
+        path = plan.naming.separator.join(full_path[len(self.fragments) :])
         return plan.dialect.nesting.excludes(plan.schema, self.name, path)

@@ -1,103 +1,115 @@
-"""The tables and keys that the records of a task have shown so far: what a key is called, and its column."""
+"""The tables and keys that the records of a task have shown so far, and the columns that the keys map to."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from trellis.engine.exact.slots import Slot, TableWalk, place_of
+from trellis.engine.exact.slots import FieldBinding, TableBuilder, table_place
 from trellis.engine.plan import Plan
 from trellis.evolution.losses import loss_of
 
 
-class Tables:
-    """Makes a slot for each key at each place, and keeps them from block to block."""
+class TableBuilders:
+    """Binds each key at each path once, and keeps the bindings from block to block."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.dialect = plan.dialect
         self.naming = plan.naming
-        self.by_place: dict[str, TableWalk] = {}
-        self.slots: list[Slot] = []
+        self.by_place: dict[str, TableBuilder] = {}
+        self.bindings: list[FieldBinding] = []
 
-    def root(self, raw: str) -> TableWalk:
+    def root_builder(self, raw: str) -> TableBuilder:
         name = self.naming.table(raw)
-        found = self.by_place.get(name)
-        if found is None:
+        builder = self.by_place.get(name)
+        if builder is None:
             budget = self.dialect.nesting.max_nesting(self.plan.schema, name)
-            found = self._table((name,), None, budget)
-        return found
+            builder = self._builder_of((name,), None, budget)
+        return builder
 
-    def child(self, walk: TableWalk, slot: Slot, wrapped: bool) -> TableWalk:
-        """The table of a list. The objects that the list is in cost its rows nothing."""
-        fragments = (*walk.fragments, *slot.fragments)
-        return self._table(fragments, walk, walk.budget - wrapped - 1)
+    def child_builder(self, builder: TableBuilder, binding: FieldBinding, wrapped: bool) -> TableBuilder:
+        """The builder of a list's table. Objects around the list use up none of its nesting levels."""
+        fragments = (*builder.fragments, *binding.fragments)
+        return self._builder_of(fragments, builder, builder.budget - wrapped - 1)
 
-    def slot(self, walk: TableWalk, slots: dict[str, Slot], outer: Slot | None, raw: Any) -> Slot:
-        """The slot of a key that is not among these yet."""
+    def add_binding(
+        self, builder: TableBuilder, bindings: dict[str, FieldBinding], outer: FieldBinding | None, raw: Any
+    ) -> FieldBinding:
+        """Bind a key that is not among `bindings` yet."""
         key = raw if isinstance(raw, str) else str(raw)
         fragment = self.naming.key(key)
         fragments = (*outer.fragments, fragment) if outer else (fragment,)
         name = self.naming.join(*fragments) if outer else fragment
-        path = f"{outer.path}.{key}" if outer else _path(walk, key)
-        budget = outer.budget - 1 if outer else walk.budget - (slots is walk.wrapped)
-        slot = Slot(name, path, fragments, budget)
-        slot.column = walk.table.columns.get(name) if walk.table else None
-        slot.reserved = name in walk.kept
-        slot.excluded = walk.excludes(self.plan, fragments)
-        slot.whole = self.dialect.nesting.keeps_json(self.plan.schema, walk.name, name, slot.budget)
-        if slot.column is not None:
-            slot.required = slot.column.required and not slot.excluded
-            if slot.column.data_type is None:
-                slot.column = None
-            elif not slot.reserved and not slot.excluded:
-                slot.directs = self.dialect.types.direct_classes(self.plan.schema, slot.column)
-                slot.direct = slot.directs[0] if slot.directs else None
-                slot.coerce = self.dialect.types.coercer(self.plan.schema, slot.column)
-                slot.loss = loss_of(slot.column)
-        twin = walk.by_name.setdefault(name, slot)
-        if twin is not slot:
-            slot.shared = twin.shared = walk.shared = True
-        slots[raw] = slot
-        self.slots.append(slot)
-        return slot
+        path = f"{outer.path}.{key}" if outer else _path(builder, key)
+        budget = outer.budget - 1 if outer else builder.budget - (bindings is builder.wrapped)
+        binding = FieldBinding(name, path, fragments, budget)
+        binding.column = builder.table.columns.get(name) if builder.table else None
+        binding.reserved = name in builder.reserved_names
+        binding.excluded = builder.excludes(self.plan, fragments)
+        binding.keeps_json = self.dialect.nesting.keeps_json(
+            self.plan.schema, builder.name, name, binding.budget
+        )
+        if binding.column is not None:
+            binding.required = binding.column.required and not binding.excluded
+            if binding.column.data_type is None:
+                binding.column = None
+            elif not binding.reserved and not binding.excluded:
+                binding.direct_classes = self.dialect.types.direct_classes(self.plan.schema, binding.column)
+                binding.direct_class = binding.direct_classes[0] if binding.direct_classes else None
+                binding.coerce = self.dialect.types.coercer(self.plan.schema, binding.column)
+                binding.loss = loss_of(binding.column)
+        first = builder.by_name.setdefault(name, binding)
+        if first is not binding:
+            binding.shares_name = first.shares_name = builder.has_shared_names = True
+        bindings[raw] = binding
+        self.bindings.append(binding)
+        return binding
 
-    def saw_null(self, root: TableWalk, key: str) -> None:
-        """Take note of a key whose values are all NULL."""
-        slot = root.slots.get(key) or self.slot(root, root.slots, None, key)
-        slot.saw_null = True
+    def mark_null(self, root: TableBuilder, key: str) -> None:
+        """Remember a key whose values are all NULL."""
+        binding = root.bindings.get(key) or self.add_binding(root, root.bindings, None, key)
+        binding.saw_null = True
 
-    def untyped(self) -> set[tuple[str, str]]:
-        """Tables and columns of keys that were null wherever they stood."""
+    def untyped_columns(self) -> set[tuple[str, str]]:
+        """TableBuilders and columns of keys that were null wherever they stood."""
         return {
-            (walk.name, slot.name)
-            for walk in self.by_place.values()
-            for slot in walk.by_name.values()
-            if slot.saw_null and slot.column is None and not slot.objects and slot.child is None
+            (builder.name, binding.name)
+            for builder in self.by_place.values()
+            for binding in builder.by_name.values()
+            if binding.saw_null and binding.column is None and not binding.objects and binding.child is None
         }
 
     @property
-    def known(self) -> int:
-        """Grows with each key, class of values and shape of elements that is met for the first time."""
-        kinds = sum(len(slot.classes) + (slot.objects > 0) + (slot.lists > 0) for slot in self.slots)
-        return len(self.slots) + kinds + sum(len(walk.shapes) for walk in self.by_place.values())
+    def revision(self) -> int:
+        """A number that grows with each new key, class of values and shape of list elements."""
+        kinds = sum(
+            len(binding.classes) + (binding.objects > 0) + (binding.lists > 0) for binding in self.bindings
+        )
+        return (
+            len(self.bindings)
+            + kinds
+            + sum(len(builder.element_shapes) for builder in self.by_place.values())
+        )
 
-    def forget_rows(self) -> None:
-        for walk in self.by_place.values():
-            walk.clear()
+    def clear_rows(self) -> None:
+        for builder in self.by_place.values():
+            builder.clear()
 
-    def _table(self, fragments: tuple[str, ...], parent: TableWalk | None, budget: int) -> TableWalk:
-        place = place_of(fragments, parent)
-        found = self.by_place.get(place)
-        if found is None:
+    def _builder_of(
+        self, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int
+    ) -> TableBuilder:
+        place = table_place(fragments, parent)
+        builder = self.by_place.get(place)
+        if builder is None:
             name = self.naming.join(*fragments) if parent else fragments[0]
-            found = self.by_place[place] = self._new_table(name, fragments, parent, budget)
-        return found
+            builder = self.by_place[place] = self._new_builder(name, fragments, parent, budget)
+        return builder
 
-    def _new_table(
-        self, name: str, fragments: tuple[str, ...], parent: TableWalk | None, budget: int
-    ) -> TableWalk:
-        return TableWalk(self.plan, name, fragments, parent, budget)
+    def _new_builder(
+        self, name: str, fragments: tuple[str, ...], parent: TableBuilder | None, budget: int
+    ) -> TableBuilder:
+        return TableBuilder(self.plan, name, fragments, parent, budget)
 
 
-def _path(walk: TableWalk, key: str) -> str:
-    return f"{'.'.join(walk.fragments[1:])}[].{key}" if walk.parent else key
+def _path(builder: TableBuilder, key: str) -> str:
+    return f"{'.'.join(builder.fragments[1:])}[].{key}" if builder.parent else key

@@ -1,4 +1,4 @@
-"""Values as the text that people are shown, and that discards keep."""
+"""Values as text: for messages and for discards."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def count_keys(value: Any) -> int:
     """How many keys a JSON value holds, at all depths."""
     count, stack = 0, [value]
     while stack:
-        each = stack.pop()
-        if each.__class__ is dict:
-            count += len(each)
-            stack.extend(each.values())
-        elif each.__class__ is list:
-            stack.extend(each)
+        nested = stack.pop()
+        if nested.__class__ is dict:
+            count += len(nested)
+            stack.extend(nested.values())
+        elif nested.__class__ is list:
+            stack.extend(nested)
     return count
 
 
@@ -49,11 +49,11 @@ def _finite(value: Any) -> Any:
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, list):
         return list(map(_finite, value))
-    return {key: _finite(each) for key, each in value.items()} if isinstance(value, dict) else value
+    return {key: _finite(member) for key, member in value.items()} if isinstance(value, dict) else value
 
 
 def item_text(item: Mapping[str, Any]) -> str:
-    """The record at hand as JSON, or nothing where it is too long to be shown."""
+    """A record as JSON, or nothing where it is too long for a message."""
     text = to_json(item)
     return text if len(text) <= ITEM_LIMIT else ""
 

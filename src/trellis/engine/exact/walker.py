@@ -1,8 +1,8 @@
 """Records -> rows of every table, one value at a time: the exact path.
 
-Every other way through the data plane must agree with this one. A record is flattened in the order of
-spec dlt.md section 10 (scalars in key order, then nested objects, the last first); what the schema has
-no place for is observed, what a contract refuses is discarded with its place of origin.
+Every other path through the engine must agree with this one. A record is flattened in dlt's order, which
+decides the order of new columns: scalars as their keys come, then nested objects, the last one first. What
+the schema has no place for is observed, what a contract refuses is discarded with its position.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.engine.exact.cells import Cells, Dropped
+from trellis.engine.exact.cells import CellWriter, Dropped
 from trellis.engine.exact.findings import Findings
-from trellis.engine.exact.raw_values import gifts, hashed
-from trellis.engine.exact.shared_keys import MOVED, OVERWRITTEN, Shared, last_values
-from trellis.engine.exact.slots import SEQUENCES, Slot, TableWalk, Visit
-from trellis.engine.exact.tables import Tables
+from trellis.engine.exact.raw_values import id_values, inherited_values
+from trellis.engine.exact.shared_keys import MOVED, OVERWRITTEN, SharedNameFound, values_that_stay
+from trellis.engine.exact.slots import SEQUENCES, FieldBinding, TableBuilder, Visit
+from trellis.engine.exact.tables import TableBuilders
 from trellis.engine.exact.text import count_keys
 from trellis.engine.plan import Plan, Row
 from trellis.errors import ContractError
@@ -24,234 +24,242 @@ from trellis.evolution.observe import Position
 from trellis.evolution.record import DUPLICATE_KEY
 from trellis.schema.model import NOTHING
 
-LOW: Final = -(1 << 63)
-HIGH: Final = (1 << 63) - 1
+MIN_BIGINT: Final = -(1 << 63)
+MAX_BIGINT: Final = (1 << 63) - 1
 
 
-class Walker:
-    """Walks the records of a task.
+class Flattener:
+    """Flattens the records of a task.
 
-    `tables` holds the rows since the last `start`, `findings` what else was met. `keys` counts the keys.
+    `tables` holds the rows since the last `start_block`, `findings` what else was met. `key_count` counts the
+    keys of all objects: a line with more keys than its record holds has a duplicate.
     """
 
-    def __init__(self, plan: Plan, tables: Tables | None = None, cells: Cells | None = None) -> None:
+    def __init__(
+        self, plan: Plan, tables: TableBuilders | None = None, cells: CellWriter | None = None
+    ) -> None:
         self.plan = plan
-        self.tables = tables or Tables(plan)
-        self.cells = cells or Cells(plan, Findings())
+        self.tables = tables or TableBuilders(plan)
+        self.cells = cells or CellWriter(plan, Findings())
         self.findings = self.cells.findings
         self.oddities: Counter[str] = Counter()
         self.sequence = 0
-        self.start()
+        self.start_block()
 
-    def start(self) -> None:
-        """Forget the rows, the observations and the discards of the last block; keep what is known."""
-        self.forget_rows()
-        self.findings.start()
-        self.keys = 0
+    def start_block(self) -> None:
+        """Forget the rows and findings of the last block; keep what is known of keys and tables."""
+        self.clear_rows()
+        self.findings.reset()
+        self.key_count = 0
 
-    def forget_rows(self) -> None:
-        self.tables.forget_rows()
+    def clear_rows(self) -> None:
+        self.tables.clear_rows()
 
-    def shared(self) -> dict[str, set[str]]:
-        """Names of tables and columns, with the several names that the records have for them."""
+    def shared_names(self) -> dict[str, set[str]]:
+        """Names of tables and columns that several names of the records map to, with those names."""
         return {}
 
-    def duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
-        """Discard a value that another value under the same key of the same object replaced."""
+    def discard_duplicate(self, raw: str, key: str, value: Any, line: int) -> None:
+        """Discard a value that a later value of the same key in the same object replaced."""
         self.findings.line = line
-        self.findings.discard(self.tables.root(raw), "", key, value, DUPLICATE_KEY)
+        self.findings.discard(self.tables.root_builder(raw), "", key, value, DUPLICATE_KEY)
 
-    def take_back(self, origin: int) -> None:
+    def remove_record(self, origin: int) -> None:
         """Remove the rows of the last record."""
-        for walk in self.tables.by_place.values():
-            walk.take_back(origin)
+        for builder in self.tables.by_place.values():
+            builder.remove_record(origin)
 
-    def record(self, root: TableWalk, item: Any, position: Position) -> bool:
-        """Walk one record. False where a contract drops it."""
-        self.findings.at(position)
+    def flatten_record(self, root: TableBuilder, item: Any, position: Position) -> bool:
+        """Add the rows of one record; whether it is loaded, as a contract may drop it."""
+        self.findings.start_record(position)
         self.sequence = 0
         if root.verdict is not None:
             self.findings.discard(root, "", "", item, f"contract on tables: {root.verdict}")
             return False
         if not isinstance(item, dict):
             item = {"value": item}
-        return self._row(root, item, None, 0, NOTHING)
+        return self._add_row(root, item, None, 0, NOTHING)
 
-    def _row(
+    def _add_row(
         self,
-        walk: TableWalk,
+        builder: TableBuilder,
         item: Mapping[str, Any],
         parent: int | None,
         index: int,
-        given: Mapping[str, Any],
+        inherited: Mapping[str, Any],
         wrapped: bool = False,
     ) -> bool:
-        """Append the row of one object and the rows of its lists. `given` comes from the rows above."""
-        if walk.hidden and not self._survives(walk, item):
+        """Append the row of one object and the rows of its lists; `inherited` are values of its ancestors."""
+        if builder.excludes_row_id and not self._has_value_left(builder, item):
             return False
         findings = self.findings
-        start = (self.sequence, self.keys, len(findings.fresh))
-        news = findings.news
+        start = (self.sequence, self.key_count, len(findings.new_cells))
+        news_count = findings.news_count
         discards, losses = len(findings.discards), len(findings.losses)
         try:
-            return self._fill(walk, item, parent, index, given, wrapped)
-        except Shared:
-            self.sequence, self.keys, fresh = start
-            findings.forget(fresh)
-            findings.news = news
+            return self._build_row(builder, item, parent, index, inherited, wrapped)
+        except SharedNameFound:
+            self.sequence, self.key_count, new_cells = start
+            findings.forget_since(new_cells)
+            findings.news_count = news_count
             del findings.discards[discards:], findings.losses[losses:]
-            return self._fill(walk, item, parent, index, given, wrapped)
+            return self._build_row(builder, item, parent, index, inherited, wrapped)
 
-    def _fill(
+    def _build_row(
         self,
-        walk: TableWalk,
+        builder: TableBuilder,
         item: Mapping[str, Any],
         parent: int | None,
         index: int,
-        given: Mapping[str, Any],
+        inherited: Mapping[str, Any],
         wrapped: bool,
     ) -> bool:
         findings = self.findings
-        sequence, fresh, losses = self.sequence, len(findings.fresh), len(findings.losses)
+        sequence, new_cells, losses = self.sequence, len(findings.new_cells), len(findings.losses)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
-        lists: dict[tuple[str, ...], tuple[Slot, Sequence[Any]]] | None = None
-        out: Row = {}
-        if not walk.known:
-            above = walk.parent.name if walk.parent else None
-            findings.saw_table(walk.name, above, (*findings.record, sequence))
-        before = findings.news
-        stack: list[Visit] = [(item, walk.wrapped if wrapped else walk.slots, None)]
-        if given:
-            stack.insert(0, (given, walk.inherited, None))
-            self.keys -= len(given)
-        last = last_values(self.tables, walk, stack) if walk.shared else None
+        lists: dict[tuple[str, ...], tuple[FieldBinding, Sequence[Any]]] | None = None
+        row: Row = {}
+        if not builder.in_schema:
+            parent_name = builder.parent.name if builder.parent else None
+            findings.saw_table(builder.name, parent_name, (*findings.record, sequence))
+        news_count = findings.news_count
+        stack: list[Visit] = [(item, builder.wrapped if wrapped else builder.bindings, None)]
+        if inherited:
+            stack.insert(0, (inherited, builder.inherited, None))
+            self.key_count -= len(inherited)
+        kept_values = values_that_stay(self.tables, builder, stack) if builder.has_shared_names else None
         try:
             while stack:
-                obj, slots, outer = stack.pop()
-                self.keys += len(obj)
+                obj, bindings, outer = stack.pop()
+                self.key_count += len(obj)
                 for key, value in obj.items():
-                    slot = slots.get(key)
-                    if slot is None:
-                        slot = self.tables.slot(walk, slots, outer, key)
-                        if slot.shared and last is None:
-                            raise Shared
-                    if last and (id(obj), key) in last:
-                        stays = last[id(obj), key]
-                        if stays is not MOVED and stays is not value and value is not None:
-                            findings.collision(walk, slot, value)
-                        if stays is MOVED or stays is OVERWRITTEN:
+                    binding = bindings.get(key)
+                    if binding is None:
+                        binding = self.tables.add_binding(builder, bindings, outer, key)
+                        if binding.shares_name and kept_values is None:
+                            raise SharedNameFound
+                    if kept_values and (id(obj), key) in kept_values:
+                        kept_value = kept_values[id(obj), key]
+                        if kept_value is not MOVED and kept_value is not value and value is not None:
+                            findings.record_collision(builder, binding, value)
+                        if kept_value is MOVED or kept_value is OVERWRITTEN:
                             continue
-                        value = stays
+                        value = kept_value
                     cls = value.__class__
-                    if cls is slot.direct:
-                        if slot.shared and slot.name in out:
-                            findings.collision(walk, slot, out[slot.name])
-                        if cls is int and not LOW <= value <= HIGH:
-                            self.cells.put(walk, slot, value, out, item)
+                    if cls is binding.direct_class:
+                        if binding.shares_name and binding.name in row:
+                            findings.record_collision(builder, binding, row[binding.name])
+                        if cls is int and not MIN_BIGINT <= value <= MAX_BIGINT:
+                            self.cells.write_value(builder, binding, value, row, item)
                         else:
-                            out[slot.name] = value
+                            row[binding.name] = value
                     elif value is None:
-                        if slot.column is None:
-                            slot.saw_null = True
-                        elif slot.required and slot.name not in walk.keys.columns:
-                            self._null(walk, slot)
-                    elif cls is dict and not slot.whole:
-                        slot.objects += 1
-                        slot.direct = None
-                        stack.append((value, slot.inner, slot))
-                    elif cls in SEQUENCES and not slot.whole:
-                        if slot.child is None:
-                            slot.child = self.tables.child(walk, slot, wrapped)
-                        slot.lists += 1
-                        slot.direct = None
+                        if binding.column is None:
+                            binding.saw_null = True
+                        elif binding.required and binding.name not in builder.keys.columns:
+                            self._refuse_null(builder, binding)
+                    elif cls is dict and not binding.keeps_json:
+                        binding.objects += 1
+                        binding.direct_class = None
+                        stack.append((value, binding.inner, binding))
+                    elif cls in SEQUENCES and not binding.keeps_json:
+                        if binding.child is None:
+                            binding.child = self.tables.child_builder(builder, binding, wrapped)
+                        binding.lists += 1
+                        binding.direct_class = None
                         if value or lists:
                             lists = {} if lists is None else lists
-                            fragments = (*walk.fragments, *slot.fragments)
+                            fragments = (*builder.fragments, *binding.fragments)
                             if fragments in lists and lists[fragments][1]:
-                                findings.collision(walk, *lists[fragments])
-                            lists[fragments] = (slot, value)
+                                findings.record_collision(builder, *lists[fragments])
+                            lists[fragments] = (binding, value)
                     else:
                         if cls is dict or cls is list:
-                            self.keys += count_keys(value)
-                        self.cells.put(walk, slot, value, out, item)
+                            self.key_count += count_keys(value)
+                        self.cells.write_value(builder, binding, value, row, item)
         except Dropped:
-            findings.forget(fresh)
-            findings.news = before
+            findings.forget_since(new_cells)
+            findings.news_count = news_count
             del findings.losses[losses:]
             return False
-        news = len(findings.fresh) > fresh
-        for name in walk.required:
-            if name not in out:
-                self._missing(walk, name)
-        number = len(walk.rows)
-        walk.walked += 1
-        walk.rows.append(out)
-        walk.origins.append(findings.line)
+        brings_news = len(findings.new_cells) > new_cells
+        for name in builder.required:
+            if name not in row:
+                self._refuse_missing(builder, name)
+        row_number = len(builder.rows)
+        builder.row_count += 1
+        builder.rows.append(row)
+        builder.origins.append(findings.line)
         if parent is not None:
-            walk.parents.append(parent)
-            walk.indexes.append(index)
-        if walk.keys.from_columns:
-            walk.hashed.append(hashed(walk, item, findings))
-        elif walk.keys.of_item:
-            walk.hashed.append(item)
+            builder.parents.append(parent)
+            builder.indexes.append(index)
+        if builder.keys.from_columns:
+            builder.id_sources.append(id_values(builder, item, findings))
+        elif builder.keys.of_item:
+            builder.id_sources.append(item)
         if lists is not None:
-            if walk.gives:
-                given = {**given, **gifts(walk, item, given)}
-            for slot, values in lists.values():
+            if builder.inherited_columns:
+                inherited = {**inherited, **inherited_values(builder, item, inherited)}
+            for binding, values in lists.values():
                 if values:
-                    self._list(walk, slot, values, number, given)
-        if news:
+                    self._add_list(builder, binding, values, row_number, inherited)
+        if brings_news:
             place = (*findings.record, sequence)
             findings.observed.below[place] = self.sequence - 1
         return True
 
-    def _list(
-        self, walk: TableWalk, slot: Slot, values: Sequence[Any], number: int, given: Mapping[str, Any]
+    def _add_list(
+        self,
+        builder: TableBuilder,
+        binding: FieldBinding,
+        values: Sequence[Any],
+        parent: int,
+        inherited: Mapping[str, Any],
     ) -> None:
-        child = slot.child
+        child = binding.child
         assert child is not None
         if child.verdict is not None:
             reason = f"contract on tables: {child.verdict}"
-            self.findings.discard(child, "", slot.path, values, reason)
+            self.findings.discard(child, "", binding.path, values, reason)
             return
-        shapes = child.shapes
+        shapes = child.element_shapes
         for index, value in enumerate(values):
             if value.__class__ is dict:
                 shape = "row"
-                self._row(child, value, number, index, given)
+                self._add_row(child, value, parent, index, inherited)
             elif value.__class__ in SEQUENCES:
                 shape = "list"
-                self._row(child, {"list": value}, number, index, given, wrapped=True)
-                self.keys -= 1
+                self._add_row(child, {"list": value}, parent, index, inherited, wrapped=True)
+                self.key_count -= 1
             else:
                 shape = "value" if value is not None else ""
-                self._row(child, {"value": value}, number, index, given)
-                self.keys -= 1
+                self._add_row(child, {"value": value}, parent, index, inherited)
+                self.key_count -= 1
             if shape:
                 shapes[shape] = shapes.get(shape, 0) + 1
 
-    def _survives(self, walk: TableWalk, item: Mapping[str, Any]) -> bool:
-        """Whether the filters leave anything of a row whose bookkeeping they leave out."""
-        stack: list[Visit] = [(item, walk.slots, None)]
+    def _has_value_left(self, builder: TableBuilder, item: Mapping[str, Any]) -> bool:
+        """Whether the filters leave any value of a row whose row id they exclude."""
+        stack: list[Visit] = [(item, builder.bindings, None)]
         while stack:
-            obj, slots, outer = stack.pop()
+            obj, bindings, outer = stack.pop()
             for key, value in obj.items():
-                slot = slots.get(key) or self.tables.slot(walk, slots, outer, key)
-                if value.__class__ is dict and not slot.whole:
-                    stack.append((value, slot.inner, slot))
-                elif not slot.excluded and (slot.whole or value.__class__ not in SEQUENCES):
+                binding = bindings.get(key) or self.tables.add_binding(builder, bindings, outer, key)
+                if value.__class__ is dict and not binding.keeps_json:
+                    stack.append((value, binding.inner, binding))
+                elif not binding.excluded and (binding.keeps_json or value.__class__ not in SEQUENCES):
                     return True
         return False
 
-    def _null(self, walk: TableWalk, slot: Slot) -> None:
+    def _refuse_null(self, builder: TableBuilder, binding: FieldBinding) -> None:
         raise ContractError(
-            f"{self.findings.place}: {slot.path} is null, but column {slot.name} of table {walk.name} may "
-            "not be null; give it a value, or declare the column nullable"
+            f"{self.findings.place}: {binding.path} is null, but column {binding.name} of table "
+            f"{builder.name} may not be null; give it a value, or declare the column nullable"
         )
 
-    def _missing(self, walk: TableWalk, name: str) -> None:
+    def _refuse_missing(self, builder: TableBuilder, name: str) -> None:
         raise ContractError(
-            f"{self.findings.place}: there is no value for column {name} of table {walk.name}, which may "
+            f"{self.findings.place}: there is no value for column {name} of table {builder.name}, which may "
             "not be null; give every record one, or declare the column nullable"
         )

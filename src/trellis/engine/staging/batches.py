@@ -1,4 +1,4 @@
-"""Rows of one table as an Arrow batch, with its bookkeeping columns filled in."""
+"""Rows of one table as an Arrow batch, with its system columns system_columns in."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.arrow.nested_values import Misfit, nested_of_texts
 from trellis.engine.arrow.number_text import is_number_text, number_texts
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.exact.slots import TableWalk
+from trellis.engine.exact.slots import TableBuilder
 from trellis.errors import ContractError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, Schema, Table
 
-_WIDE = Context(prec=80)
+_EXACT = Context(prec=80)
 
 Origins = npt.NDArray[np.int64]
 """The numbers of the records that rows come from."""
@@ -31,9 +31,9 @@ Origins = npt.NDArray[np.int64]
 
 @dataclass
 class TableBatch:
-    """Equally long columns of one table. Columns that are not here are NULL in all its rows.
+    """Columns of one table, all of the same length. A column that is missing is NULL in every row.
 
-    `origins` are the numbers of the records that the rows come from, where that is asked for.
+    `origins` are the numbers of the records that the rows come from, where these are tracked.
     """
 
     table: str
@@ -43,7 +43,7 @@ class TableBatch:
 
 
 def _ordinals(origins: Origins) -> list[int]:
-    """Counts the rows of each record, which stand together.
+    """The number of each row within its record; rows of one record are adjacent.
 
     >>> _ordinals(np.array([3, 3, 5, 5, 5]))
     [0, 1, 0, 1, 2]
@@ -54,12 +54,11 @@ def _ordinals(origins: Origins) -> list[int]:
     return ordinals
 
 
-class Keyring:
+class RowIdGenerator:
     """The row ids of one block: of the root rows first, then of each table below its parent.
 
-    An id depends on the load and on the place of the record alone, so it does not matter which way a record
-    goes, and a task that is retried gives the same ones. `first` is the number of the first record of the
-    block.
+    An id depends on the load and the position of the record alone: it is the same on the exact and on the
+    columnar path, and in a task that is retried. `first` is the number of the first record of the block.
     """
 
     def __init__(
@@ -75,97 +74,97 @@ class Keyring:
         self.row_ids: dict[str, Sequence[Any]] = {}
         self.root_ids: dict[str, Sequence[Any]] = {}
 
-    def root(
+    def root_columns(
         self,
         place: str,
         keys: RowKeys,
         rows: int,
-        hashed: Sequence[Any],
-        own: Sequence[Any] | None,
+        id_sources: Sequence[Any],
+        own_ids: Sequence[Any] | None,
         tops: Sequence[Any] | None = None,
         origins: Origins | None = None,
     ) -> dict[str, Any]:
-        """`tops`: the ids of the root rows above, where lists feed the table.
+        """The system columns of rows of a root table.
 
-        `origins`: the numbers of the records of the rows; without them the rows are those of the first
+        `own_ids` are ids that the rows bring along, `tops` those of the rows above where lists feed the
+        table. `origins` are the numbers of the records; without them there is one row for each of the first
         records.
         """
         dialect = self.dialect
-        made: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         if keys.root_id and tops is not None:
-            made[keys.root_id] = tops
+            columns[keys.root_id] = tops
         if keys.load_id:
-            made[keys.load_id] = pa.repeat(pa.scalar(self.load_id, pa.string()), rows)
+            columns[keys.load_id] = pa.repeat(pa.scalar(self.load_id, pa.string()), rows)
         for name, unit in keys.loaded_at.items():
-            made[name] = pa.repeat(pa.scalar(_cut(self.now, unit), pa.timestamp("us", "UTC")), rows)
+            columns[name] = pa.repeat(pa.scalar(_truncate(self.now, unit), pa.timestamp("us", "UTC")), rows)
         if not keys.row_id:
-            return made
+            return columns
         if keys.of_item:
-            ids: Sequence[Any] = dialect.system_columns.record_ids(hashed)
+            ids: Sequence[Any] = dialect.system_columns.record_ids(id_sources)
         elif keys.from_columns:
-            ids = dialect.system_columns.hashed_ids(keys.from_columns, hashed)
+            ids = dialect.system_columns.hashed_ids(keys.from_columns, id_sources)
         elif tops is not None and origins is not None:
             ids = dialect.system_columns.child_ids(tops, place, _ordinals(origins))
         else:
-            ids = self._ids_of_places(place, rows, origins)
-        ids = _prefer(own, ids)
+            ids = self._ids_by_position(place, rows, origins)
+        ids = _prefer(own_ids, ids)
         self.row_ids[place] = self.root_ids[place] = ids
-        made[keys.row_id] = ids
-        return made
+        columns[keys.row_id] = ids
+        return columns
 
-    def _ids_of_places(self, place: str, rows: int, origins: Origins | None) -> Sequence[Any]:
+    def _ids_by_position(self, place: str, rows: int, origins: Origins | None) -> Sequence[Any]:
         seed = self.seed + place.encode()
         if origins is None or not rows:
             return self.dialect.system_columns.root_ids(seed, rows)
-        places = origins - self.first
-        ids = self.dialect.system_columns.root_ids(seed, int(places.max()) + 1)
-        if bool((np.diff(places, prepend=-1) == 1).all()):
+        positions = origins - self.first
+        ids = self.dialect.system_columns.root_ids(seed, int(positions.max()) + 1)
+        if bool((np.diff(positions, prepend=-1) == 1).all()):
             return ids
-        chosen = [ids[at] for at in places.tolist()]
+        row_ids = [ids[position] for position in positions.tolist()]
         if bool((np.diff(origins) == 0).any()):
-            self._tell_apart(chosen, place, _ordinals(origins))
-        return chosen
+            self._replace_repeated_ids(row_ids, place, _ordinals(origins))
+        return row_ids
 
-    def _tell_apart(self, ids: list[str], place: str, ordinals: Sequence[int]) -> None:
-        """Give all rows of a record but the first an id of their own."""
-        others = [at for at, ordinal in enumerate(ordinals) if ordinal]
-        parents, numbers = [ids[at] for at in others], [ordinals[at] for at in others]
-        for at, own in zip(
-            others, self.dialect.system_columns.child_ids(parents, place, numbers), strict=True
-        ):
-            ids[at] = own
+    def _replace_repeated_ids(self, ids: list[str], place: str, ordinals: Sequence[int]) -> None:
+        """Replace the ids of all rows of a record but the first, which share one so far."""
+        rows = [row for row, ordinal in enumerate(ordinals) if ordinal]
+        parents, numbers = [ids[row] for row in rows], [ordinals[row] for row in rows]
+        row_ids = self.dialect.system_columns.child_ids(parents, place, numbers)
+        for row, row_id in zip(rows, row_ids, strict=True):
+            ids[row] = row_id
 
-    def tops(self, outer: str, parents: Sequence[int]) -> list[Any]:
-        """The ids of the root rows above rows with these parents."""
-        return [self.root_ids[outer][at] for at in parents]
+    def ids_of_roots(self, parent_place: str, parents: Sequence[int]) -> list[Any]:
+        """The ids of the root rows that these parent rows belong to."""
+        return [self.root_ids[parent_place][row] for row in parents]
 
-    def nested(
+    def nested_columns(
         self,
         place: str,
-        outer: str,
+        parent_place: str,
         keys: RowKeys,
         name: str,
         parents: Sequence[int],
         indexes: Sequence[int],
-        own: Sequence[Any] | None,
+        own_ids: Sequence[Any] | None,
     ) -> dict[str, Any]:
-        above = self.row_ids[outer]
-        parent_ids = [above[at] for at in parents]
-        ids = _prefer(own, self.dialect.system_columns.child_ids(parent_ids, name, indexes))
+        parent_row_ids = self.row_ids[parent_place]
+        parent_ids = [parent_row_ids[row] for row in parents]
+        ids = _prefer(own_ids, self.dialect.system_columns.child_ids(parent_ids, name, indexes))
         self.row_ids[place] = ids
-        self.root_ids[place] = root_ids = self.tops(outer, parents)
-        made: dict[str, Any] = {keys.row_id: ids}
+        self.root_ids[place] = root_ids = self.ids_of_roots(parent_place, parents)
+        columns: dict[str, Any] = {keys.row_id: ids}
         if keys.parent_id:
-            made[keys.parent_id] = parent_ids
+            columns[keys.parent_id] = parent_ids
         if keys.root_id:
-            made[keys.root_id] = root_ids
+            columns[keys.root_id] = root_ids
         if keys.list_index:
-            made[keys.list_index] = indexes
-        return made
+            columns[keys.list_index] = indexes
+        return columns
 
 
 def in_order_of_input(batches: Iterable[TableBatch]) -> list[TableBatch]:
-    """One batch per table, its rows in the order of the records that they come from."""
+    """One batch per table, its rows in the order of their records."""
     by_table: dict[str, list[TableBatch]] = {}
     for batch in batches:
         by_table.setdefault(batch.table, []).append(batch)
@@ -199,27 +198,37 @@ def _stacked(name: str, parts: Sequence[TableBatch]) -> pa.Array:
     return pa.concat_arrays(arrays)
 
 
-def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
-    """The rows a walk collected. Its parent's batch must have been made before."""
-    table, rows, row_id = walk.table, walk.rows, walk.keys.row_id
-    origins = np.array(walk.origins, np.int64) if walk.origins else None
-    assert table is not None, walk.name
-    own = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
-    if walk.parent is None or not walk.linked:
-        tops = keyring.tops(walk.parent.place, walk.parents) if walk.parent else None
-        filled = keyring.root(walk.place, walk.keys, len(rows), walk.hashed, own, tops, origins)
+def batch_of_rows(builder: TableBuilder, id_generator: RowIdGenerator) -> TableBatch:
+    """The rows that a builder collected. The batch of its parent must come first: it has the parent ids."""
+    table, rows, row_id = builder.table, builder.rows, builder.keys.row_id
+    origins = np.array(builder.origins, np.int64) if builder.origins else None
+    assert table is not None, builder.name
+    own_ids = [row.get(row_id) for row in rows] if row_id and any(row_id in row for row in rows) else None
+    if builder.parent is None or not builder.is_nested_table:
+        tops = id_generator.ids_of_roots(builder.parent.place, builder.parents) if builder.parent else None
+        system_columns = id_generator.root_columns(
+            builder.place, builder.keys, len(rows), builder.id_sources, own_ids, tops, origins
+        )
     else:
-        filled = keyring.nested(
-            walk.place, walk.parent.place, walk.keys, walk.name, walk.parents, walk.indexes, own
+        system_columns = id_generator.nested_columns(
+            builder.place,
+            builder.parent.place,
+            builder.keys,
+            builder.name,
+            builder.parents,
+            builder.indexes,
+            own_ids,
         )
     batch = TableBatch(
-        walk.name, len(rows), origins=np.array(walk.origins, np.int64) if walk.origins else None
+        builder.name, len(rows), origins=np.array(builder.origins, np.int64) if builder.origins else None
     )
-    for name, values in filled.items():
+    for name, values in system_columns.items():
         if name in table.columns:
             batch.columns[name] = array_of(table, table.columns[name], values)
-    given = [column for column in table.complete_columns if column.name not in filled]
-    for column, array in zip(given, _arrays(table, given, rows, keyring.oddities), strict=True):
+    data_columns = [column for column in table.complete_columns if column.name not in system_columns]
+    for column, array in zip(
+        data_columns, _arrays(table, data_columns, rows, id_generator.oddities), strict=True
+    ):
         if array.null_count < len(rows):
             batch.columns[column.name] = array
     return batch
@@ -228,7 +237,7 @@ def batch_of_rows(walk: TableWalk, keyring: Keyring) -> TableBatch:
 def _arrays(
     table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], oddities: Counter[str]
 ) -> list[pa.Array]:
-    """The values of each column; all at once where Arrow takes every one as it is."""
+    """The values of each column; converted together where Arrow takes all of them as they are."""
     if any(nested_type(column) is not None for column in columns):
         return [
             array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
@@ -239,65 +248,67 @@ def _arrays(
         return [
             array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
         ]
-    found: list[pa.Array] = together.flatten()
-    return found
+    arrays: list[pa.Array] = together.flatten()
+    return arrays
 
 
 def array_of(table: Table, column: Column, values: Any, oddities: Counter[str] | None = None) -> pa.Array:
     """The values as the column's Arrow type. Raises ContractError where Arrow cannot hold one."""
-    wanted = arrow_type(column)
+    arrow = arrow_type(column)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values if values.type == wanted else values.cast(wanted)
-    if pa.types.is_nested(wanted):
-        return _nested(table, column, wanted, values)
+        return values if values.type == arrow else values.cast(arrow)
+    if pa.types.is_nested(arrow):
+        return _nested(table, column, arrow, values)
     try:
-        return pa.array(values, wanted)
+        return pa.array(values, arrow)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         if is_number_text(column):
             return number_texts(values)
-        return pa.array([_fitted(table, column, wanted, value, oddities) for value in values], wanted)
+        return pa.array([_storable_value(table, column, arrow, value, oddities) for value in values], arrow)
 
 
-def _nested(table: Table, column: Column, wanted: pa.DataType, texts: Sequence[str | None]) -> pa.Array:
+def _nested(table: Table, column: Column, arrow: pa.DataType, texts: Sequence[str | None]) -> pa.Array:
     """JSON texts as the nested type of their column."""
     try:
-        return nested_of_texts(texts, wanted)
+        return nested_of_texts(texts, arrow)
     except Misfit as bad:
         raise ContractError(
-            f"table {table.name}, column {column.name}: {str(bad)[:80]} does not fit {wanted}, the "
+            f"table {table.name}, column {column.name}: {str(bad)[:80]} does not fit {arrow}, the "
             "nested type its values are stored as; give it that shape, or load it into another table"
         ) from None
 
 
-def _fitted(
-    table: Table, column: Column, wanted: pa.DataType, value: Any, oddities: Counter[str] | None
+def _storable_value(
+    table: Table, column: Column, arrow: pa.DataType, value: Any, oddities: Counter[str] | None
 ) -> Any:
     """One value that Arrow did not take as it is: rounded to the column's scale, or an error."""
     if value is None:
         return None
-    if pa.types.is_decimal(wanted) and not isinstance(value, str):
-        value = Decimal(value).quantize(Decimal(1).scaleb(-wanted.scale), ROUND_HALF_EVEN, _WIDE)
-    elif pa.types.is_string(wanted):
+    if pa.types.is_decimal(arrow) and not isinstance(value, str):
+        value = Decimal(value).quantize(Decimal(1).scaleb(-arrow.scale), ROUND_HALF_EVEN, _EXACT)
+    elif pa.types.is_string(arrow):
         value = value if isinstance(value, str) else str(value)
-        made = value.encode("utf-8", "replace").decode()
-        if made != value and oddities is not None:
+        encoded = value.encode("utf-8", "replace").decode()
+        if encoded != value and oddities is not None:
             oddities[f"half of a surrogate pair in {table.name}.{column.name} was stored as ?"] += 1
-        value = made
+        value = encoded
     try:
-        pa.scalar(value, wanted)
+        pa.scalar(value, arrow)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as bad:
         raise ContractError(
             f"table {table.name}, column {column.name}: {str(value)[:80]!r} does not fit "
-            f"{column.data_type} stored as {wanted} ({bad}); give the column a wider precision"
+            f"{column.data_type} stored as {arrow} ({bad}); give the column a wider precision"
         ) from None
     return value
 
 
-def _cut(now: datetime, unit: Literal["s", "ms"]) -> datetime:
+def _truncate(now: datetime, unit: Literal["s", "ms"]) -> datetime:
     return now.replace(microsecond=0 if unit == "s" else now.microsecond // 1000 * 1000)
 
 
-def _prefer(own: Sequence[Any] | None, made: Sequence[Any]) -> Sequence[Any]:
-    if own is None:
-        return made
-    return [mine if mine is not None else other for mine, other in zip(own, made, strict=True)]
+def _prefer(own_ids: Sequence[Any] | None, generated: Sequence[Any]) -> Sequence[Any]:
+    if own_ids is None:
+        return generated
+    return [
+        own_id if own_id is not None else row_id for own_id, row_id in zip(own_ids, generated, strict=True)
+    ]

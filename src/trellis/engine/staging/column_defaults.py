@@ -1,4 +1,4 @@
-"""Values that a dialect gives for the columns of a table, as the columns store them."""
+"""Default values from a dialect, as the Arrow types of their columns."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from trellis.engine.staging.batches import array_of
 from trellis.schema.model import Column, Schema, Table
 
 Filled = Mapping[str, Mapping[str, pa.Scalar]]
-"""What rows that are there get in new columns, by table and column."""
+"""The values that existing rows get in new columns, by table and column."""
 NOT_FILLED: Filled = {}
 
 
 def filled_columns(schema: Schema, values: Mapping[str, Mapping[str, Any]]) -> Filled:
-    """The values as scalars of their columns' types; those of columns without a type are left out."""
+    """The values as Arrow scalars of their columns' types; columns without a type are left out."""
     return {
         name: {
-            column.name: plain_array(table, column, [given[column.name]])[0]
+            column.name: plain_array(table, column, [defaults[column.name]])[0]
             for column in table.complete_columns
-            if given.get(column.name) is not None
+            if defaults.get(column.name) is not None
         }
-        for name, given in values.items()
+        for name, defaults in values.items()
         if (table := schema.tables.get(name)) is not None
     }
 
 
 def plain_array(table: Table, column: Column, values: Sequence[Any]) -> pa.Array:
-    """Stored values as the column's Arrow type: lists and maps as such where it is nested, else as JSON."""
-    wanted = arrow_type(column)
-    if pa.types.is_nested(wanted):
-        return pa.array(values, wanted)
+    """Values as the column's Arrow type: lists and maps stay such in a nested column, else become JSON."""
+    arrow = arrow_type(column)
+    if pa.types.is_nested(arrow):
+        return pa.array(values, arrow)
     if column.data_type == "json":
         values = list(map(nested_text, values))
     return array_of(table, column, values)

@@ -13,8 +13,8 @@ TEXT_LIMIT = 4096
 
 
 def _table(name: str, columns: Sequence[tuple[str, DataType, bool]], description: str) -> Table:
-    made = {n: Column(n, t, nullable=not required) for n, t, required in columns}
-    return Table(name, made, description=description)
+    table_columns = {n: Column(n, t, nullable=not required) for n, t, required in columns}
+    return Table(name, table_columns, description=description)
 
 
 REJECTS = _table(
@@ -50,7 +50,7 @@ LOST = {table.name: table for table in (REJECTS, DISCARDS)}
 
 def reject_batch(rejects: Sequence[Reject], load_id: str, file: str) -> TableBatch:
     now = datetime.now(timezone.utc)
-    rows = ((load_id, file, r.line, shown(r.text), r.reason, now) for r in rejects)
+    rows = ((load_id, file, r.line, text_excerpt(r.text), r.reason, now) for r in rejects)
     return _batch(REJECTS, rows)
 
 
@@ -62,14 +62,14 @@ def discard_batch(discards: Sequence[Discard], load_id: str, file: str) -> Table
     return _batch(DISCARDS, rows)
 
 
-def shown(text: bytes) -> str:
+def text_excerpt(text: bytes) -> str:
     """The first 4 kB of a line; bytes that are not UTF-8 are written as escapes."""
     return text[:TEXT_LIMIT].decode("utf-8", "backslashreplace")
 
 
 def _batch(table: Table, rows: Iterable[tuple[object, ...]]) -> TableBatch:
     columns = list(zip(*rows, strict=True))
-    made = TableBatch(table.name, len(columns[0]) if columns else 0)
+    batch = TableBatch(table.name, len(columns[0]) if columns else 0)
     for column, values in zip(table.complete_columns, columns, strict=False):
-        made.columns[column.name] = array_of(table, column, list(values))
-    return made
+        batch.columns[column.name] = array_of(table, column, list(values))
+    return batch

@@ -1,4 +1,4 @@
-"""The folder of a load's staged files: beside the destination, or below a root that all workers reach."""
+"""The folder of a load's staged files: beside the destination, or below a root that all workers can reach."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from trellis.engine.storage.storage import Storage
 from trellis.errors import DestinationError, TrellisError
 
 CLAIM = "_owner"
-"""The file in the home of a load that says which process it is of."""
+"""The file in a load's home that names the process it belongs to."""
 _REMOVED = ".removed"
 NOTE = b"Rows of a load of Trellis that is under way. Once it is over this folder may be deleted.\n"
 
 
 @dataclass(frozen=True)
 class StagingFolder:
-    """`home` is the folder that the destination gives the load, `rows` the location that tasks write to."""
+    """`home` is the load's folder beside the destination, `rows` the location that tasks write to."""
 
     home: str
     rows: str
@@ -58,7 +58,7 @@ class StagingFolder:
             ) from None
 
     def below(self, name: str) -> str:
-        """A folder inside, as a location for tasks."""
+        """The location of a subfolder, for tasks."""
         return f"{self.rows}/{name}"
 
     def fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
@@ -69,7 +69,7 @@ class StagingFolder:
 
     def bring_home(self, files: Mapping[str, Sequence[StagedFile]]) -> dict[str, list[StagedFile]]:
         """The files of a load that is kept: all of them in `home`. Raises DestinationError."""
-        return {table: [_moved(self, file) for file in staged] for table, staged in files.items()}
+        return {table: [_move(self, file) for file in staged] for table, staged in files.items()}
 
     def remove(self, kept: bool = False) -> None:
         """Delete the folder; with `kept` all but what is in `home`.
@@ -82,16 +82,16 @@ class StagingFolder:
         except TrellisError:
             return
         if not kept:
-            _delete(self.home)
+            _delete_folder(self.home)
 
 
 def is_removed(name: str) -> bool:
-    """Whether a folder of this name is nobody's any more; no load has a name with a dot (`folder_name`)."""
+    """Whether a folder of this name is left over from a removal; no load's name has a dot (`folder_name`)."""
     return name.endswith(_REMOVED)
 
 
-def _delete(home: str) -> None:
-    """Take a folder away in one step: what is left by a load that dies meanwhile is known as nobody's."""
+def _delete_folder(home: str) -> None:
+    """Rename a folder, then delete it: if this process dies in between, the name marks it as left over."""
     removed = f"{home}-{secrets.token_hex(4)}{_REMOVED}"
     with suppress(OSError):
         os.rename(home, removed)
@@ -103,11 +103,11 @@ def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:
     try:
         folder.storage.download(file.path, target)
     except OSError as bad:
-        raise _no_room(target, bad) from None
+        raise _copy_failure(target, bad) from None
     return replace(file, path=target)
 
 
-def _moved(folder: StagingFolder, file: StagedFile) -> StagedFile:
+def _move(folder: StagingFolder, file: StagedFile) -> StagedFile:
     if file.path.startswith(f"{folder.home}/"):
         return file
     target = folder.home + file.path.removeprefix(folder.rows)
@@ -115,11 +115,11 @@ def _moved(folder: StagingFolder, file: StagedFile) -> StagedFile:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.move(file.path, target)
     except OSError as bad:
-        raise _no_room(target, bad) from None
+        raise _copy_failure(target, bad) from None
     return replace(file, path=target)
 
 
-def _no_room(target: str, bad: OSError) -> DestinationError:
+def _copy_failure(target: str, bad: OSError) -> DestinationError:
     return DestinationError(
         f"{target}: a staged file cannot be copied there ({bad.strerror or bad}); free some space"
     )

@@ -1,4 +1,4 @@
-"""A note beside the staged files of who is loading what, so that a load that was killed is picked up.
+"""A note beside the staged files that says which process loads what, so that a killed load is picked up.
 
 Running the same load again after a crash takes over its load id: if the crash came after the commit,
 the destination knows the id and nothing is loaded twice. Folders of dead loads are removed.
@@ -19,13 +19,13 @@ from trellis.errors import DestinationError
 
 _SUFFIX = ".load"
 PENDING = "pending"
-"""The folder of what destinations refused, beside those of the loads."""
+"""The folder of loads that their destination refused, beside the folders of running loads."""
 
 
 class InFlight:
-    """Use as a context around a load; `load_id` is the id to load under.
+    """A context around a load; `load_id` is the id to load under.
 
-    `fingerprint` identifies what is loaded; None means that a repeated load is a new one.
+    `fingerprint` identifies the input and the destination; None means that a repeated load is a new one.
     """
 
     def __init__(
@@ -42,23 +42,23 @@ class InFlight:
         self.done = False
 
     def __enter__(self) -> InFlight:
-        _sweep(self.folder, self.storage)
+        _remove_dead_loads(self.folder, self.storage)
         if self.note is not None:
-            left = _read(self.note)
-            if left is not None and not _alive(left):
-                self.load_id = str(left["load_id"])
-            elif left is not None:
+            note = _read_note(self.note)
+            if note is not None and not _is_alive(note):
+                self.load_id = str(note["load_id"])
+            elif note is not None:
                 self.note = None
         if self.note is not None:
-            _write(self.note, {"load_id": self.load_id, **_me()})
+            _write_note(self.note, {"load_id": self.load_id, **_this_process()})
         return self
 
     def claim(self, staging: StagingFolder) -> None:
         """Mark a staging folder as used by this process."""
-        _write(Path(staging.home) / CLAIM, {**_me(), "rows": staging.rows})
+        _write_note(Path(staging.home) / CLAIM, {**_this_process(), "rows": staging.rows})
 
     def finished(self) -> None:
-        """The destination has the load, or will never get it: the note has done its service."""
+        """Remove the note: the destination has the load, or will never get it."""
         self.done = True
         if self.note is not None:
             self.note.unlink(missing_ok=True)
@@ -70,17 +70,17 @@ class InFlight:
             self.folder.rmdir()
 
 
-def _sweep(folder: Path, storage: Storage) -> None:
-    """Remove the staging folders of dead loads; one without a claim may be that of a load which begins."""
+def _remove_dead_loads(folder: Path, storage: Storage) -> None:
+    """Remove the staging folders of dead loads; one without a claim may belong to a load that starts."""
     for home in list(folder.iterdir()) if folder.is_dir() else ():
-        left = _read(home / CLAIM)
+        claim = _read_note(home / CLAIM)
         if is_removed(home.name):
             shutil.rmtree(home, ignore_errors=True)
-        elif left is not None and not _alive(left):
-            StagingFolder(str(home), str(left.get("rows", home)), storage).remove()
+        elif claim is not None and not _is_alive(claim):
+            StagingFolder(str(home), str(claim.get("rows", home)), storage).remove()
 
 
-def _write(path: Path, note: dict[str, object]) -> None:
+def _write_note(path: Path, note: dict[str, object]) -> None:
     try:
         while True:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,25 +94,25 @@ def _write(path: Path, note: dict[str, object]) -> None:
         ) from None
 
 
-def _me() -> dict[str, object]:
-    return {"pid": os.getpid(), "host": os.uname().nodename, "started": _started(os.getpid())}
+def _this_process() -> dict[str, object]:
+    return {"pid": os.getpid(), "host": os.uname().nodename, "started": _start_time(os.getpid())}
 
 
-def _alive(left: dict[str, object]) -> bool:
-    if left.get("host") != os.uname().nodename:
+def _is_alive(process: dict[str, object]) -> bool:
+    if process.get("host") != os.uname().nodename:
         return True
-    pid = int(str(left.get("pid", 0)))
+    pid = int(str(process.get("pid", 0)))
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return left.get("started") == _started(pid)
+    return process.get("started") == _start_time(pid)
 
 
-def _started(pid: int) -> str:
-    """When a process began, so that a reused number is not taken for it."""
+def _start_time(pid: int) -> str:
+    """When a process started: another one that reuses its id has another time."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[19]
@@ -120,9 +120,9 @@ def _started(pid: int) -> str:
         return ""
 
 
-def _read(path: Path) -> dict[str, object] | None:
+def _read_note(path: Path) -> dict[str, object] | None:
     try:
-        found = json.loads(path.read_text())
+        content = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None

@@ -1,4 +1,4 @@
-"""After the tasks: lines counted within a split become lines of the file."""
+"""After the tasks: line numbers within a split become line numbers of the file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ POSITION = "position"
 def settle(files: Sequence[StagedFile], outcomes: Sequence[Outcome]) -> list[StagedFile]:
     """The staged files, those of rejects and discards with positions that count from 1 in their file."""
     before = _lines_before(outcomes)
-    owner = {file.path: outcome.split for outcome in outcomes for file in outcome.files}
-    return [_counted(file, before[owner[file.path]]) if file.table in LOST else file for file in files]
+    split_of = {file.path: outcome.split for outcome in outcomes for file in outcome.files}
+    return [_renumber(file, before[split_of[file.path]]) if file.table in LOST else file for file in files]
 
 
 def _lines_before(outcomes: Sequence[Outcome]) -> dict[tuple[int, int], int]:
@@ -37,15 +37,15 @@ def _lines_before(outcomes: Sequence[Outcome]) -> dict[tuple[int, int], int]:
     return before
 
 
-def _counted(file: StagedFile, before: int) -> StagedFile:
+def _renumber(file: StagedFile, before: int) -> StagedFile:
     path = f"{os.path.splitext(file.path)[0]}-counted.parquet"
     source = pq.ParquetFile(file.path)
     with pq.ParquetWriter(path, source.schema_arrow) as writer:
         for batch in source.iter_batches():
             table = pa.Table.from_batches([batch])
-            at = table.schema.get_field_index(POSITION)
-            moved = pc.add(table.column(at), before + 1)
-            writer.write_table(table.set_column(at, table.schema.field(at), moved))
+            index = table.schema.get_field_index(POSITION)
+            renumbered = pc.add(table.column(index), before + 1)
+            writer.write_table(table.set_column(index, table.schema.field(index), renumbered))
     source.close()
     os.unlink(file.path)
     return StagedFile(file.table, path, file.rows)

@@ -1,4 +1,4 @@
-"""The one columnar write of a load: Parquet files per table and task, visible to nobody yet."""
+"""Writes the rows of a task as Parquet files, one per table; no reader sees them before the commit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def folder_name(name: str) -> str:
 
 
 @dataclass
-class _Open:
+class _OpenFile:
     table: Table
     schema: pa.Schema
     path: str
@@ -63,50 +63,50 @@ class Stage:
         self.folder = folder
         self.task = task
         self.storage = storage
-        self.open: dict[str, _Open] = {}
+        self.open: dict[str, _OpenFile] = {}
         self.files: list[StagedFile] = []
 
     def add(self, table: Table, batch: TableBatch) -> None:
         if not batch.rows:
             return
-        held = self.open.get(table.name)
-        if held is None:
+        file = self.open.get(table.name)
+        if file is None:
             path = os.path.join(self.folder, folder_name(table.name), f"{self.task}.parquet")
-            held = self.open[table.name] = _Open(table, arrow_schema(table), path)
-        held.waiting.append(batch)
-        held.waiting_rows += batch.rows
-        held.waiting_bytes += sum(column.nbytes for column in batch.columns.values())
-        if held.waiting_rows >= GROUP_ROWS or held.waiting_bytes >= GROUP_BYTES:
-            self._flush(held)
+            file = self.open[table.name] = _OpenFile(table, arrow_schema(table), path)
+        file.waiting.append(batch)
+        file.waiting_rows += batch.rows
+        file.waiting_bytes += sum(column.nbytes for column in batch.columns.values())
+        if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= GROUP_BYTES:
+            self._flush(file)
 
     def close(self) -> None:
-        for held in self.open.values():
-            self._flush(held)
-            if held.writer is not None:
+        for file in self.open.values():
+            self._flush(file)
+            if file.writer is not None:
                 with self._explained():
-                    held.writer.close()
-                self.files.append(StagedFile(held.table.name, held.path, held.rows))
+                    file.writer.close()
+                self.files.append(StagedFile(file.table.name, file.path, file.rows))
         self.open = {}
 
-    def _flush(self, held: _Open) -> None:
-        if not held.waiting_rows:
+    def _flush(self, file: _OpenFile) -> None:
+        if not file.waiting_rows:
             return
-        made = pa.concat_tables(
-            pa.Table.from_arrays([_column(batch, name, type_) for name, type_ in fields], schema=held.schema)
-            for fields in [list(zip(held.schema.names, held.schema.types, strict=True))]
-            for batch in held.waiting
+        table = pa.concat_tables(
+            pa.Table.from_arrays([_column(batch, name, type_) for name, type_ in fields], schema=file.schema)
+            for fields in [list(zip(file.schema.names, file.schema.types, strict=True))]
+            for batch in file.waiting
         )
         with self._explained():
-            if held.writer is None:
-                held.writer = self._open_writer(held)
-            held.writer.write_table(made, row_group_size=max(made.num_rows, 1))
-        held.rows += held.waiting_rows
-        held.waiting, held.waiting_rows, held.waiting_bytes = [], 0, 0
+            if file.writer is None:
+                file.writer = self._open_writer(file)
+            file.writer.write_table(table, row_group_size=max(table.num_rows, 1))
+        file.rows += file.waiting_rows
+        file.waiting, file.waiting_rows, file.waiting_bytes = [], 0, 0
 
-    def _open_writer(self, held: _Open) -> pq.ParquetWriter:
-        self.storage.make_folder(os.path.dirname(held.path))
-        path, files = self.storage.arrow_path(held.path)
-        return pq.ParquetWriter(path, held.schema, filesystem=files, compression="snappy")
+    def _open_writer(self, file: _OpenFile) -> pq.ParquetWriter:
+        self.storage.make_folder(os.path.dirname(file.path))
+        path, files = self.storage.arrow_path(file.path)
+        return pq.ParquetWriter(path, file.schema, filesystem=files, compression="snappy")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -126,20 +126,20 @@ class Stage:
         if failed[0] is None:
             self.close()
             return
-        for held in self.open.values():
-            if held.writer is not None:
+        for file in self.open.values():
+            if file.writer is not None:
                 with suppress(OSError):
-                    held.writer.close()
+                    file.writer.close()
 
 
 def _column(batch: TableBatch, name: str, type_: pa.DataType) -> pa.Array | pa.ChunkedArray:
-    found = batch.columns.get(name)
-    return pa.nulls(batch.rows, type_) if found is None else found
+    column = batch.columns.get(name)
+    return pa.nulls(batch.rows, type_) if column is None else column
 
 
 def by_table(files: Iterable[StagedFile]) -> dict[str, list[StagedFile]]:
     """The files of each table, in the order of the input."""
-    found: dict[str, list[StagedFile]] = {}
-    for file in sorted(files, key=lambda each: each.path):
-        found.setdefault(file.table, []).append(file)
-    return found
+    files_by_table: dict[str, list[StagedFile]] = {}
+    for file in sorted(files, key=lambda file: file.path):
+        files_by_table.setdefault(file.table, []).append(file)
+    return files_by_table

@@ -1,7 +1,7 @@
-"""Arrays of JSON values -> the type of their column in an authored table, where every value is ordinary.
+"""Arrays of JSON values -> the type of their column in a table whose schema the user wrote.
 
-Each kernel gives what the program's `each` gives for every one of the values, or raises FastPathMiss (or an
-Arrow error), or None where it has no shortcut and `each` is to be asked.
+A kernel gives for every value what the program's `each` gives. It raises FastPathMiss (or an Arrow error)
+where a value is special, and returns None where it has no shortcut, so that `each` converts the column.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _ZEROS: Final = r"(?:\.0+|(\.\d*[1-9])0*)$"
 _NIBBLES: Final = np.full(256, 255, np.uint8)
 _NIBBLES[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
 _NIBBLES[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
-_F: Final = 15
+_MAX_NIBBLE: Final = 15
 _TO_MILLIS: Final = len("2023-11-14 22:13:20.123")
 _ZONED: Final = (-30_610_224_000_000, 2_114_380_800_000)
 """The years 1000 to 2036: of later ones Arrow takes no daylight saving time into account."""
-_WIDE: Final = 0xF0
+_SURROGATE_PAIR_START: Final = 0xF0
 """The first byte of a character that takes two UTF-16 units begins with these bits."""
 
 
-Way = Callable[[pa.Array, Cell, str], pa.Array | None]
-WayOf = Callable[[pa.DataType, Target], Way | None]
+Kernel = Callable[[pa.Array, Cell, str], pa.Array | None]
+KernelFinder = Callable[[pa.DataType, Target], Kernel | None]
 """What makes the values of an Arrow type those of a column; None where there is no shortcut."""
 
 
-def way_of(type_: pa.DataType, target: Target) -> Way | None:
+def json_kernel(type_: pa.DataType, target: Target) -> Kernel | None:
     """The kernels for what Arrow reads from JSON."""
-    return _WAYS.get((_kind(type_), target))
+    return _KERNELS.get((_kind(type_), target))
 
 
 def _refuse_integers(array: pa.Array, limit: int) -> None:
@@ -65,13 +65,13 @@ def _kind(type_: pa.DataType) -> str:
     return "text" if pa.types.is_string(type_) else "other"
 
 
-def inside(array: pa.Array, bounds: tuple[int, int]) -> None:
-    found = pc.min_max(array).as_py()
-    if found["min"] is not None and (found["min"] < bounds[0] or found["max"] > bounds[1]):
+def check_bounds(array: pa.Array, bounds: tuple[int, int]) -> None:
+    extremes = pc.min_max(array).as_py()
+    if extremes["min"] is not None and (extremes["min"] < bounds[0] or extremes["max"] > bounds[1]):
         raise FastPathMiss
 
 
-def _only(array: pa.Array, pattern: str) -> None:
+def _require_match(array: pa.Array, pattern: str) -> None:
     if pc.all(pc.match_substring_regex(array, pattern)).as_py() is False:
         raise FastPathMiss
 
@@ -88,22 +88,22 @@ def _flag_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return text(array.cast(pa.string()), cell, zone)
 
 
-def _whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _integer(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Integers; those that do not fit are damaged, which is to be counted."""
     return array
 
 
-def _whole_to_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _integer_to_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     limit = EXACT32 if cell.target == "float32" else EXACT
-    inside(array, (-limit, limit))
+    check_bounds(array, (-limit, limit))
     return array.cast(pa.float64())
 
 
-def _whole_to_flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _integer_to_flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return pc.not_equal(array, 0)
 
 
-def _whole_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _integer_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Longs are milliseconds, shorter integers no time."""
     short = pc.and_(pc.greater_equal(array, INT[0]), pc.less_equal(array, INT[1]))
     if pc.any(short).as_py():
@@ -111,7 +111,7 @@ def _whole_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return array
 
 
-def _whole_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _integer_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return text(array.cast(pa.string()), cell, zone)
 
 
@@ -120,13 +120,13 @@ def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     if pc.all(pc.is_finite(array)).as_py() is False:
         raise FastPathMiss
     _refuse_integers(array, EXACT32 if cell.target == "float32" else EXACT)
-    made = pc.add(array, 0.0)
+    floats = pc.add(array, 0.0)
     if cell.target != "float32":
-        return made
-    made = pc.add(made.cast(pa.float32(), safe=False), pa.scalar(0.0, pa.float32()))
-    if pc.all(pc.is_finite(made)).as_py() is False:
+        return floats
+    floats = pc.add(floats.cast(pa.float32(), safe=False), pa.scalar(0.0, pa.float32()))
+    if pc.all(pc.is_finite(floats)).as_py() is False:
         raise FastPathMiss
-    return made
+    return floats
 
 
 def text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
@@ -144,7 +144,10 @@ def is_long(array: pa.Array, most: int | None) -> bool:
     bounds = _bounds(array, offsets)
     if np.diff(bounds).max() <= most:
         return False
-    return bool(_bytes_of(content, bounds).max() >= _WIDE or pc.max(pc.utf8_length(array)).as_py() > most)
+    return bool(
+        _bytes_of(content, bounds).max() >= _SURROGATE_PAIR_START
+        or pc.max(pc.utf8_length(array)).as_py() > most
+    )
 
 
 def _has_nul(array: pa.Array) -> bool:
@@ -161,15 +164,15 @@ def _bytes_of(content: pa.Buffer, bounds: Any) -> np.ndarray[Any, np.dtype[np.ui
     return np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]]
 
 
-def _text_to_whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _text_to_integer(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     trimmed = pc.ascii_trim(array, " ")
-    _only(trimmed, _LONGEST_DIGITS)
+    _require_match(trimmed, _LONGEST_DIGITS)
     return pc.ascii_ltrim(trimmed, "+").cast(pa.int64())
 
 
 def _text_to_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     trimmed = pc.ascii_trim(array, " ")
-    _only(trimmed, _NUMBER)
+    _require_match(trimmed, _NUMBER)
     if cell.target == "float32":
         raise FastPathMiss
     return _float(pc.ascii_ltrim(trimmed, "+").cast(pa.float64()), cell, zone)
@@ -180,13 +183,13 @@ def _text_to_flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     known = pc.is_in(lowered, pa.array(["true", "1", "false", "0"]))
     if pc.all(pc.or_(known, pc.is_null(array))).as_py() is False:
         raise FastPathMiss
-    made = pc.is_in(lowered, pa.array(["true", "1"]))
-    return pc.if_else(pc.is_null(array), pa.scalar(None, pa.bool_()), made) if array.null_count else made
+    flags = pc.is_in(lowered, pa.array(["true", "1"]))
+    return pc.if_else(pc.is_null(array), pa.scalar(None, pa.bool_()), flags) if array.null_count else flags
 
 
 def _text_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Date and time of day without a zone; digits below a millisecond are cut."""
-    _only(array, _STAMP)
+    _require_match(array, _STAMP)
     return localised(pc.utf8_slice_codeunits(array, 0, _TO_MILLIS).cast(pa.timestamp("ms")), zone)
 
 
@@ -194,7 +197,7 @@ def localised(array: pa.Array, zone: str) -> pa.Array:
     """The milliseconds at which clocks of a zone show these times, where that is one instant each."""
     if zone == "UTC":
         return array.cast(pa.int64())
-    inside(array.cast(pa.int64()), _ZONED)
+    check_bounds(array.cast(pa.int64()), _ZONED)
     return pc.assume_timezone(array, zone).cast(pa.int64())
 
 
@@ -206,7 +209,7 @@ def _digits(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
     return pc.replace_substring_regex(trimmed, _ZEROS, r"\1")
 
 
-def _whole_to_digits(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _integer_to_digits(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return array.cast(pa.string())
 
 
@@ -217,46 +220,46 @@ def _bytes(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
         return None
     bounds = _bounds(array, offsets)
     nibbles = _NIBBLES[_bytes_of(content, bounds)]
-    if (nibbles > _F).any() or (np.diff(bounds) & 1).any():
+    if (nibbles > _MAX_NIBBLE).any() or (np.diff(bounds) & 1).any():
         return None
     ends = (bounds - bounds[0]) // 2
     if cell.longest is not None and len(ends) > 1 and np.diff(ends).max() > cell.longest:
         return None
-    made = (nibbles[::2] << 4) | nibbles[1::2]
+    content_bytes = (nibbles[::2] << 4) | nibbles[1::2]
     valid = pa.py_buffer(np.packbits(array.is_valid().to_numpy(zero_copy_only=False), bitorder="little"))
-    buffers = [valid, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(made.tobytes())]
+    buffers = [valid, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(content_bytes.tobytes())]
     return pa.Array.from_buffers(pa.binary(), len(array), buffers)
 
 
 def _object(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
-    made = object_text(array)
-    return None if made is None or is_long(made, cell.longest) else made
+    texts = object_text(array)
+    return None if texts is None or is_long(texts, cell.longest) else texts
 
 
-_WAYS: Final[Mapping[tuple[str, Target], Way]] = {
+_KERNELS: Final[Mapping[tuple[str, Target], Kernel]] = {
     ("bool", "bool"): _flag,
     ("bool", "int32"): _flag_to_number,
     ("bool", "int64"): _flag_to_number,
     ("bool", "text"): _flag_to_text,
-    ("int", "int32"): _whole,
-    ("int", "int64"): _whole,
-    ("int", "float32"): _whole_to_float,
-    ("int", "float64"): _whole_to_float,
-    ("int", "bool"): _whole_to_flag,
-    ("int", "millis"): _whole_to_millis,
-    ("int", "text"): _whole_to_text,
+    ("int", "int32"): _integer,
+    ("int", "int64"): _integer,
+    ("int", "float32"): _integer_to_float,
+    ("int", "float64"): _integer_to_float,
+    ("int", "bool"): _integer_to_flag,
+    ("int", "millis"): _integer_to_millis,
+    ("int", "text"): _integer_to_text,
     ("float", "float32"): _float,
     ("float", "float64"): _float,
     ("text", "text"): text,
-    ("text", "int32"): _text_to_whole,
-    ("text", "int64"): _text_to_whole,
+    ("text", "int32"): _text_to_integer,
+    ("text", "int64"): _text_to_integer,
     ("text", "float64"): _text_to_float,
     ("text", "bool"): _text_to_flag,
     ("text", "millis"): _text_to_millis,
     ("text", "digits"): _digits,
-    ("int", "digits"): _whole_to_digits,
+    ("int", "digits"): _integer_to_digits,
     ("text", "binary"): _bytes,
     ("object", "json"): _object,
-    ("int", "json"): _whole_to_text,
+    ("int", "json"): _integer_to_text,
     ("bool", "json"): _flag_to_text,
 }

@@ -17,53 +17,53 @@ _YEARS: Final = (-30_610_224_000_000, 253_402_300_799_999)
 
 def chained(array: pa.Array, steps: Sequence[Step]) -> pa.Array | None:
     """What the steps make of a column; None where values need more than they say."""
-    whole = pa.types.is_integer(array.type) and array.type != pa.int64()
-    found: pa.Array | None = array.cast(pa.int64()) if whole else array
+    needs_int64 = pa.types.is_integer(array.type) and array.type != pa.int64()
+    column: pa.Array | None = array.cast(pa.int64()) if needs_int64 else array
     for step in steps:
-        found = None if found is None else _STEPS[type(step)](found, step)
-    return found
+        column = None if column is None else _STEPS[type(step)](column, step)
+    return column
 
 
 def times_of(array: pa.Array, pattern: str) -> pa.Array | None:
     """The milliseconds that texts mean in UTC; None where one may mean something else, or nothing."""
-    found = common(pattern)
-    if found is None or not pa.types.is_string(array.type):
+    shape_and_layout = common_layout(pattern)
+    if shape_and_layout is None or not pa.types.is_string(array.type):
         return None
     encoded = array.dictionary_encode()
     if len(encoded.dictionary) > len(array) // 2:
-        return _each_read(array, *found)
-    read = _each_read(encoded.dictionary, *found)
-    return None if read is None else read.take(encoded.indices)
+        return _parse_times(array, *shape_and_layout)
+    times = _parse_times(encoded.dictionary, *shape_and_layout)
+    return None if times is None else times.take(encoded.indices)
 
 
-def _each_read(array: pa.Array, shape: str, layout: str) -> pa.Array | None:
+def _parse_times(array: pa.Array, shape: str, layout: str) -> pa.Array | None:
     if pc.all(pc.match_substring_regex(array, shape)).as_py() is False:
         return None
     try:
         seconds = pc.strptime(array, layout, "s")
     except pa.ArrowException:
         return None
-    written = pc.strftime(seconds, layout, locale="C")  # Arrow reads February 30 as March 2
-    same = pc.all(pc.equal(written, array)).as_py() is not False
-    return seconds.cast(pa.timestamp("ms")).cast(pa.int64()) if same else None
+    formatted = pc.strftime(seconds, layout, locale="C")  # Arrow reads February 30 as March 2
+    reads_back = pc.all(pc.equal(formatted, array)).as_py() is not False
+    return seconds.cast(pa.timestamp("ms")).cast(pa.int64()) if reads_back else None
 
 
-def _read(array: pa.Array, step: ReadTime) -> pa.Array | None:
+def _read_times(array: pa.Array, step: ReadTime) -> pa.Array | None:
     return times_of(array, step.pattern)
 
 
-def _write(array: pa.Array, step: WriteTime) -> pa.Array | None:
-    found = common(step.pattern)
-    if found is None or not pa.types.is_integer(array.type):
+def _write_times(array: pa.Array, step: WriteTime) -> pa.Array | None:
+    shape_and_layout = common_layout(step.pattern)
+    if shape_and_layout is None or not pa.types.is_integer(array.type):
         return None
     bounds = pc.min_max(array).as_py()
     if bounds["min"] is not None and (bounds["min"] < _YEARS[0] or bounds["max"] > _YEARS[1]):
         return None
     seconds = pc.floor_temporal(array.cast(pa.timestamp("ms")), unit="second").cast(pa.timestamp("s"))
-    return pc.strftime(seconds, found[1], locale="C")
+    return pc.strftime(seconds, shape_and_layout[1], locale="C")
 
 
-def _times(array: pa.Array, step: Times) -> pa.Array | None:
+def _multiply(array: pa.Array, step: Times) -> pa.Array | None:
     if not pa.types.is_integer(array.type):
         return None
     try:
@@ -79,9 +79,9 @@ def _divide(array: pa.Array, step: Divide) -> pa.Array | None:
 
 
 _STEPS: Final[Mapping[type, Callable[[pa.Array, Any], pa.Array | None]]] = {
-    ReadTime: _read,
-    WriteTime: _write,
-    Times: _times,
+    ReadTime: _read_times,
+    WriteTime: _write_times,
+    Times: _multiply,
     Divide: _divide,
 }
 
@@ -106,26 +106,26 @@ _BETWEEN: Final[Mapping[str, str]] = {
 
 
 @lru_cache(maxsize=64)
-def common(pattern: str) -> tuple[str, str] | None:
+def common_layout(pattern: str) -> tuple[str, str] | None:
     """A pattern of two-digit fields after a year of four: the shape of its texts, and how they are read.
 
-    >>> common("yyyy-MM-dd")
+    >>> common_layout("yyyy-MM-dd")
     ('^[1-9]\\\\d{3}-\\\\d\\\\d-\\\\d\\\\d$', '%Y-%m-%d')
-    >>> common("MM-dd") is common("yyyy-M-d") is None
+    >>> common_layout("MM-dd") is common_layout("yyyy-M-d") is None
     True
     """
-    shape, layout, rest, seen = "", "", pattern, set[str]()
-    while rest:
+    shape, layout, remaining, seen = "", "", pattern, set[str]()
+    while remaining:
         for known in _FIELDS:
-            if rest.startswith(known) and known not in seen:
+            if remaining.startswith(known) and known not in seen:
                 seen.add(known)
                 shape, layout = shape + _FIELDS[known][0], layout + _FIELDS[known][1]
-                rest = rest[len(known) :]
+                remaining = remaining[len(known) :]
                 break
         else:
-            part = next((each for each in _BETWEEN if rest.startswith(each)), None)
-            if part is None:
+            separator = next((separator for separator in _BETWEEN if remaining.startswith(separator)), None)
+            if separator is None:
                 return None
-            shape, layout = shape + _BETWEEN[part], layout + part.strip("'")
-            rest = rest[len(part) :]
+            shape, layout = shape + _BETWEEN[separator], layout + separator.strip("'")
+            remaining = remaining[len(separator) :]
     return (f"^{shape}$", layout) if {"yyyy", "MM", "dd"} <= seen else None

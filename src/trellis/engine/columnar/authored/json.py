@@ -19,14 +19,14 @@ def object_text(array: pa.Array, complete: bool = False) -> pa.Array | None:
     """
     if not array.null_count:
         return _objects(array, complete)
-    made = _objects(array.drop_null(), complete)
-    if made is None:
+    texts = _objects(array.drop_null(), complete)
+    if texts is None:
         return None
-    return pc.replace_with_mask(pa.nulls(len(array), pa.string()), array.is_valid(), made)
+    return pc.replace_with_mask(pa.nulls(len(array), pa.string()), array.is_valid(), texts)
 
 
 def _objects(array: pa.Array, complete: bool) -> pa.Array | None:
-    fields = sorted(zip((each.name for each in array.type), array.flatten(), strict=True), key=_by_units)
+    fields = sorted(zip((field.name for field in array.type), array.flatten(), strict=True), key=_by_units)
     parts: list[pa.Array | str] = []
     for name, values in fields:
         text = _value(values, complete) if complete or not values.null_count else None

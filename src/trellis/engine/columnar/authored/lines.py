@@ -13,82 +13,84 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
-from trellis.engine.columnar.authored.casts import way_of
-from trellis.engine.columnar.authored.columns import Read, Vectors
-from trellis.engine.columnar.events import seen_in
-from trellis.engine.columnar.strict import FastPathMiss, Others, read_strictly
+from trellis.engine.columnar.authored.casts import json_kernel
+from trellis.engine.columnar.authored.columns import ColumnReader, ReadResult
+from trellis.engine.columnar.events import types_in
+from trellis.engine.columnar.strict import FastPathMiss, UnknownKeys, read_strictly
 from trellis.engine.input.lines import BadLine, parse
 from trellis.evolution.recipe import Path
 from trellis.evolution.vector import at
 
 SAMPLE: Final = 256
-"""Lines of a block that is not clean that are looked at for their types."""
+"""Lines of a block whose types are read."""
 
 
-class LineVectors:
-    """Reads lines for the columns that `vectors` makes."""
+class LineReader:
+    """Reads lines for a column reader, under the types that sample lines showed."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: ColumnReader) -> None:
         self.vectors = vectors
         self.used = vectors.program.used
         self.types: dict[Path, pa.DataType] = {}
-        self.loose: set[str] = set()
+        self.python_only: set[str] = set()
         """Keys at the top that are read by Python only, as their values are objects, or of several kinds."""
         self.schema: pa.Schema | None = None
         self.paths: frozenset[Path] = frozenset()
-        """Where the types of values are known."""
+        """The paths whose types are known."""
 
     def learn(self, lines: Sequence[bytes]) -> None:
-        """See of which types the values are."""
-        chosen = [line for line in lines[:: max(len(lines) // SAMPLE, 1)] if line and not line.isspace()]
-        seen = seen_in(chosen)
-        for path, type_ in seen.items():
+        """Learn the types of values from a sample of lines."""
+        sample = [line for line in lines[:: max(len(lines) // SAMPLE, 1)] if line and not line.isspace()]
+        types = types_in(sample)
+        for path, type_ in types.items():
             known = self.types.get(path)
             if known is None or pa.types.is_null(known):
                 self.types[path] = type_
             elif known != type_ and not pa.types.is_null(type_):
-                self.loose.add(path[0])
-        tops = {path[0] for path in seen}
-        for line in chosen:
+                self.python_only.add(path[0])
+        tops = {path[0] for path in types}
+        for line in sample:
             try:
                 keys = orjson.loads(line)
             except orjson.JSONDecodeError:
                 continue
             if isinstance(keys, dict):
-                self.loose.update(key for key in keys if key in self.used and key not in tops)
+                self.python_only.update(key for key in keys if key in self.used and key not in tops)
         self.schema = self._schema()
 
-    def read(self, lines: Sequence[bytes]) -> Read:
+    def read(self, lines: Sequence[bytes]) -> ReadResult:
         """The rows of some lines. Raises FastPathMiss."""
         if self.schema is None or not lines:
             raise FastPathMiss
-        others: Others = "ignore" if self.loose else "infer"
+        others: UnknownKeys = "ignore" if self.python_only else "infer"
         read = read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines), others)
-        return self.vectors.read(_LineRecords(self, read, lines))
+        return self.vectors.read(_LineColumns(self, read, lines))
 
     def _schema(self) -> pa.Schema | None:
         names = dict.fromkeys(path[0] for path in self.types if path[0] in self.used)
-        fields = [pa.field(name, _type_at(self.types, (name,))) for name in names if name not in self.loose]
+        fields = [
+            pa.field(name, _type_at(self.types, (name,))) for name in names if name not in self.python_only
+        ]
         self.paths = frozenset(_paths((), fields))
         return pa.schema(fields) if fields else None
 
 
-class _LineRecords:
-    """Lines that were read."""
+class _LineColumns:
+    """The columns of lines that Arrow has read."""
 
-    way_of = staticmethod(way_of)
+    kernel_finder = staticmethod(json_kernel)
     patient = False
 
-    def __init__(self, reader: LineVectors, read: pa.Table, lines: Sequence[bytes]) -> None:
+    def __init__(self, reader: LineReader, read: pa.Table, lines: Sequence[bytes]) -> None:
         self.size = read.num_rows
         self.lines = lines
         self.program = reader.vectors.program
-        self.loose = reader.loose
+        self.python_only = reader.python_only
         self.arrays: dict[Path, pa.Array] = {}
         self._lists: dict[Path, list[Any]] = {}
         self.arrays_of = frozenset(read.schema.names)
         stack: list[tuple[Path, pa.Array]] = [
-            ((name,), _one(read.column(name))) for name in read.schema.names
+            ((name,), _single_chunk(read.column(name))) for name in read.schema.names
         ]
         while stack:
             path, array = stack.pop()
@@ -97,12 +99,12 @@ class _LineRecords:
             self.arrays[path] = array
             if pa.types.is_struct(array.type):
                 stack += [
-                    ((*path, inner.name), each)
-                    for inner, each in zip(array.type, array.flatten(), strict=True)
+                    ((*path, inner.name), member)
+                    for inner, member in zip(array.type, array.flatten(), strict=True)
                 ]
 
     def is_known(self, path: Path) -> bool:
-        if self.loose and path[0] not in self.arrays_of:
+        if self.python_only and path[0] not in self.arrays_of:
             return path[0] not in self.keys
         return True
 
@@ -118,7 +120,7 @@ class _LineRecords:
         """The values as Python has them from JSON; of objects only the line knows which keys are there."""
         if path not in self._lists:
             array = self.arrays.get(path)
-            if not self.is_known(path) or (array is not None and _is_vague(array.type)):
+            if not self.is_known(path) or (array is not None and _needs_python(array.type)):
                 self._lists[path] = [at(item, path) for item in self.items]
             else:
                 self._lists[path] = [None] * self.size if array is None else array.to_pylist()
@@ -135,45 +137,49 @@ class _LineRecords:
     def has_key_with(self, joint: str) -> bool:
         if any(joint in path[-1] for path in self.arrays):
             return True
-        return bool(self.loose) and any(has_key(item, joint) for item in self.items)
+        return bool(self.python_only) and any(has_key(item, joint) for item in self.items)
 
     def unused(self) -> Counter[str]:
-        found: Counter[str] = Counter()
-        used, tell = self.program.used, self.program.unused
-        if self.loose:
+        counts_by_message: Counter[str] = Counter()
+        used, message_of = self.program.used, self.program.unused
+        if self.python_only:
             counts = Counter(
                 key
                 for item in self.items
                 for key, value in item.items()
                 if key not in used and value is not None
             )
-            found.update({tell(key): count for key, count in counts.items()})
-            return found
+            counts_by_message.update({message_of(key): count for key, count in counts.items()})
+            return counts_by_message
         for path, array in self.arrays.items():
             if len(path) == 1 and path[0] not in used and array.null_count < len(array):
-                found[tell(path[0])] = len(array) - array.null_count
-        return found
+                counts_by_message[message_of(path[0])] = len(array) - array.null_count
+        return counts_by_message
 
 
 def _type_at(types: Mapping[Path, pa.DataType], path: Path) -> pa.DataType:
-    inner = [each[-1] for each in types if len(each) == len(path) + 1 and each[: len(path)] == path]
-    if inner:
-        return pa.struct([pa.field(name, _type_at(types, (*path, name))) for name in inner])
+    child_keys = [
+        known_path[-1]
+        for known_path in types
+        if len(known_path) == len(path) + 1 and known_path[: len(path)] == path
+    ]
+    if child_keys:
+        return pa.struct([pa.field(name, _type_at(types, (*path, name))) for name in child_keys])
     return types[path] if path in types else pa.null()
 
 
-def _paths(above: Path, fields: Iterable[pa.Field]) -> Iterator[Path]:
-    for each in fields:
-        path = (*above, each.name)
+def _paths(parent_path: Path, fields: Iterable[pa.Field]) -> Iterator[Path]:
+    for field in fields:
+        path = (*parent_path, field.name)
         yield path
-        if pa.types.is_struct(each.type):
-            yield from _paths(path, each.type)
+        if pa.types.is_struct(field.type):
+            yield from _paths(path, field.type)
 
 
-def _is_vague(type_: pa.DataType) -> bool:
+def _needs_python(type_: pa.DataType) -> bool:
     """Whether the lines say more: which keys an object has, which of the numbers are integers."""
     if pa.types.is_list(type_):
-        return _is_vague(type_.value_type)
+        return _needs_python(type_.value_type)
     return bool(pa.types.is_struct(type_) or pa.types.is_floating(type_))
 
 
@@ -184,5 +190,5 @@ def has_key(value: Any, joint: str) -> bool:
     )
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+def _single_chunk(chunked: pa.ChunkedArray) -> pa.Array:
+    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()

@@ -62,19 +62,19 @@ def _is_in_python(array: pa.Array) -> bool:
     if any(is_one(type_) for is_one in FLAT):
         return _is_in_python(pc.list_flatten(array))
     if _is.is_struct(type_):
-        names = [each.name for each in type_]
+        names = [field.name for field in type_]
         return len(set(names)) == len(names) and all(map(_is_in_python, array.flatten()))
     array.to_pylist(maps_as_pydicts="lossy")
     return not _is.is_interval(type_)
 
 
 def _is_within(array: pa.Array, per_second: float) -> bool:
-    found = pc.min_max(array.cast(pa.int32() if _is.is_date32(array.type) else pa.int64())).as_py()
-    if found["min"] is None:
+    bounds = pc.min_max(array.cast(pa.int32() if _is.is_date32(array.type) else pa.int64())).as_py()
+    if bounds["min"] is None:
         return True
     first = max(_FIRST * per_second, 2 * _DAY * per_second - _LONGEST)
     last = min(_LAST * per_second, _LONGEST - 2 * _DAY * per_second)
-    return bool(first <= found["min"] and found["max"] <= last)
+    return bool(first <= bounds["min"] and bounds["max"] <= last)
 
 
 _is = pa.types

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.lines import has_key
-from trellis.engine.columnar.authored.typed_casts import typed_way
+from trellis.engine.columnar.authored.typed_casts import typed_kernel
 from trellis.engine.columnar.typed.kinds import Kinds, marked_rows
 from trellis.evolution.recipe import Path
 from trellis.evolution.vector import VectorProgram, at
 
 
-class TypedRecords:
+class BatchColumns:
     """The rows of a batch that is regular."""
 
-    way_of = staticmethod(typed_way)
+    kernel_finder = staticmethod(typed_kernel)
     patient = True
 
     def __init__(self, batch: pa.RecordBatch, program: VectorProgram, kinds: Kinds) -> None:
@@ -36,9 +36,9 @@ class TypedRecords:
     def _add(self, path: Path, array: pa.Array) -> pa.Array:
         array = ordinary(array)
         if _is.is_struct(array.type) and array.type.num_fields and path[0] in self.program.used:
-            names = [each.name for each in array.type]
+            names = [member.name for member in array.type]
             inner = [
-                self._add((*path, name), each) for name, each in zip(names, array.flatten(), strict=True)
+                self._add((*path, name), member) for name, member in zip(names, array.flatten(), strict=True)
             ]
             array = pa.StructArray.from_arrays(inner, names, mask=array.is_null())
         elif _is_vague(array.type):
@@ -59,7 +59,7 @@ class TypedRecords:
                 column = pa.record_batch([self.arrays[path]], [""])
                 self._lists[path] = [row[""] for row in marked_rows(column, self.kinds)]
             elif above is not None:
-                self._lists[path] = [at(each, path[len(above) :]) for each in self.values(above)]
+                self._lists[path] = [at(record, path[len(above) :]) for record in self.values(above)]
             else:
                 self._lists[path] = [None] * self.size
         return self._lists[path]
@@ -69,11 +69,11 @@ class TypedRecords:
         if any(joint in path[-1] for path in self.arrays if path[0] in used):
             return True
         return any(
-            has_key(each, joint) for path in self.vague if path[0] in used for each in self.values(path)
+            has_key(value, joint) for path in self.vague if path[0] in used for value in self.values(path)
         )
 
     def unused(self) -> Counter[str]:
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for path, array in self.arrays.items():
             if path[0] in self.program.used:
                 continue
@@ -82,8 +82,8 @@ class TypedRecords:
             else:
                 count = self.size - array.null_count
             if count:
-                found[self.program.unused(path[0])] = count
-        return found
+                counts[self.program.unused(path[0])] = count
+        return counts
 
     def _above(self, path: Path) -> Path | None:
         """The vague place above a path."""
@@ -102,14 +102,14 @@ def ordinary(array: pa.Array) -> pa.Array:
             return ordinary(pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode())
         if _is.is_run_end_encoded(array.type):
             return ordinary(pc.run_end_decode(array))
-        wanted = _ordinary_type(array.type)
-        return array if wanted == array.type else array.cast(wanted)
+        common_type = _ordinary_type(array.type)
+        return array if common_type == array.type else array.cast(common_type)
     except pa.ArrowException:
         return array
 
 
 def _is_vague(type_: pa.DataType) -> bool:
-    return isinstance(type_, pa.BaseExtensionType) or any(is_one(type_) for is_one in _VAGUE)
+    return isinstance(type_, pa.BaseExtensionType) or any(is_one(type_) for is_one in _INDISTINCT)
 
 
 def _ordinary_type(type_: pa.DataType) -> pa.DataType:
@@ -129,4 +129,4 @@ def _ordinary_type(type_: pa.DataType) -> pa.DataType:
 _is = pa.types
 FLAT: Final = (_is.is_list, _is.is_large_list, _is.is_fixed_size_list)
 """Lists that Arrow flattens and casts without fault; it does not so with list views."""
-_VAGUE: Final = (_is.is_map, _is.is_union, _is.is_dictionary, _is.is_run_end_encoded)
+_INDISTINCT: Final = (_is.is_map, _is.is_union, _is.is_dictionary, _is.is_run_end_encoded)

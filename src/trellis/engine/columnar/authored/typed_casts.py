@@ -1,7 +1,6 @@
-"""Arrays of a source with types -> the type of their column in an authored table.
+"""Arrays of a typed source -> the type of their column in a table whose schema the user wrote.
 
-As in `vector_casts.py`, a kernel gives what the program's `each` gives for every value, or raises, or gives
-None. Of numbers the source says what JSON does not: which are longs, and which floats.
+Kernels as in `casts.py`. The source says what JSON does not: which numbers are longs and which are floats.
 """
 
 from __future__ import annotations
@@ -12,7 +11,15 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.engine.columnar.authored.casts import EXACT, Way, inside, is_long, localised, text, way_of
+from trellis.engine.columnar.authored.casts import (
+    EXACT,
+    Kernel,
+    check_bounds,
+    is_long,
+    json_kernel,
+    localised,
+    text,
+)
 from trellis.engine.columnar.authored.json import object_text
 from trellis.engine.columnar.strict import FastPathMiss
 from trellis.evolution.vector import Cell, Target
@@ -24,10 +31,10 @@ _NO_ZEROS: Final = r"(?:\.0+|(\.\d*[1-9])0+)$"
 _ONE_ZERO: Final = r"(\.\d+?)0+$"
 
 
-def typed_way(type_: pa.DataType, target: Target) -> Way | None:
+def typed_kernel(type_: pa.DataType, target: Target) -> Kernel | None:
     """The kernels for what sources with types have."""
     kind = _kind(type_)
-    return _WAYS.get((kind, target)) or (way_of(type_, target) if kind in _LIKE_JSON else None)
+    return _KERNELS.get((kind, target)) or (json_kernel(type_, target) if kind in _LIKE_JSON else None)
 
 
 _LIKE_JSON: Final = frozenset({"bool", "short", "long", "text"})
@@ -59,20 +66,20 @@ def _long_to_millis(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """A negative zero becomes zero, and what is no number null."""
     if cell.target == "float32":
-        made = pc.add(array.cast(pa.float32(), safe=False), pa.scalar(0.0, pa.float32()))
-        if pc.any(pc.not_equal(pc.is_inf(made), pc.is_inf(array))).as_py():
+        floats = pc.add(array.cast(pa.float32(), safe=False), pa.scalar(0.0, pa.float32()))
+        if pc.any(pc.not_equal(pc.is_inf(floats), pc.is_inf(array))).as_py():
             raise FastPathMiss
     else:
-        made = pc.add(array.cast(pa.float64()), 0.0)
-    unknown = pc.is_nan(made)
+        floats = pc.add(array.cast(pa.float64()), 0.0)
+    unknown = pc.is_nan(floats)
     if not pc.any(unknown).as_py():
-        return made
+        return floats
     if cell.check is not None:
         raise FastPathMiss  # a main time that is no number is refused
-    return pc.if_else(unknown, pa.scalar(None, made.type), made)
+    return pc.if_else(unknown, pa.scalar(None, floats.type), floats)
 
 
-def _float_to_whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _float_to_integer(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Floats without a fraction; Arrow refuses others."""
     return array.cast(pa.int64())
 
@@ -83,28 +90,28 @@ def _float_to_flag(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
 
 def _plain(array: pa.Array) -> pa.Array | None:
     """Decimals as texts, with all digits of their scale; None where one would have an exponent."""
-    made = array.cast(pa.string())
-    return None if pc.any(pc.match_substring(made, "E")).as_py() else made
+    texts = array.cast(pa.string())
+    return None if pc.any(pc.match_substring(texts, "E")).as_py() else texts
 
 
 def _decimal_to_digits(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
-    made = _plain(array)
-    return None if made is None else pc.replace_substring_regex(made, _NO_ZEROS, r"\1")
+    texts = _plain(array)
+    return None if texts is None else pc.replace_substring_regex(texts, _NO_ZEROS, r"\1")
 
 
 def _decimal_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
-    made = _plain(array)
-    return None if made is None else text(made, cell, zone)
+    texts = _plain(array)
+    return None if texts is None else text(texts, cell, zone)
 
 
 def _decimal_to_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """The nearest floats, of decimals whose whole part a float holds."""
-    made = array.cast(pa.string()).cast(pa.float64())
-    inside(pc.trunc(made), (1 - EXACT, EXACT - 1))
-    return made
+    floats = array.cast(pa.string()).cast(pa.float64())
+    check_bounds(pc.trunc(floats), (1 - EXACT, EXACT - 1))
+    return floats
 
 
-def _decimal_to_whole(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+def _decimal_to_integer(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Decimals without a fraction; Arrow refuses others."""
     return array.cast(pa.int64())
 
@@ -133,7 +140,7 @@ def _timestamp_to_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array | Non
     if zone != "UTC":
         return None
     micros = _floored(_utc(array), "us", "microsecond")
-    inside(micros.cast(pa.int64()), (_GREGORIAN * 1000, _LAST * 1000))
+    check_bounds(micros.cast(pa.int64()), (_GREGORIAN * 1000, _LAST * 1000))
     return text(pc.replace_substring_regex(micros.cast(pa.string()), _ONE_ZERO, r"\1"), cell, zone)
 
 
@@ -147,22 +154,22 @@ def _bytes(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
 
 
 def _object(array: pa.Array, cell: Cell, zone: str) -> pa.Array | None:
-    made = object_text(array, complete=True)
-    return None if made is None or is_long(made, cell.longest) else made
+    texts = object_text(array, complete=True)
+    return None if texts is None or is_long(texts, cell.longest) else texts
 
 
-_WAYS: Final[Mapping[tuple[str, Target], Way]] = {
+_KERNELS: Final[Mapping[tuple[str, Target], Kernel]] = {
     ("long", "millis"): _long_to_millis,
     ("float", "float32"): _float,
     ("float", "float64"): _float,
-    ("float", "int32"): _float_to_whole,
-    ("float", "int64"): _float_to_whole,
+    ("float", "int32"): _float_to_integer,
+    ("float", "int64"): _float_to_integer,
     ("float", "bool"): _float_to_flag,
     ("decimal", "digits"): _decimal_to_digits,
     ("decimal", "text"): _decimal_to_text,
     ("decimal", "float64"): _decimal_to_float,
-    ("decimal", "int32"): _decimal_to_whole,
-    ("decimal", "int64"): _decimal_to_whole,
+    ("decimal", "int32"): _decimal_to_integer,
+    ("decimal", "int64"): _decimal_to_integer,
     ("timestamp", "millis"): _timestamp_to_millis,
     ("timestamp", "int64"): _timestamp_to_millis,
     ("timestamp", "text"): _timestamp_to_text,

@@ -1,8 +1,8 @@
 """Rows with types -> rows of their table, column by column: Arrow, pandas, Parquet, DataFrames.
 
-Types come from the source's own schema, not from values (spec dlt.md, section 6). A column whose values all
-fit the stored type of its column is placed at once. What is left is nested, or does not fit: the rows are
-then looked at one by one for it, unless they are to be taken whole (`typed_whole`).
+Types come from the schema of the source, not from its values, as in dlt. A column whose values all
+fit the stored type of its column is placed at once. What remains is nested or does not fit: the rows are
+then converted one by one, unless the rows keep their types (`preserved.py`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from trellis.engine.columnar.typed.preserved import (
 )
 from trellis.engine.columnar.typed.widen import widening
 from trellis.engine.exact.text import item_text, to_json
-from trellis.engine.exact.walker import Walker
+from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.parquet import rows_of
 from trellis.engine.plan import Counts, Discard, Plan
-from trellis.engine.staging.batches import Keyring, TableBatch, array_of
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.errors import ContractError
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import typed_kind
@@ -45,46 +45,48 @@ class TypedBatch:
     """One batch for one root table. `where` is the place of its first row in the input.
 
     `cut` says how many values of a field lost digits of their second when they were read.
-    `arrays` are the columns that could be placed, by name, `left` the fields that could not, `stays` the rows
-    that no contract drops, `wider` what shows that columns have to become wider for rows taken whole.
+    `arrays` are the columns that could be placed, by name, `remaining` the fields that could not, `stays` the
+    rows that no contract drops, `wider` what shows that columns have to become wider for rows taken whole.
     """
 
     def __init__(
         self,
         plan: Plan,
-        walker: Walker,
+        flattener: Flattener,
         batch: pa.RecordBatch,
         where: Position,
         cut: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.plan = plan
-        self.walker = walker
+        self.flattener = flattener
         self.batch = batch
         self.where = where
         self.whole = plan.whole is not None
-        self.file = walker.findings.file or "records"
-        self.root = walker.tables.root(plan.table)
+        self.file = flattener.findings.file or "records"
+        self.root = flattener.tables.root_builder(plan.table)
         self.keys = self.root.keys if plan.whole is None else plan.whole
         self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
         if self.whole:
             refuse_shared(self.fields, self.root, self.file)
         self.arrays: dict[str, pa.Array] = {}
-        self.left: list[Field] = []
+        self.remaining: list[Field] = []
         self.stays: npt.NDArray[np.bool_] = np.ones(batch.num_rows, dtype=bool)
         self.discards: list[Discard] = []
         self.wider = Observations()
-        placed = (field for field in self.fields if field.placeable and field.key in cut)
-        self.cut = Counter({_CUT.format(self.root.name, each.name): cut[each.key] for each in placed})
+        placed_fields = (field for field in self.fields if field.placeable and field.key in cut)
+        self.cut = Counter(
+            {_CUT.format(self.root.name, field.name): cut[field.key] for field in placed_fields}
+        )
 
     @property
-    def exact(self) -> bool:
+    def needs_exact_path(self) -> bool:
         """Whether the table or its names ask for a look at every row."""
         if self.root.verdict is not None:
             return True
-        return not self.whole and (self.root.hidden or any(f.shared or f.kept for f in self.fields))
+        return not self.whole and (self.root.excludes_row_id or any(f.shared or f.kept for f in self.fields))
 
     @property
-    def nests(self) -> bool:
+    def has_nested_values(self) -> bool:
         """Whether there are values that become columns and tables of their own."""
         return not self.whole and any(field.nested for field in self.fields)
 
@@ -92,24 +94,26 @@ class TypedBatch:
 
     def observed(self) -> Observations:
         """What the schema has no place for yet."""
-        found = Observations()
-        lacking = [name for name in self.keys.columns if not self._has(name)]
+        observations = Observations()
+        missing = [name for name in self.keys.columns if not self._has(name)]
         table = self.root.table
-        if lacking or table is None or not table.seen_data:
-            found.saw_table(self.root.name, None, (*self.where, 0), self.whole)
+        if missing or table is None or not table.seen_data:
+            observations.saw_table(self.root.name, None, (*self.where, 0), self.whole)
         for field in self.fields:
             known = field.complete and not self._takes_nested_type(field)
             if known or not field.placeable or (field.nested and not self.whole):
                 continue
             if field.type is None:
-                self.walker.tables.saw_null(self.root, field.key)
+                self.flattener.tables.mark_null(self.root, field.key)
             else:
-                found.cells[CellKey(self.root.name, field.name, field.kind(self.plan))] = self._seen(field)
+                observations.cells[CellKey(self.root.name, field.name, field.kind(self.plan))] = self._seen(
+                    field
+                )
         if self.whole:
-            for at, name in enumerate(lacking, len(self.fields)):
+            for index, name in enumerate(missing, len(self.fields)):
                 key = CellKey(self.root.name, name, typed_kind("text"))
-                found.cells.setdefault(key, Seen((*self.where, 0, at)))
-        return found
+                observations.cells.setdefault(key, Seen((*self.where, 0, index)))
+        return observations
 
     def _takes_nested_type(self, field: Field) -> bool:
         """Whether its column is there, and waits for the nested type of its values."""
@@ -124,11 +128,11 @@ class TypedBatch:
 
     def _seen(self, field: Field) -> Seen:
         array = self.batch.column(field.at)
-        at = first_value(array)
+        row_index = first_value(array)
         example = item = ""
-        if at is not None:
+        if row_index is not None:
             with suppress(ContractError):  # a time that Python has not
-                (row,) = rows_of(self.batch.slice(at, 1))
+                (row,) = rows_of(self.batch.slice(row_index, 1))
                 example, item = to_json(row[field.key])[:200], item_text(row)
         return Seen((*self.where, 0, field.at), len(array) - array.null_count, field.key, example, item)
 
@@ -139,11 +143,11 @@ class TypedBatch:
         for field in self.fields:
             array = self.batch.column(field.at)
             if field.nested and not self.whole:
-                self.left.append(field)
+                self.remaining.append(field)
             elif field.excluded:
                 continue
             elif field.kept:
-                self._lose(field, array, f"the name {field.name} is kept for bookkeeping")
+                self._discard_column(field, array, f"the name {field.name} is kept for bookkeeping")
             elif field.verdict is not None:
                 self._refuse(field, array, "columns", field.verdict)
             elif field.complete:
@@ -156,29 +160,33 @@ class TypedBatch:
     def placed(self) -> bool:
         """Whether all that goes into this table has its place."""
         needed = (*self._required(), *self.keys.from_columns)
-        return not self.left and all(name in self.arrays for name in needed)
+        return not self.remaining and all(name in self.arrays for name in needed)
 
     def _required(self) -> Sequence[str]:
-        own = self.keys.columns
+        system_columns = self.keys.columns
         table = self.root.table
-        return [c.name for c in table.complete_columns if c.required and c.name not in own] if table else []
+        return (
+            [c.name for c in table.complete_columns if c.required and c.name not in system_columns]
+            if table
+            else []
+        )
 
     def _place(self, field: Field, array: pa.Array) -> None:
         column = field.complete
         assert column is not None
         if column.required and array.null_count and not (self.whole and field.name == self.keys.row_id):
             if self.whole:
-                refuse_null(field, self.root, self._record(int(np.flatnonzero(~_valid(array))[0])))
-            self.left.append(field)
-        elif (made := self._fitted(field, array)) is not None:
-            self.arrays[field.name] = made.array
-            self.cut[_CUT.format(self.root.name, field.name)] += made.cut
+                refuse_null(field, self.root, self._record(int(np.flatnonzero(~_valid_mask(array))[0])))
+            self.remaining.append(field)
+        elif (stored := self._fitted(field, array)) is not None:
+            self.arrays[field.name] = stored.array
+            self.cut[_CUT.format(self.root.name, field.name)] += stored.cut
         elif self.whole and (kind := widening(self.plan, self.root, field, array)) is not None:
             self.wider.cells[CellKey(self.root.name, field.name, kind)] = self._seen(field)
         elif self.whole:
             self._refuse(field, array, "data_type", misfit(self.plan, self.root, field, column, self.file))
         else:
-            self.left.append(field)
+            self.remaining.append(field)
 
     def _fitted(self, field: Field, array: pa.Array) -> Fitted | None:
         column = field.complete
@@ -195,25 +203,25 @@ class TypedBatch:
     def _refuse(self, field: Field, array: pa.Array, entity: str, verdict: Verdict) -> None:
         reason = f"contract on {entity}: {verdict}"
         if verdict != "discard_row":
-            self._lose(field, array, reason)
+            self._discard_column(field, array, reason)
             return
-        for at in np.flatnonzero(_valid(array) & self.stays).tolist():
-            (row,) = rows_of(self.batch.slice(at, 1))
-            self._discard(field, row[field.key], at, reason, to_json(row))
-            self.stays[at] = False
+        for row_index in np.flatnonzero(_valid_mask(array) & self.stays).tolist():
+            (row,) = rows_of(self.batch.slice(row_index, 1))
+            self._discard(field, row[field.key], row_index, reason, to_json(row))
+            self.stays[row_index] = False
 
-    def _lose(self, field: Field, array: pa.Array, reason: str) -> None:
+    def _discard_column(self, field: Field, array: pa.Array, reason: str) -> None:
         """A column that goes nowhere."""
         if array.null_count == len(array):
             return
-        for at, row in enumerate(rows_of(self.batch.select([field.key]))):
-            if row[field.key] is not None and self.stays[at]:
-                self._discard(field, row[field.key], at, reason)
+        for row_index, row in enumerate(rows_of(self.batch.select([field.key]))):
+            if row[field.key] is not None and self.stays[row_index]:
+                self._discard(field, row[field.key], row_index, reason)
 
-    def _discard(self, field: Field, value: Any, at: int, reason: str, row: str | None = None) -> None:
+    def _discard(self, field: Field, value: Any, row_index: int, reason: str, row: str | None = None) -> None:
         text = value if isinstance(value, str) else to_json(value)
-        line = self.where[-1] + at
-        self.discards.append(Discard(self.root.name, field.name, field.key, text, line, reason, row))
+        record_number = self.where[-1] + row_index
+        self.discards.append(Discard(self.root.name, field.name, field.key, text, record_number, reason, row))
 
     # ---- rows
 
@@ -222,23 +230,23 @@ class TypedBatch:
         loaded = int(self.stays.sum())
         return Counts(len(self.stays), loaded, dropped=len(self.stays) - loaded)
 
-    def rows(self, keyring: Keyring) -> list[TableBatch]:
+    def rows(self, id_generator: RowIdGenerator) -> list[TableBatch]:
         """The rows of the table, with their bookkeeping."""
-        self.walker.oddities += self.cut
-        table, keys, made = self.root.table, self.keys, self._filtered()
+        self.flattener.oddities += self.cut
+        table, keys, batch = self.root.table, self.keys, self._filtered()
         assert table is not None
-        hashed: Sequence[Any] = ()
+        id_sources: Sequence[Any] = ()
         if keys.of_item:
-            hashed = rows_of(self._kept())
+            id_sources = rows_of(self._kept())
         elif keys.from_columns:
-            hashed = list(zip(*(self._raw(name) for name in keys.from_columns), strict=True))
-        own = made.columns.get(keys.row_id)
-        given = own.to_pylist() if own is not None and own.null_count else None
-        filled = keyring.root(self.root.place, keys, made.rows, hashed, given)
-        for name, values in filled.items():
-            if name != keys.row_id or own is None or own.null_count:
-                made.columns[name] = array_of(table, table.columns[name], values)
-        return [made] if made.rows else []
+            id_sources = list(zip(*(self._raw(name) for name in keys.from_columns), strict=True))
+        own_ids = batch.columns.get(keys.row_id)
+        partial_ids = own_ids.to_pylist() if own_ids is not None and own_ids.null_count else None
+        system_columns = id_generator.root_columns(self.root.place, keys, batch.rows, id_sources, partial_ids)
+        for name, values in system_columns.items():
+            if name != keys.row_id or own_ids is None or own_ids.null_count:
+                batch.columns[name] = array_of(table, table.columns[name], values)
+        return [batch] if batch.rows else []
 
     def _raw(self, name: str) -> list[Any]:
         """The values of a column as they came."""
@@ -259,14 +267,16 @@ class TypedBatch:
 
     def items(self) -> list[Any]:
         """The rows as Python values, without what these cannot hold if it is placed already."""
-        chosen = [field for field in self.fields if field.name not in self.arrays or not _too_wide(field)]
-        if not chosen:
+        remaining = [field for field in self.fields if field.name not in self.arrays or not _too_wide(field)]
+        if not remaining:
             return [{}] * self.batch.num_rows
-        short = [shortened(self.batch.column(field.at)) for field in chosen]
-        for field, made in zip(chosen, short, strict=True):
-            if made.cut and field.name not in self.arrays:
-                self.cut[_CUT.format(self.root.name, field.name)] += made.cut
-        return rows_of(pa.RecordBatch.from_arrays([m.array for m in short], names=[f.key for f in chosen]))
+        shortened_columns = [shortened(self.batch.column(field.at)) for field in remaining]
+        for field, column in zip(remaining, shortened_columns, strict=True):
+            if column.cut and field.name not in self.arrays:
+                self.cut[_CUT.format(self.root.name, field.name)] += column.cut
+        return rows_of(
+            pa.RecordBatch.from_arrays([m.array for m in shortened_columns], names=[f.key for f in remaining])
+        )
 
     def without_columns(self, seen: Observations) -> Observations:
         """What the rows showed one by one, without what is known of their columns."""
@@ -275,23 +285,25 @@ class TypedBatch:
             del seen.cells[key]
         return seen
 
-    def put_into(self, batches: Sequence[TableBatch], loaded: Sequence[bool]) -> None:
+    def add_columns_to(self, batches: Sequence[TableBatch], loaded: Sequence[bool]) -> None:
         """Put the columns that could be placed into the rows that were made one by one."""
-        self.walker.oddities += self.cut
+        self.flattener.oddities += self.cut
         self.stays = np.array(loaded, dtype=bool)
-        found = self._filtered()
-        for made in batches:
-            if made.table == self.root.name and made.rows == found.rows:
-                own = (self.keys.row_id, *self.keys.columns)
-                made.columns.update({n: array for n, array in found.columns.items() if n not in own})
+        columns_batch = self._filtered()
+        for batch in batches:
+            if batch.table == self.root.name and batch.rows == columns_batch.rows:
+                system_columns = (self.keys.row_id, *self.keys.columns)
+                batch.columns.update(
+                    {n: array for n, array in columns_batch.columns.items() if n not in system_columns}
+                )
 
-    def _record(self, at: int) -> str:
-        return f"{self.file}, record {self.where[-1] + at + 1}"
+    def _record(self, row_index: int) -> str:
+        return f"{self.file}, record {self.where[-1] + row_index + 1}"
 
 
-def _valid(array: pa.Array) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
-    return found
+def _valid_mask(array: pa.Array) -> npt.NDArray[np.bool_]:
+    mask: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
+    return mask
 
 
 def _too_wide(field: Field) -> bool:

@@ -29,7 +29,9 @@ def plain(array: pa.Array) -> pa.Array:
         elif pa.types.is_run_end_encoded(array.type):
             array = pc.run_end_decode(array)
         elif isinstance(array.type, pa.UuidType):
-            return pa.array([None if each is None else str(each) for each in array.to_pylist()], pa.string())
+            return pa.array(
+                [None if value is None else str(value) for value in array.to_pylist()], pa.string()
+            )
         elif isinstance(array.type, pa.BaseExtensionType):
             array = array.storage
         else:
@@ -39,7 +41,7 @@ def plain(array: pa.Array) -> pa.Array:
 def json_of(array: pa.Array) -> pa.Array:
     """Nested values as JSON texts."""
     values = array.to_pylist(maps_as_pydicts="lossy")
-    return pa.array([None if each is None else to_json(each) for each in values], pa.string())
+    return pa.array([None if value is None else to_json(value) for value in values], pa.string())
 
 
 def fitted(array: pa.Array, column: Column) -> Fitted | None:
@@ -47,18 +49,18 @@ def fitted(array: pa.Array, column: Column) -> Fitted | None:
 
     Whatever fits is what the coercion of single values makes of it too.
     """
-    found = column_type(array.type)
-    if found is None:
+    source_type = column_type(array.type)
+    if source_type is None:
         return Fitted(pa.nulls(len(array), arrow_type(column)))
     assert column.data_type is not None
     if is_number_text(column):
         texts = texts_of_numbers(array, column)
         return None if texts is None else Fitted(texts)
-    way = _WAYS.get((found.data_type, column.data_type))
-    if way is None:
+    convert = _CONVERSIONS.get((source_type.data_type, column.data_type))
+    if convert is None:
         return Fitted(pa.nulls(len(array), arrow_type(column))) if array.null_count == len(array) else None
     try:
-        return way(array, arrow_type(column))
+        return convert(array, arrow_type(column))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 
@@ -73,47 +75,47 @@ def shortened(array: pa.Array) -> Fitted:
     return Fitted(array)
 
 
-def _cast(array: pa.Array, wanted: pa.DataType) -> Fitted:
-    return Fitted(array if array.type == wanted else array.cast(wanted))
+def _cast(array: pa.Array, arrow: pa.DataType) -> Fitted:
+    return Fitted(array if array.type == arrow else array.cast(arrow))
 
 
-def _integers(array: pa.Array, wanted: pa.DataType) -> Fitted:
-    return _cast(array, wanted) if pa.types.is_integer(wanted) else _into_decimal(array, wanted)
+def _integers(array: pa.Array, arrow: pa.DataType) -> Fitted:
+    return _cast(array, arrow) if pa.types.is_integer(arrow) else _into_decimal(array, arrow)
 
 
-def _into_decimal(array: pa.Array, wanted: pa.DataType) -> Fitted:
-    return Fitted(array.cast(pa.decimal256(20, 0)).cast(wanted))
+def _into_decimal(array: pa.Array, arrow: pa.DataType) -> Fitted:
+    return Fitted(array.cast(pa.decimal256(20, 0)).cast(arrow))
 
 
-def _from_double(array: pa.Array, wanted: pa.DataType) -> Fitted:
-    return Fitted(array.cast(pa.float64()).cast(wanted))
+def _from_double(array: pa.Array, arrow: pa.DataType) -> Fitted:
+    return Fitted(array.cast(pa.float64()).cast(arrow))
 
 
-def _instants(array: pa.Array, wanted: pa.DataType) -> Fitted:
+def _instants(array: pa.Array, arrow: pa.DataType) -> Fitted:
     """Without a zone it is UTC."""
     zoned = array.cast(pa.timestamp(array.type.unit, "UTC"))
-    cut = 0
-    if _UNITS.index(wanted.unit) < _UNITS.index(array.type.unit):
-        floored = _floor(zoned, wanted.unit)
-        cut = _differing(zoned, floored)
+    cut_count = 0
+    if _UNITS.index(arrow.unit) < _UNITS.index(array.type.unit):
+        floored = _floor(zoned, arrow.unit)
+        cut_count = _differing(zoned, floored)
         zoned = floored
-    made = zoned.cast(pa.timestamp(wanted.unit, "UTC"))
-    return Fitted(made.cast(wanted), cut)
+    times = zoned.cast(pa.timestamp(arrow.unit, "UTC"))
+    return Fitted(times.cast(arrow), cut_count)
 
 
-def _clock(array: pa.Array, wanted: pa.DataType) -> Fitted:
-    made = array.cast(wanted, safe=False)
-    if array.type.unit != "ns" or wanted == array.type:
-        return Fitted(made)
-    return Fitted(made, _differing(made.cast(array.type), array))
+def _clock(array: pa.Array, arrow: pa.DataType) -> Fitted:
+    times = array.cast(arrow, safe=False)
+    if array.type.unit != "ns" or arrow == array.type:
+        return Fitted(times)
+    return Fitted(times, _differing(times.cast(array.type), array))
 
 
-def _midnight(array: pa.Array, wanted: pa.DataType) -> Fitted:
-    return Fitted(array.cast(pa.date32()).cast(pa.timestamp(wanted.unit)).cast(wanted))
+def _midnight(array: pa.Array, arrow: pa.DataType) -> Fitted:
+    return Fitted(array.cast(pa.date32()).cast(pa.timestamp(arrow.unit)).cast(arrow))
 
 
-def _differing(one: pa.Array, other: pa.Array) -> int:
-    return pc.sum(pc.not_equal(one, other)).as_py() or 0
+def _differing(left: pa.Array, right: pa.Array) -> int:
+    return pc.sum(pc.not_equal(left, right)).as_py() or 0
 
 
 def _floor(array: pa.Array, unit: str) -> pa.Array:
@@ -123,7 +125,7 @@ def _floor(array: pa.Array, unit: str) -> pa.Array:
 _UNITS = ("s", "ms", "us", "ns")
 _NAMES = {"s": "second", "ms": "millisecond", "us": "microsecond"}
 
-_WAYS: Mapping[tuple[DataType, DataType], Callable[[pa.Array, pa.DataType], Fitted]] = {
+_CONVERSIONS: Mapping[tuple[DataType, DataType], Callable[[pa.Array, pa.DataType], Fitted]] = {
     ("text", "text"): _cast,
     ("bigint", "bigint"): _integers,
     ("double", "double"): _cast,

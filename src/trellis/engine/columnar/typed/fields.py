@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.arrow.nested_types import hint_of, kept_type
 from trellis.engine.arrow.types import ColumnType, Unsupported, column_type, is_nested
-from trellis.engine.exact.slots import TableWalk
+from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.plan import Plan
 from trellis.errors import ContractError, UsageError
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -53,40 +53,42 @@ class Field:
     def kind(self, plan: Plan) -> TypedKind:
         """What it shows to a schema that has no such column yet."""
         assert self.type is not None
-        found = self.type.within(plan.digits, self.column.timezone if self.column else None)
+        kept = self.type.within(plan.digits, self.column.timezone if self.column else None)
         nested = hint_of(self.arrow) if self.stays_nested(plan) else None
-        return typed_kind(found.data_type, found.precision, found.scale, nested)
+        return typed_kind(kept.data_type, kept.precision, kept.scale, nested)
 
     def stays_nested(self, plan: Plan) -> bool:
         """Whether its values can be stored as the nested values they are."""
-        whole = plan.whole is not None and plan.nesting is not None
-        return whole and self.nested and kept_type(self.arrow) is not None
+        stored_nested = plan.whole is not None and plan.nesting is not None
+        return stored_nested and self.nested and kept_type(self.arrow) is not None
 
 
-def fields_of(schema: pa.Schema, plan: Plan, root: TableWalk, keys: RowKeys, file: str) -> tuple[Field, ...]:
+def fields_of(
+    schema: pa.Schema, plan: Plan, root: TableBuilder, keys: RowKeys, file: str
+) -> tuple[Field, ...]:
     """The fields of a batch for a root table.
 
     Raises ContractError for a type that is no data type, UsageError for a name that stands twice.
     """
-    twice = [name for name, count in Counter(schema.names).items() if count > 1]
-    if twice:
-        raise UsageError(f"{file}: two columns are named {twice[0]!r}; rename one")
+    duplicates = [name for name, count in Counter(schema.names).items() if count > 1]
+    if duplicates:
+        raise UsageError(f"{file}: two columns are named {duplicates[0]!r}; rename one")
     names = [plan.naming.key(name) for name in schema.names]
     counts = Counter(names)
-    kept = frozenset(keys.columns) - {keys.row_id}
-    return tuple(_fields(schema, names, counts, kept, plan, root, file))
+    reserved = frozenset(keys.columns) - {keys.row_id}
+    return tuple(_fields(schema, names, counts, reserved, plan, root, file))
 
 
 def _fields(
     schema: pa.Schema,
     names: Sequence[str],
     counts: Counter[str],
-    kept: frozenset[str],
+    reserved: frozenset[str],
     plan: Plan,
-    root: TableWalk,
+    root: TableBuilder,
     file: str,
 ) -> Iterator[Field]:
-    for at, (field, name) in enumerate(zip(schema, names, strict=True)):
+    for index, (field, name) in enumerate(zip(schema, names, strict=True)):
         column = root.table.columns.get(name) if root.table else None
         try:
             type_ = column_type(field.type)
@@ -97,7 +99,7 @@ def _fields(
             ) from None
         missing = column is None or not column.complete
         yield Field(
-            at,
+            index,
             field.name,
             name,
             field.type,
@@ -105,7 +107,7 @@ def _fields(
             is_nested(field.type),
             column,
             plan.refusals.of(root.name, name) if missing else None,
-            name in kept,
+            name in reserved,
             root.excludes(plan, (name,)),
             counts[name] > 1,
         )
@@ -113,5 +115,5 @@ def _fields(
 
 def first_value(array: pa.Array) -> int | None:
     """The number of the first value that is not NULL."""
-    found = pc.index(array.is_valid(), True).as_py()
-    return None if found < 0 else int(found)
+    index = pc.index(array.is_valid(), True).as_py()
+    return None if index < 0 else int(index)

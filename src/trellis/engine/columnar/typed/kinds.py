@@ -36,7 +36,7 @@ def _mark(type_: pa.DataType, kinds: Kinds) -> Mark | None:
         return _of_values(_mark(type_.item_type, kinds))
     if pa.types.is_struct(type_):
         return _of_fields(
-            {each.name: mark for each in type_ if (mark := _mark(each.type, kinds)) is not None}
+            {field.name: mark for field in type_ if (mark := _mark(field.type, kinds)) is not None}
         )
     if pa.types.is_nested(type_) and type_.num_fields == 1:
         return _of_items(_mark(type_.field(0).type, kinds))
@@ -46,7 +46,7 @@ def _mark(type_: pa.DataType, kinds: Kinds) -> Mark | None:
 def _of_values(mark: Mark | None) -> Mark | None:
     if mark is None:
         return None
-    return lambda value: {key: None if each is None else mark(each) for key, each in value.items()}
+    return lambda value: {key: None if member is None else mark(member) for key, member in value.items()}
 
 
 def _of_fields(marks: Mapping[str, Mark]) -> Mark | None:
@@ -54,7 +54,9 @@ def _of_fields(marks: Mapping[str, Mark]) -> Mark | None:
         return None
 
     def mark(value: dict[str, Any]) -> dict[str, Any]:
-        marked = {name: each(value[name]) for name, each in marks.items() if value[name] is not None}
+        marked = {
+            name: mark_field(value[name]) for name, mark_field in marks.items() if value[name] is not None
+        }
         return {**value, **marked}
 
     return mark
@@ -63,7 +65,7 @@ def _of_fields(marks: Mapping[str, Mark]) -> Mark | None:
 def _of_items(mark: Mark | None) -> Mark | None:
     if mark is None:
         return None
-    return lambda value: [None if each is None else mark(each) for each in value]
+    return lambda value: [None if element is None else mark(element) for element in value]
 
 
 _NAMES = {pa.int64(): "int64", pa.uint32(): "int64", pa.float32(): "float32", pa.float16(): "float32"}

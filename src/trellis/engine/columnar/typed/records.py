@@ -44,7 +44,7 @@ class TableRecords:
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage the batches, or those that had to wait."""
-        wanted = None if pending is None else refs_by_offset(pending)
+        selection = None if pending is None else refs_by_offset(pending)
         self.runs += 1
 
         def parts(conformer: AnyConformer) -> Iterator[Part]:
@@ -53,7 +53,7 @@ class TableRecords:
                 conform, wait = partial(conformer.batch, WHERE, rows), partial(BlockRef, WHERE, rows.number)
                 yield Part(rows.number, size, rows.first + size, conform, wait)
 
-        yield run_parts(plan, f"tables-{self.runs:03d}", WHERE, parts, wanted, progress)
+        yield run_parts(plan, f"tables-{self.runs:03d}", WHERE, parts, selection, progress)
 
     def _numbered(self) -> Iterator[RowBatch]:
         first = 0
@@ -80,7 +80,7 @@ def batches_of(table: Any) -> Callable[[], Iterable[pa.RecordBatch]]:
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([], each.type) for each in schema], schema=schema)
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
 class _Spool:
