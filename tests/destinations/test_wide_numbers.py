@@ -434,7 +434,7 @@ def fits(numbers: list[Decimal]) -> bool:
 
 @given(number())
 def test_seed_d079_kinds_tell_what_fits_a_wide_wei(value: Decimal) -> None:
-    kind_of = get_dialect(DEFAULT_DIALECT).type.classifier(Schema("s"), fresh=True, wei=ROOM)
+    kind_of = get_dialect(DEFAULT_DIALECT).types.classifier(Schema("s"), fresh=True, wei=ROOM)
     for form in (value, f"{value:f}", int(value)):
         if coerce(form, "wei", precision=ROOM[0], scale=ROOM[1]) is not MISFIT:
             assert "wei" in kind_of(form).fits
