@@ -16,8 +16,6 @@ from trellis.evolution.iso import is_timestamp, parse_date
 from trellis.evolution.values import BIGINT_MAX, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DataType
 
-DEFAULT_DETECTIONS: tuple[str, ...] = ("iso_timestamp",)
-
 
 @dataclass(frozen=True)
 class Detecting:
