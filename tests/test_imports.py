@@ -326,3 +326,82 @@ def test_no_dialect_is_named_outside_of_its_folder() -> None:
                 found.append(at(path, line, f"names a dialect: {token[:60]}"))
     assert DIALECTS and checked > len(LAYERS)
     assert not found, "ask the registry, or find the decision that is missing:\n" + "\n".join(found)
+
+
+# --- Packages, and the picture of them -------------------------------------------------------------------
+
+
+def packages_of(types_too: bool) -> dict[str, dict[str, set[str]]]:
+    """For each package its members, each with the other members that something in it imports."""
+    names = {name_of(path) for path in MODULES}
+    members: dict[str, dict[str, set[str]]] = {}
+    for path in MODULES:
+        importer = name_of(path).split(".")
+        for _, module in imported_by(path, types_too):
+            imported = (module if module in names else module.rpartition(".")[0]).split(".")
+            shared = 0
+            while shared < min(len(importer), len(imported)) and importer[shared] == imported[shared]:
+                shared += 1
+            if 0 < shared < min(len(importer), len(imported)):
+                package = members.setdefault(".".join(importer[:shared]), {})
+                package.setdefault(importer[shared], set()).add(imported[shared])
+    return members
+
+
+def test_no_package_imports_itself_through_others() -> None:
+    """At any depth. The packages at the top are divided into layers, see `test_imports_run_one_way`."""
+    packages = packages_of(types_too=False)
+    assert "trellis.engine" in packages
+    for package, members in packages.items():
+        if package == "trellis":
+            continue
+        try:
+            TopologicalSorter(members).prepare()
+        except CycleError as cycle:
+            pytest.fail(f"{package}: {' -> '.join(cycle.args[1])}")
+
+
+def reduced(edges: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """The edges of a graph without cycles but those that follow from others.
+
+    >>> sorted(reduced({"a": {"b", "c"}, "b": {"c"}, "c": set()}))
+    [('a', 'b'), ('b', 'c')]
+    """
+
+    def reached(start: str) -> set[str]:
+        stack, seen = [*edges.get(start, ())], set[str]()
+        while stack:
+            node = stack.pop()
+            if node not in seen:
+                seen.add(node)
+                stack += edges.get(node, ())
+        return seen
+
+    return {
+        (start, end)
+        for start, ends in edges.items()
+        for end in ends
+        if not any(end in reached(other) for other in ends - {end})
+    }
+
+
+def layer_imports() -> dict[str, set[str]]:
+    """Which part imports which, dialects as one; parts are those of LAYERS."""
+    edges: dict[str, set[str]] = {}
+    for path in MODULES:
+        part = part_of(name_of(path))
+        for _, module in imported_by(path):
+            if part in FOYER or module.split(".")[0] != "trellis" or part_of(module) in (*FOYER, part):
+                continue
+            edges.setdefault(part, set()).add(part_of(module))
+    return edges
+
+
+ARROW = re.compile(r"^ {4}(\S+) --> (\S+)$", re.MULTILINE)
+
+
+def test_the_picture_of_the_imports_is_that_of_the_code() -> None:
+    page = (PACKAGE.parent.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    picture = page.partition("```mermaid\n")[2].partition("```")[0]
+    drawn = {(start.replace("NAME", "*"), end.replace("NAME", "*")) for start, end in ARROW.findall(picture)}
+    assert drawn == reduced(layer_imports())
