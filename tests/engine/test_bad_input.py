@@ -33,16 +33,18 @@ class Shop:
         return report
 
     def rows(self, table: str = "t") -> list[dict[str, Any]]:
-        found = self.pipeline.destination.query("main", table)
-        return [{k: v for k, v in row.items() if not k.startswith("_dlt") and v is not None} for row in found]
+        records = self.pipeline.destination.query("main", table)
+        return [
+            {k: v for k, v in row.items() if not k.startswith("_dlt") and v is not None} for row in records
+        ]
 
     def rejects(self) -> list[tuple[int, str, str]]:
-        found = self.pipeline.destination.query("main", "_trellis_rejects")
-        return [(row["position"], row["text"], row["reason"]) for row in found]
+        records = self.pipeline.destination.query("main", "_trellis_rejects")
+        return [(row["position"], row["text"], row["reason"]) for row in records]
 
     def discards(self) -> list[tuple[str, str, str, int, str]]:
-        found = self.pipeline.destination.query("main", "_trellis_discards")
-        return [(r["column_name"], r["path"], r["value"], r["position"], r["reason"]) for r in found]
+        records = self.pipeline.destination.query("main", "_trellis_discards")
+        return [(r["column_name"], r["path"], r["value"], r["position"], r["reason"]) for r in records]
 
 
 @pytest.fixture
@@ -113,8 +115,8 @@ def test_half_a_gzip_loads_nothing(tmp_path: Path) -> None:
 def test_a_line_that_is_no_record_is_rejected_with_its_place(shop: Shop, line: bytes, reason: str) -> None:
     report = shop.load('{"a":1}', line, '{"a":2}')
     assert (report.rows.loaded, report.rows.rejected) == (2, 1)
-    ((position, text, told),) = shop.rejects()
-    assert (position, told) == (2, reason)
+    ((position, text, stored_reason),) = shop.rejects()
+    assert (position, stored_reason) == (2, reason)
     assert text == line[:4096].decode("utf-8", "backslashreplace")
 
 

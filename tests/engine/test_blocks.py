@@ -84,9 +84,9 @@ def test_a_json_array_is_read_element_by_element(
 )
 def test_a_damaged_array_is_a_clear_error(tmp_path: Path, text: str, where: str) -> None:
     (tmp_path / "a.json").write_text(text)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as error:
         lines_of(splits_of(input_files([str(tmp_path / "a.json")])))
-    assert where in str(told.value)
+    assert where in str(error.value)
 
 
 def test_lines_that_begin_with_an_array_are_lines(tmp_path: Path) -> None:

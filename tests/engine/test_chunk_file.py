@@ -107,8 +107,8 @@ def test_cells_of_frames_do_not_stay_in_memory() -> None:
 
 def test_a_timestamp_with_a_zone_keeps_its_offset() -> None:
     summer = pd.Timestamp("2024-07-01T12:00:00.000000001", tz=ZoneInfo("Europe/Berlin"))
-    ((found,),) = again([summer])
-    assert (found, found.isoformat()) == (summer, "2024-07-01T12:00:00.000000001+02:00")
+    ((chunk,),) = again([summer])
+    assert (chunk, chunk.isoformat()) == (summer, "2024-07-01T12:00:00.000000001+02:00")
 
 
 def test_tables_come_back_as_arrow_tables() -> None:
@@ -118,11 +118,11 @@ def test_tables_come_back_as_arrow_tables() -> None:
     batch = table.to_batches()[0]
     sliced = pa.concat_tables([table, table.slice(1)])
     frame = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", None]}, index=[7, 8])
-    found = again(table, batch, sliced, frame, {"id": 1}, table.schema.empty_table())
-    assert [type(each) for each in found] == [pa.Table] * 4 + [dict, pa.Table]
-    assert found[:3] == [table, table, sliced]
-    assert found[3].to_pydict() == {"a": [1.5, 2.5], "b": ["x", None]}
-    assert found[5] == table.schema.empty_table()
+    records = again(table, batch, sliced, frame, {"id": 1}, table.schema.empty_table())
+    assert [type(record) for record in records] == [pa.Table] * 4 + [dict, pa.Table]
+    assert records[:3] == [table, table, sliced]
+    assert records[3].to_pydict() == {"a": [1.5, 2.5], "b": ["x", None]}
+    assert records[5] == table.schema.empty_table()
 
 
 def test_a_frame_that_arrow_does_not_take_stays_as_it_is() -> None:

@@ -36,16 +36,16 @@ def load(folder: Path, name: str, source: Any, **options: Any) -> tuple[Pipeline
 def content(shop: Pipeline, ids: bool = True) -> dict[str, list[str]]:
     """Every data table as sorted text, without what differs by its nature."""
     drop = BOOKKEEPING if ids else (*BOOKKEEPING, "_dlt_id", "_dlt_parent_id", "_dlt_root_id")
-    found = {}
+    rows_by_table = {}
     with duckdb.connect(shop.to.removeprefix("duckdb:")) as db:
         db.execute("SET TimeZone = 'UTC'")
         for (table,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall():
             if not table.startswith("_"):
                 rows = db.sql('SELECT * FROM "' + table.replace('"', '""') + '"').to_arrow_table().to_pylist()
-                found[table] = sorted(
+                rows_by_table[table] = sorted(
                     json.dumps({k: v for k, v in row.items() if k not in drop}, default=str) for row in rows
                 )
-    return found
+    return rows_by_table
 
 
 @pytest.mark.parametrize("profile", ["flat", "shop", "github", "wide", "nasty"])
@@ -55,14 +55,14 @@ def test_the_columnar_way_gives_what_the_exact_way_gives(
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 20_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 20_000)
     source = write(tmp_path / "x.jsonl", list(generate(400, seed=3, profile=profile)))
-    fast, told = load(tmp_path, "fast", source)
+    fast, report = load(tmp_path, "fast", source)
     monkeypatch.setattr(trellis.engine.conform.learned, "layout_of", lambda root: None)
     exact, told_exact = load(tmp_path, "exact", source)
     assert fast.schema.stored_hash == exact.schema.stored_hash
     assert content(fast) == content(exact)
-    assert told.rows == told_exact.rows
-    assert told.balanced
-    assert (told.discards, told.rejects) == (told_exact.discards, told_exact.rejects)
+    assert report.rows == told_exact.rows
+    assert report.balanced
+    assert (report.discards, report.rejects) == (told_exact.discards, told_exact.rejects)
 
 
 def test_most_of_a_clean_file_goes_the_columnar_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,8 +153,8 @@ def test_rows_balance_for_any_records(
         _, first = load(folder, "x", write(folder / "1.jsonl", lines[:half]))
         shop = Pipeline("shop", f"duckdb:{folder / 'x'}.duckdb")
         report = shop.load(write(folder / "2.jsonl", lines[half:]), table="events", contract=contract)
-    except trellis.errors.ContractError as told:
-        assert "column" in str(told) or "null" in str(told)
+    except trellis.errors.ContractError as error:
+        assert "column" in str(error) or "null" in str(error)
         return
     assert first.balanced and report.balanced
     assert report.rows.read == len(lines) - half

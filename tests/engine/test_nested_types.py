@@ -42,14 +42,14 @@ def _list(of: Typed) -> Typed:
 
 
 def _struct(of: list[Typed]) -> Typed:
-    fields = {f"f{at}": each for at, each in enumerate(of)}
-    made = pa.struct([(name, type_) for name, (type_, _) in fields.items()])
-    return made, st.fixed_dictionaries({name: st.none() | values for name, (_, values) in fields.items()})
+    fields = {f"f{at}": type_ for at, type_ in enumerate(of)}
+    struct = pa.struct([(name, type_) for name, (type_, _) in fields.items()])
+    return struct, st.fixed_dictionaries({name: st.none() | values for name, (_, values) in fields.items()})
 
 
 def _map(of: Typed) -> Typed:
     keys = st.dictionaries(st.text(max_size=3), st.none() | of[1], max_size=3)
-    return pa.map_(pa.string(), of[0]), keys.map(lambda found: list(found.items()))
+    return pa.map_(pa.string(), of[0]), keys.map(lambda pairs: list(pairs.items()))
 
 
 def _nested(of: st.SearchStrategy[Typed]) -> st.SearchStrategy[Typed]:
@@ -63,8 +63,8 @@ NESTED = _nested(st.recursive(st.sampled_from(SIMPLE), _nested, max_leaves=4))
 def arrays(draw: st.DrawFn) -> pa.Array:
     """Some values of some nested type, NULL among them, from the middle of an array."""
     type_, values = draw(NESTED)
-    found = pa.array(draw(st.lists(st.none() | values, min_size=1, max_size=6)), type_)
-    return found[draw(st.integers(0, len(found) - 1)) :]
+    array = pa.array(draw(st.lists(st.none() | values, min_size=1, max_size=6)), type_)
+    return array[draw(st.integers(0, len(array) - 1)) :]
 
 
 def in_file(array: pa.Array) -> pa.ChunkedArray:
@@ -77,11 +77,11 @@ def in_file(array: pa.Array) -> pa.ChunkedArray:
 @given(arrays())
 def test_seed_d103_what_is_kept_is_what_came(array: pa.Array) -> None:
     kept = kept_type(array.type)
-    made = nested_cast(array, kept)
-    made.validate(full=True)
-    assert made.type == kept
-    assert made.to_pylist() == array.to_pylist()
-    back = in_file(made)
+    stored = nested_cast(array, kept)
+    stored.validate(full=True)
+    assert stored.type == kept
+    assert stored.to_pylist() == array.to_pylist()
+    back = in_file(stored)
     assert back.to_pylist() == array.to_pylist()
     assert name_of(back.type) == str(kept)
     assert kept_type(kept) == kept
@@ -94,17 +94,17 @@ def test_seed_d103_a_hint_tells_the_type(array: pa.Array) -> None:
 
 @given(arrays())
 def test_seed_d103_json_texts_tell_the_same_values(array: pa.Array) -> None:
-    made = nested_of_texts(json_of(array).to_pylist(), kept_type(array.type))
-    assert made.to_pylist() == nested_cast(array, kept_type(array.type)).to_pylist()
+    parsed = nested_of_texts(json_of(array).to_pylist(), kept_type(array.type))
+    assert parsed.to_pylist() == nested_cast(array, kept_type(array.type)).to_pylist()
 
 
 @given(arrays(), arrays())
 def test_seed_d104_a_cast_loses_nothing_or_does_not_happen(array: pa.Array, other: pa.Array) -> None:
     try:
-        made = nested_cast(array, kept_type(other.type))
+        stored = nested_cast(array, kept_type(other.type))
     except Misfit:
         return
-    for before, after in zip(array.to_pylist(), made.to_pylist(), strict=True):
+    for before, after in zip(array.to_pylist(), stored.to_pylist(), strict=True):
         assert same(before, after), (before, after)
 
 
@@ -121,12 +121,12 @@ def same(before: Any, after: Any) -> bool:
         return str(before) == after
     if isinstance(after, datetime):
         midnight = datetime.combine(before, datetime.min.time())
-        wanted = before if isinstance(before, datetime) else midnight
-        return wanted.replace(tzinfo=None) == after.replace(tzinfo=None)
+        expected = before if isinstance(before, datetime) else midnight
+        return expected.replace(tzinfo=None) == after.replace(tzinfo=None)
     return bool(before == after)
 
 
 def test_numbers_that_are_none() -> None:
     odd = pa.array([[math.nan, math.inf, None, -0.0]])
-    (made,) = nested_cast(odd, pa.list_(pa.field("element", pa.float32()))).to_pylist()
-    assert (math.isnan(made[0]), *made[1:]) == (True, math.inf, None, -0.0)
+    (converted,) = nested_cast(odd, pa.list_(pa.field("element", pa.float32()))).to_pylist()
+    assert (math.isnan(converted[0]), *converted[1:]) == (True, math.inf, None, -0.0)

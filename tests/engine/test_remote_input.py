@@ -93,10 +93,10 @@ def test_an_object_loads_as_the_same_local_file(
     report = remote.load(f"s3a://{bucket}/raw/", table="t", load_id="1")
     assert report.rows == expected.rows
     assert report.schema.stored_hash == expected.schema.stored_hash
-    names = {table: "\n".join(found) for table, found in rows(remote).items()}
+    names = {table: "\n".join(lines) for table, lines in rows(remote).items()}
     assert names == {
-        table: "\n".join(found).replace(str(tmp_path), f"s3a://{bucket}")
-        for table, found in rows(local).items()
+        table: "\n".join(lines).replace(str(tmp_path), f"s3a://{bucket}")
+        for table, lines in rows(local).items()
     }
 
 

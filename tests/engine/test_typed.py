@@ -80,12 +80,12 @@ TYPES = st.sampled_from(list(VALUES))
 @st.composite
 def columns(draw: st.DrawFn) -> tuple[pa.Array, Column]:
     """An array, and a column of its own type, or of another."""
-    found = draw(TYPES)
-    array = pa.array(draw(st.lists(st.none() | VALUES[found], min_size=3, max_size=3)), found)
-    said = column_type(found if draw(st.integers(0, 2)) else draw(TYPES))
-    assert said is not None
-    zone = draw(st.sampled_from([None, False])) if said.data_type == "timestamp" else None
-    fit = said.within(Digits(), zone)
+    source_type = draw(TYPES)
+    array = pa.array(draw(st.lists(st.none() | VALUES[source_type], min_size=3, max_size=3)), source_type)
+    column_kind = column_type(source_type if draw(st.integers(0, 2)) else draw(TYPES))
+    assert column_kind is not None
+    zone = draw(st.sampled_from([None, False])) if column_kind.data_type == "timestamp" else None
+    fit = column_kind.within(Digits(), zone)
     return array, Column("a", fit.data_type, True, fit.precision, fit.scale, zone)
 
 
@@ -109,7 +109,7 @@ def one_by_one(plan: Plan, batch: pa.RecordBatch) -> Conformed:
     return LearnedConformer(plan).items(rows, 0, 0, 0, "records")
 
 
-def outcome(plan: Plan, made: Conformed) -> Any:
+def outcome(plan: Plan, conformed: Conformed) -> Any:
     """All that a reader of the tables could tell."""
     tables = {
         batch.table: {
@@ -118,12 +118,12 @@ def outcome(plan: Plan, made: Conformed) -> Any:
             else [None] * batch.rows
             for column in plan.schema.tables[batch.table].complete_columns
         }
-        for batch in made.batches
+        for batch in conformed.batches
     }
-    types = {name: array.type for batch in made.batches for name, array in batch.columns.items()}
-    wanted = {column.name: arrow_type(column) for column in plan.schema.tables["t"].complete_columns}
-    assert all(wanted[name] == type_ for name, type_ in types.items())
-    return tables, made.counts, made.discards, made.observed
+    types = {name: array.type for batch in conformed.batches for name, array in batch.columns.items()}
+    expected_types = {column.name: arrow_type(column) for column in plan.schema.tables["t"].complete_columns}
+    assert all(expected_types[name] == type_ for name, type_ in types.items())
+    return tables, conformed.counts, conformed.discards, conformed.observed
 
 
 @settings(max_examples=300)
@@ -148,8 +148,8 @@ def test_a_new_column_is_seen_with_the_type_of_its_field() -> None:
     conformer = LearnedConformer(plan_of())
     seen = conformer.batch(WHERE, RowBatch(0, 40, batch)).observed
     assert seen is not None
-    found = [(key.column, key.kind.type, at.position, at.count, at.example) for key, at in seen.cells.items()]
-    assert found == [
+    cells = [(key.column, key.kind.type, at.position, at.count, at.example) for key, at in seen.cells.items()]
+    assert cells == [
         ("small", "bigint", (0, 0, 40, 0, 0), 1, "5"),
         ("none", "bigint", (0, 0, 40, 0, 1), 0, ""),
         ("price", "decimal", (0, 0, 40, 0, 2), 1, '"1.50"'),
@@ -167,25 +167,25 @@ def test_nested_values_are_walked_and_flat_ones_keep_their_digits() -> None:
         Column("wide", "decimal", precision=50, scale=2),
         Column("s__x", "bigint"),
     )
-    (made,) = by_columns(plan, batch).batches
-    assert made.columns["at"].equals(fine)
-    assert made.columns["wide"].equals(wide)
-    assert made.columns["s__x"].to_pylist() == [1, 2]
+    (batch,) = by_columns(plan, batch).batches
+    assert batch.columns["at"].equals(fine)
+    assert batch.columns["wide"].equals(wide)
+    assert batch.columns["s__x"].to_pylist() == [1, 2]
 
 
 def test_digits_that_are_cut_are_told() -> None:
     batch = pa.record_batch({"a": pa.array([1_001, 2_000, None, -1], pa.timestamp("ns"))})
     plan = plan_of(Column("a", "timestamp"))
     conformer = LearnedConformer(plan)
-    (made,) = conformer.batch(WHERE, RowBatch(0, 0, batch)).batches
-    assert made.columns["a"].cast(pa.int64()).to_pylist() == [1, 2, None, -1]
+    (batch,) = conformer.batch(WHERE, RowBatch(0, 0, batch)).batches
+    assert batch.columns["a"].cast(pa.int64()).to_pylist() == [1, 2, None, -1]
     assert conformer.flattener.oddities == {
         "a second in t.a has more digits than the column keeps, the last ones were cut": 2
     }
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("arrow", "expected"),
     [
         (pa.int64(), ColumnType("bigint")),
         (pa.uint16(), ColumnType("bigint", 16)),
@@ -206,20 +206,20 @@ def test_digits_that_are_cut_are_told() -> None:
     ],
     ids=str,
 )
-def test_types_of_columns(found: pa.DataType, said: ColumnType | None) -> None:
-    assert column_type(found) == said
+def test_types_of_columns(arrow: pa.DataType, expected: ColumnType | None) -> None:
+    assert column_type(arrow) == expected
 
 
-@pytest.mark.parametrize("found", [pa.duration("s"), pa.month_day_nano_interval()], ids=str)
-def test_types_that_are_none(found: pa.DataType) -> None:
+@pytest.mark.parametrize("arrow", [pa.duration("s"), pa.month_day_nano_interval()], ids=str)
+def test_types_that_are_none(arrow: pa.DataType) -> None:
     with pytest.raises(Unsupported):
-        column_type(found)
+        column_type(arrow)
     with pytest.raises(ContractError, match=r"took holds a .*, which no data type takes; .* into table t$"):
-        by_columns(plan_of(), pa.RecordBatch.from_arrays([pa.nulls(1, found)], names=["took"]))
+        by_columns(plan_of(), pa.RecordBatch.from_arrays([pa.nulls(1, arrow)], names=["took"]))
 
 
 @pytest.mark.parametrize(
-    ("said", "digits", "zone", "kept"),
+    ("source_type", "digits", "zone", "kept"),
     [
         (ColumnType("timestamp", 9), Digits(), None, ColumnType("timestamp")),
         (ColumnType("timestamp", 9), Digits(), False, ColumnType("timestamp", 9)),
@@ -230,8 +230,10 @@ def test_types_that_are_none(found: pa.DataType) -> None:
         (ColumnType("decimal", 60, 5), Digits(decimal=76), None, ColumnType("decimal", 60, 5)),
     ],
 )
-def test_what_a_destination_keeps(said: ColumnType, digits: Digits, zone: Any, kept: ColumnType) -> None:
-    assert said.within(digits, zone) == kept
+def test_what_a_destination_keeps(
+    source_type: ColumnType, digits: Digits, zone: Any, kept: ColumnType
+) -> None:
+    assert source_type.within(digits, zone) == kept
 
 
 def test_streams_are_read_again_and_an_empty_table_has_types() -> None:
@@ -253,16 +255,16 @@ def test_a_name_that_stands_twice() -> None:
 def test_two_names_for_one_column_collide_as_keys_of_records_do() -> None:
     batch = pa.record_batch({"a": [1, 2], "A": [3, None]})
     plan = plan_of(Column("a", "bigint"))
-    made = by_columns(plan, batch)
-    assert outcome(plan, made) == outcome(plan, one_by_one(plan, batch))
-    assert made.discards[0].reason.startswith("collision: another key of the record is named a")
+    conformed = by_columns(plan, batch)
+    assert outcome(plan, conformed) == outcome(plan, one_by_one(plan, batch))
+    assert conformed.discards[0].reason.startswith("collision: another key of the record is named a")
 
 
 def test_own_ids_are_kept() -> None:
     batch = pa.record_batch({"_dlt_id": ["x", "y"], "a": [1, 2]})
     plan = plan_of(Column("a", "bigint"))
-    (made,) = by_columns(plan, batch).batches
-    assert made.columns["_dlt_id"].to_pylist() == ["x", "y"]
+    (batch,) = by_columns(plan, batch).batches
+    assert batch.columns["_dlt_id"].to_pylist() == ["x", "y"]
 
 
 def test_times_outside_of_the_calendar() -> None:
@@ -295,5 +297,5 @@ def test_times_outside_of_the_calendar_are_moved_if_no_one_has_to_look() -> None
     far = pa.record_batch({"a": pa.array([10**12], pa.timestamp("s"))})
     seen = by_columns(plan_of(), far).observed
     assert seen is not None and [at.example for at in seen.cells.values()] == [""]
-    (made,) = by_columns(plan_of(Column("a", "timestamp", precision=0)), far).batches
-    assert made.columns["a"].cast(pa.int64()).to_pylist() == [10**12]
+    (batch,) = by_columns(plan_of(Column("a", "timestamp", precision=0)), far).batches
+    assert batch.columns["a"].cast(pa.int64()).to_pylist() == [10**12]

@@ -184,18 +184,18 @@ ROWS: dict[str, tuple[DataType, list[tuple[Any, Any]]]] = {
         [("[1, 2 ]", "[1,2]"), ("plain", Misfit("text")), (5, Misfit("bigint")), ({"a": (1,)}, '{"a":[1]}')],
     ),
 }
-CASES = [(row, to, value, wanted) for row, (to, cells) in ROWS.items() for value, wanted in cells]
+CASES = [(row, to, value, expected) for row, (to, cells) in ROWS.items() for value, expected in cells]
 
 
-@pytest.mark.parametrize(("row", "to", "value", "wanted"), CASES, ids=[f"{c[0]}-{c[2]!r:.30}" for c in CASES])
-def test_coerce(row: str, to: DataType, value: Any, wanted: Any) -> None:
-    found = coerce(value, to)
-    if isinstance(wanted, Misfit):
-        assert found is MISFIT
-        assert type_of(value) == wanted.variant
+@pytest.mark.parametrize(("row", "to", "value", "expected"), CASES, ids=[f"{c[0]}-{c[2]!r:.30}" for c in CASES])
+def test_coerce(row: str, to: DataType, value: Any, expected: Any) -> None:
+    converted = coerce(value, to)
+    if isinstance(expected, Misfit):
+        assert converted is MISFIT
+        assert type_of(value) == expected.variant
         assert to not in classify(value).fits
     else:
-        assert same(found, wanted)
+        assert same(converted, expected)
         assert to in classify(value).fits
 
 
@@ -314,7 +314,7 @@ def test_json_text_means_what_it_meant(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "to", "precision", "scale", "wanted"),
+    ("value", "to", "precision", "scale", "expected"),
     [
         (1.25, "decimal", 10, 1, Decimal("1.3")),
         ("0.1234567895", "decimal", 38, 9, Decimal("0.123456790")),
@@ -336,9 +336,9 @@ def test_json_text_means_what_it_meant(value: Any) -> None:
     ],
 )
 def test_precision_and_scale_bound_numbers(
-    value: Any, to: DataType, precision: int | None, scale: int | None, wanted: Any
+    value: Any, to: DataType, precision: int | None, scale: int | None, expected: Any
 ) -> None:
-    assert same(coerce(value, to, precision=precision, scale=scale), wanted)
+    assert same(coerce(value, to, precision=precision, scale=scale), expected)
 
 
 def test_what_has_no_type_fits_nothing() -> None:
@@ -383,17 +383,17 @@ def test_text_takes_everything(value: Any) -> None:
 
 @given(VALUES)
 def test_a_value_of_the_type_is_unchanged(value: Any) -> None:
-    own = type_of(value)
-    assert own is not None
-    if own in ("text", "bigint", "double", "bool", "binary", "date") and type(value) in (
+    type_ = type_of(value)
+    assert type_ is not None
+    if type_ in ("text", "bigint", "double", "bool", "binary", "date") and type(value) in (
         str,
         int,
         float,
         bool,
         bytes,
     ):
-        found = coerce(value, own)
-        assert found is value or own != classify(value).type or isinstance(value, int)
+        converted = coerce(value, type_)
+        assert converted is value or type_ != classify(value).type or isinstance(value, int)
 
 
 @given(VALUES, st.sampled_from(DATA_TYPES))
@@ -405,16 +405,18 @@ def test_coercing_again_changes_nothing(value: Any, to: DataType) -> None:
 
 @given(VALUES, st.sampled_from(DATA_TYPES), st.sampled_from([None, True, False]))
 def test_the_result_is_of_its_python_type(value: Any, to: DataType, timezone: bool | None) -> None:
-    found = coerce(value, to, timezone=timezone)
-    if found is MISFIT:
+    converted = coerce(value, to, timezone=timezone)
+    if converted is MISFIT:
         return
-    assert type(found) is PYTHON[to] or (isinstance(found, PYTHON[to]) and type(value) is type(found))
+    assert type(converted) is PYTHON[to] or (
+        isinstance(converted, PYTHON[to]) and type(value) is type(converted)
+    )
     if to == "timestamp":
-        assert found.tzinfo is (None if timezone is False else UTC)
+        assert converted.tzinfo is (None if timezone is False else UTC)
     if to == "time":
-        assert found.tzinfo is None
+        assert converted.tzinfo is None
     if to == "json":
-        json.loads(found)
+        json.loads(converted)
 
 
 PYTHON: dict[DataType, type] = {
@@ -447,17 +449,17 @@ def coerced_by_dlt(value: Any, to: DataType) -> Any:
     if isinstance(value, Wei):
         value = DltWei(value)
     try:
-        found = coerce_value(to, py_type_to_sc_type(type(value)), value)
+        converted = coerce_value(to, py_type_to_sc_type(type(value)), value)
     except (ValueError, TypeError, ArithmeticError, OSError):
         return MISFIT
     if to == "timestamp":
-        moment = datetime.combine(date(found.year, found.month, found.day), found.time())
-        return moment.replace(tzinfo=UTC) - (found.utcoffset() or timedelta(0))
+        moment = datetime.combine(date(converted.year, converted.month, converted.day), converted.time())
+        return moment.replace(tzinfo=UTC) - (converted.utcoffset() or timedelta(0))
     if to == "date":
-        return date(found.year, found.month, found.day)
+        return date(converted.year, converted.month, converted.day)
     if to == "time":
-        return time(found.hour, found.minute, found.second, found.microsecond)
-    return Decimal(found) if isinstance(found, DltWei) else found
+        return time(converted.hour, converted.minute, converted.second, converted.microsecond)
+    return Decimal(converted) if isinstance(converted, DltWei) else converted
 
 
 def refused_on_purpose(value: Any, to: DataType, theirs: Any) -> bool:

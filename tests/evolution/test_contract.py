@@ -27,8 +27,8 @@ FROZEN = Contract("freeze", "freeze", "freeze")
 
 
 def table(name: str, parent: str | None = None, **hints: Any) -> Table:
-    made = Table(name, {}, parent=parent)
-    return made.with_hints(**hints) if hints else made
+    table = Table(name, {}, parent=parent)
+    return table.with_hints(**hints) if hints else table
 
 
 def schema(*tables: Table, contract: Any = None) -> Schema:
@@ -159,16 +159,18 @@ def test_s17_a_violation_without_a_record() -> None:
     assert str(error).startswith(
         "farm.t: the data needs a new table, and the contract has tables: freeze; declare"
     )
-    told = ContractViolation("f", "t", "q", "data_type", "freeze", contract=FROZEN, reason="'x' is no bigint")
-    assert "f.t.q: 'x' is no bigint, and the contract" in str(told)
+    violation = ContractViolation(
+        "f", "t", "q", "data_type", "freeze", contract=FROZEN, reason="'x' is no bigint"
+    )
+    assert "f.t.q: 'x' is no bigint, and the contract" in str(violation)
 
 
 def test_who_declares_is_not_told_to_declare() -> None:
     known = Table("t", {"a": Column("a", "bigint")}).with_hints(**{"x-normalizer": {"seen-data": True}})
     before = schema(known, contract="freeze")
-    wanted = before.with_tables(before.tables["t"].with_columns(Column("b", "text")))
+    declared = before.with_tables(before.tables["t"].with_columns(Column("b", "text")))
     with pytest.raises(ContractViolation) as raised:
-        judge(before, wanted)
+        judge(before, declared)
     assert str(raised.value) == (
         "farm.t.b: a new column is declared, and the contract has columns: freeze;"
         " take the declaration back, or load with the contract columns: evolve"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.errors import SchemaError
-from trellis.evolution.detect import DEFAULT_DETECTIONS, DETECTORS, Detecting, detect
+from trellis.evolution.detect import DETECTORS, Detecting, detect
 from trellis.evolution.kinds import classify
 from trellis.evolution.values import WEI_LIMIT, HexBytes, Wei
 
@@ -19,9 +19,9 @@ NOW = 1_700_000_000.0
 YEAR = 365 * 86_400
 
 ROWS: dict[str, tuple[Any, tuple[str, ...], str | None]] = {
-    "d01-timestamp": ("2024-05-06T01:02:03Z", DEFAULT_DETECTIONS, "timestamp"),
-    "d01-date": ("2024-05-06", DEFAULT_DETECTIONS, None),
-    "d01-time": ("12:30:01", DEFAULT_DETECTIONS, None),
+    "d01-timestamp": ("2024-05-06T01:02:03Z", ("iso_timestamp",), "timestamp"),
+    "d01-date": ("2024-05-06", ("iso_timestamp",), None),
+    "d01-time": ("12:30:01", ("iso_timestamp",), None),
     "d02-space": ("2024-05-06 07:08", ("iso_timestamp",), "timestamp"),
     "d02-basic": ("20240506T070809Z", ("iso_timestamp",), "timestamp"),
     "d02-slash": ("2024/05/06 10:11", ("iso_timestamp",), "timestamp"),

@@ -59,9 +59,9 @@ NO_DATES = "13 202405 2024-13 2023-02-29 2023-366 2024-000 2021-W53 2024-W103 20
 
 @pytest.mark.parametrize("text", TIMESTAMPS)
 def test_a_timestamp_is_read(text: str) -> None:
-    found = parse_timestamp(text)
-    assert found == TIMESTAMPS[text]
-    assert found is not None and found.tzinfo is TIMESTAMPS[text].tzinfo
+    moment = parse_timestamp(text)
+    assert moment == TIMESTAMPS[text]
+    assert moment is not None and moment.tzinfo is TIMESTAMPS[text].tzinfo
     assert is_timestamp(text)
     assert parse_date(text) is None
     assert parse_time(text) is None
@@ -193,25 +193,25 @@ def read_by_dlt(text: str) -> Any:
     from dlt.common.time import ensure_pendulum_time, parse_iso_like_datetime
 
     try:
-        found = parse_iso_like_datetime(text)
-        if isinstance(found, time):
-            clock = ensure_pendulum_time(found)
+        moment = parse_iso_like_datetime(text)
+        if isinstance(moment, time):
+            clock = ensure_pendulum_time(moment)
             return time(clock.hour, clock.minute, clock.second, clock.microsecond)
-        if not isinstance(found, datetime):
-            return date(found.year, found.month, found.day)
-        moment = datetime.combine(date(found.year, found.month, found.day), found.time())
+        if not isinstance(moment, datetime):
+            return date(moment.year, moment.month, moment.day)
+        moment = datetime.combine(date(moment.year, moment.month, moment.day), moment.time())
         return (
             moment
-            if found.tzinfo is None
-            else moment.replace(tzinfo=UTC) - (found.utcoffset() or timedelta(0))
+            if moment.tzinfo is None
+            else moment.replace(tzinfo=UTC) - (moment.utcoffset() or timedelta(0))
         )
     except (ValueError, TypeError, OverflowError):
         return None
 
 
 def read_by_us(text: str) -> Any:
-    found = parse_timestamp(text) or parse_date(text)
-    return parse_time(text) if found is None else found
+    moment = parse_timestamp(text) or parse_date(text)
+    return parse_time(text) if moment is None else moment
 
 
 @pytest.fixture(scope="module")
@@ -234,10 +234,10 @@ def test_dlt_reads_the_same_by_hand(dlt: Any, text: str) -> None:
 
 @given(text=FORMS)
 def test_the_way_of_python_310_is_the_same(text: str) -> None:
-    found = iso.common_timestamp(text)
-    if found is not None:
+    match = iso.common_timestamp(text)
+    if match is not None:
         try:
-            moment = iso._assembled(found)
+            moment = iso._assembled(match)
         except ValueError:
             moment = None
         assert moment == parse_timestamp(text)

@@ -59,7 +59,7 @@ def through_text(value: Any) -> Any:
 def exact(value: Any) -> str:
     """The value with all its classes; sets in an order of their own."""
     if isinstance(value, dict):
-        return f"{type(value)}{[(exact(key), exact(each)) for key, each in value.items()]}"
+        return f"{type(value)}{[(exact(key), exact(member)) for key, member in value.items()]}"
     if isinstance(value, (list, tuple)):
         return f"{type(value)}{list(map(exact, value))}"
     if isinstance(value, (set, frozenset)):

@@ -38,9 +38,9 @@ def columns(draw: st.DrawFn, name: str) -> Column:
 
 @st.composite
 def tables(draw: st.DrawFn, name: str, parents: list[str]) -> Table:
-    found = [draw(columns(each)) for each in draw(st.lists(odd_names, unique=True, max_size=4))]
+    columns_drawn = [draw(columns(name)) for name in draw(st.lists(odd_names, unique=True, max_size=4))]
     parent = draw(st.none() | st.sampled_from(parents)) if parents else None
-    table = Table(name, {each.name: each for each in found}, parent=parent)
+    table = Table(name, {column.name: column for column in columns_drawn}, parent=parent)
     if parent is None:
         disposition = draw(st.sampled_from(["append", "replace", "merge"]))
         table = table.with_hints(write_disposition=disposition, resource=draw(odd_names))
@@ -62,12 +62,12 @@ settings = st.builds(
 
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
-    found: list[Table] = []
+    tables_drawn: list[Table] = []
     for name in draw(st.lists(names, unique=True, max_size=4)):
-        found.append(draw(tables(name, [each.name for each in found])))
+        tables_drawn.append(draw(tables(name, [table_drawn.name for table_drawn in tables_drawn])))
     return Schema(
         draw(st.sampled_from(["shop", "Ünï", "class"])),
-        {each.name: each for each in found},
+        {table_drawn.name: table_drawn for table_drawn in tables_drawn},
         draw(settings),
         {"names": "snake_case"},
         draw(st.none() | texts),

@@ -27,7 +27,7 @@ ORDERS = Table("orders", {"id": ID, "qty": QTY})
 
 
 def shop(*tables: Table) -> Schema:
-    return Schema("shop", {each.name: each for each in tables})
+    return Schema("shop", {table.name: table for table in tables})
 
 
 def test_from_nothing() -> None:
@@ -37,14 +37,14 @@ def test_from_nothing() -> None:
 
 def test_what_is_gone_comes_first() -> None:
     old, new, note = Table("old"), Table("new"), Column("note", "text")
-    found = compare(shop(ORDERS, old), shop(new, Table("orders", {"note": note, "qty": QTY})))
-    assert found == (DropTable(old), AddTable(new), DropColumn("orders", ID), AddColumn("orders", note))
+    changes = compare(shop(ORDERS, old), shop(new, Table("orders", {"note": note, "qty": QTY})))
+    assert changes == (DropTable(old), AddTable(new), DropColumn("orders", ID), AddColumn("orders", note))
 
 
 def test_properties() -> None:
     wide = replace(QTY, data_type="double").with_hints(unique=True)
-    found = compare(shop(ORDERS), shop(ORDERS.with_columns(wide).with_hints(write_disposition="merge")))
-    assert found == (
+    changes = compare(shop(ORDERS), shop(ORDERS.with_columns(wide).with_hints(write_disposition="merge")))
+    assert changes == (
         ChangeTable("orders", "write_disposition", None, "merge"),
         ChangeColumn("orders", "qty", "data_type", "bigint", "double"),
         ChangeColumn("orders", "qty", "unique", None, True),
@@ -54,7 +54,7 @@ def test_properties() -> None:
 def test_notes_of_processing() -> None:
     seen = ORDERS.with_hints(**{"x-normalizer": {"seen-data": True}})
     assert compare(shop(ORDERS), shop(seen)) == ()
-    assert [each.column for each in compare(shop(ORDERS), shop(seen), processing=True)] == [None]
+    assert [change.column for change in compare(shop(ORDERS), shop(seen), processing=True)] == [None]
 
 
 def test_settings() -> None:
@@ -93,10 +93,10 @@ def test_verdicts_on_columns(key: str, before: Any, after: Any, breaking: bool) 
 
 def test_verdicts_on_the_rest() -> None:
     assert [AddTable(ORDERS).breaking, DropTable(ORDERS).breaking] == [False, True]
-    assert [AddColumn("t", each).breaking for each in (ID, QTY, Column("c", nullable=False))] == [
+    assert [AddColumn("t", column).breaking for column in (ID, QTY, Column("c", nullable=False))] == [
         *(True, False, False)
     ]
-    assert [DropColumn("t", each).breaking for each in (ID, Column("c"))] == [True, False]
+    assert [DropColumn("t", column).breaking for column in (ID, Column("c"))] == [True, False]
     assert [ChangeTable("t", key, "a", "b").breaking for key in ("parent", "resource")] == [True, False]
 
 
@@ -130,8 +130,8 @@ def test_undoing_twice_does_nothing_to_a_change(sentence: str) -> None:
 
 @given(schemas(), schemas())
 def test_the_way_back_is_the_way_undone(a: Schema, b: Schema) -> None:
-    there, back = compare(a, b), compare(b, a)
-    undone = [each.undo() for each in there]
-    assert len(undone) == len(back) and all(each in back for each in undone)
-    assert all(each.undo().undo() == each for each in there)
+    changes, back = compare(a, b), compare(b, a)
+    undone = [change.undo() for change in changes]
+    assert len(undone) == len(back) and all(change in back for change in undone)
+    assert all(change.undo().undo() == change for change in changes)
     assert compare(a, a) == ()

@@ -100,8 +100,8 @@ def test_every_fault_with_its_line_in_the_order_of_lines() -> None:
 def test_lint_says_them_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "shop.yaml").write_text(BROKEN)
     assert not lint([str(tmp_path / "shop.yaml")])
-    said = capsys.readouterr().err
-    assert "line 16, tables.orders.x-merge-strategy: no such value 'upsrt': did you mean 'upsert'?" in said
+    stderr = capsys.readouterr().err
+    assert "line 16, tables.orders.x-merge-strategy: no such value 'upsrt': did you mean 'upsert'?" in stderr
 
 
 def test_a_json_document_has_lines_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,9 +110,9 @@ def test_only_what_was_declared() -> None:
 
 def test_root_tables_get_defaults_and_nested_ones_do_not() -> None:
     tables = {"t": {"columns": {}}, "t__k": {"columns": {}, "parent": "t"}}
-    found = from_dict(document(tables=tables)).tables
-    assert found["t"].hints == {"write_disposition": "append", "resource": "t"}
-    assert found["t__k"].hints == {}
+    tables_read = from_dict(document(tables=tables)).tables
+    assert tables_read["t"].hints == {"write_disposition": "append", "resource": "t"}
+    assert tables_read["t__k"].hints == {}
 
 
 def test_null_and_absent_are_different_documents() -> None:
@@ -307,11 +307,11 @@ def test_other_spellings() -> None:
 
 
 def test_the_document_given_stays_as_it_is() -> None:
-    given = document(tables={"t": {"columns": {"a": {"is_variant": True}}}}, settings={"sort": ["a"]})
-    before = json.dumps(given)
-    schema = from_dict(given)
+    source = document(tables={"t": {"columns": {"a": {"is_variant": True}}}}, settings={"sort": ["a"]})
+    before = json.dumps(source)
+    schema = from_dict(source)
     to_dict(schema)["tables"]["t"]["columns"].clear()
-    assert json.dumps(given) == before
+    assert json.dumps(source) == before
     assert schema.tables["t"].columns
 
 

@@ -22,11 +22,11 @@ from trellis.schema.version import content_hash
 
 
 def table(name: str, *columns: Column, parent: str | None = None) -> Table:
-    return Table(name, {each.name: each for each in columns}, parent=parent)
+    return Table(name, {column.name: column for column in columns}, parent=parent)
 
 
 def schema(*tables: Table) -> Schema:
-    return Schema("shop", {each.name: each for each in tables})
+    return Schema("shop", {table_.name: table_ for table_ in tables})
 
 
 def key(name: str, **hints: object) -> Column:
@@ -45,51 +45,51 @@ def test_r03_a_key_replaces_the_key_before(snake: Naming) -> None:
 
 
 def test_r04_compound_hints_are_replaced_and_others_add_up(snake: Naming) -> None:
-    made = schema(table("t"))
+    merged = schema(table("t"))
     for name in ("b", "a"):
-        made = merge_table(made, table("t", Column(name).with_hints(partition=True)), snake)
+        merged = merge_table(merged, table("t", Column(name).with_hints(partition=True)), snake)
     for name in ("b", "a"):
-        made = merge_table(made, table("t", Column(name).with_hints(sort=True)), snake)
-    assert made.tables["t"].columns_with("partition") == ("a",)
-    assert made.tables["t"].columns_with("sort") == ("b", "a")
+        merged = merge_table(merged, table("t", Column(name).with_hints(sort=True)), snake)
+    assert merged.tables["t"].columns_with("partition") == ("a",)
+    assert merged.tables["t"].columns_with("sort") == ("b", "a")
 
 
 def test_hints_from_rules_do_not_replace(snake: Naming) -> None:
-    made = merge_table(schema(table("t", key("a"))), table("t", key("b")), snake, replace_compound=False)
-    assert made.tables["t"].columns_with("primary_key") == ("a", "b")
+    merged = merge_table(schema(table("t", key("a"))), table("t", key("b")), snake, replace_compound=False)
+    assert merged.tables["t"].columns_with("primary_key") == ("a", "b")
 
 
 def test_names_are_normalized(snake: Naming) -> None:
     partial = Table("Orders", {"itemNo": Column("itemNo")}).with_hints(resource="Orders")
-    made = merge_table(Schema("shop"), partial, snake).tables["orders"]
-    assert list(made.columns) == ["item_no"]
-    assert made.hints == {"resource": "Orders", "write_disposition": "append"}
+    merged = merge_table(Schema("shop"), partial, snake).tables["orders"]
+    assert list(merged.columns) == ["item_no"]
+    assert merged.hints == {"resource": "Orders", "write_disposition": "append"}
 
 
 def test_columns_that_fall_on_one_name_are_merged(snake: Naming) -> None:
-    made = normalize_table(
+    normalized = normalize_table(
         table("t", Column("itemNo", "text", nullable=False), Column("item_no", "bigint", nullable=True)),
         snake,
     )
-    assert made.columns == {"item_no": Column("item_no", "bigint", nullable=False)}
+    assert normalized.columns == {"item_no": Column("item_no", "bigint", nullable=False)}
 
 
 def test_what_the_partial_says_wins(snake: Naming) -> None:
     old = Column("c", "text", nullable=False, precision=4).with_hints(unique=True)
     new = Column("c", "bigint", nullable=True).with_hints(unique=False)
-    made = merge_column(old, new)
-    assert made == Column("c", "bigint", nullable=True, precision=4).with_hints(unique=False)
+    merged = merge_column(old, new)
+    assert merged == Column("c", "bigint", nullable=True, precision=4).with_hints(unique=False)
     nulled = merge_column(old, Column("c").with_hints(precision=None))
     assert nulled.precision is None
-    assert merge_table(schema(table("t", old)), table("t", new), snake).tables["t"].columns["c"] == made
+    assert merge_table(schema(table("t", old)), table("t", new), snake).tables["t"].columns["c"] == merged
 
 
 def test_new_columns_and_newly_typed_ones_come_last(snake: Naming) -> None:
     old = schema(table("t", Column("later"), Column("a", "text"), Column("never")))
-    made = merge_table(
+    merged = merge_table(
         old, table("t", Column("a", "text"), Column("later", "date"), Column("b", "text")), snake
     )
-    assert list(made.tables["t"].columns) == ["a", "never", "later", "b"]
+    assert list(merged.tables["t"].columns) == ["a", "never", "later", "b"]
 
 
 def test_parents(snake: Naming) -> None:
@@ -106,23 +106,23 @@ def test_parents(snake: Naming) -> None:
 
 def test_notes_of_processing_add_up(snake: Naming) -> None:
     old = schema(table("t").with_hints(**{"x-normalizer": {"seen-data": True}}))
-    made = merge_table(old, table("t").with_hints(**{"x-normalizer": {"max_nesting": 1}}), snake)
-    assert made.tables["t"].hints["x-normalizer"] == {"seen-data": True, "max_nesting": 1}
+    merged = merge_table(old, table("t").with_hints(**{"x-normalizer": {"max_nesting": 1}}), snake)
+    assert merged.tables["t"].hints["x-normalizer"] == {"seen-data": True, "max_nesting": 1}
 
 
 def test_one_reference_per_referenced_table(snake: Naming) -> None:
     def to(target: str, column: str) -> dict[str, object]:
         return {"referenced_table": target, "columns": [column], "referenced_columns": ["ID"]}
 
-    made = merge_table(
+    merged = merge_table(
         Schema("shop"), table("t").with_hints(references=[to("A", "aId"), to("b", "bId")]), snake
     )
-    made = merge_table(made, table("t").with_hints(references=[to("a", "other"), to("c", "cId")]), snake)
-    found = [(each["referenced_table"], each["columns"]) for each in made.tables["t"].hints["references"]]
+    merged = merge_table(merged, table("t").with_hints(references=[to("a", "other"), to("c", "cId")]), snake)
+    found = [(each["referenced_table"], each["columns"]) for each in merged.tables["t"].hints["references"]]
     assert found == [("a", ["other"]), ("b", ["b_id"]), ("c", ["c_id"])]
     uneven = {"referenced_table": "a", "columns": ["x", "y"], "referenced_columns": ["z"]}
     with pytest.raises(SchemaError, match="pairs 2 columns with 1"):
-        merge_table(made, table("t").with_hints(references=[uneven]), snake)
+        merge_table(merged, table("t").with_hints(references=[uneven]), snake)
 
 
 def test_unify() -> None:

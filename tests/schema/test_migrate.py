@@ -15,8 +15,8 @@ from trellis.schema.migrate import migrate
 def test_columns_that_were_only_null_so_far_leave() -> None:
     only_null = {"x-normalizer": {"seen-null-first": True}}
     columns = {"a": {"nullable": True, **only_null}, "b": {"data_type": "text", **only_null}, "c": {}}
-    found = migrate({"engine_version": 11, "name": "s", "tables": {"t": {"columns": columns}}})
-    assert found["tables"]["t"]["columns"] == {"b": {"data_type": "text"}, "c": {}}
+    migrated = migrate({"engine_version": 11, "name": "s", "tables": {"t": {"columns": columns}}})
+    assert migrated["tables"]["t"]["columns"] == {"b": {"data_type": "text"}, "c": {}}
 
 
 @pytest.mark.parametrize("engine", [0, -1, "9", None, True, 12])
@@ -37,7 +37,7 @@ def test_an_older_engine_that_a_dialect_knows() -> None:
         document["name"] = f"{document['name']}_{engine}"
         return True
 
-    given: Any = {"engine_version": 4, "name": "s"}
-    schema = from_dict(given, upgrade=upgrade)
+    document: Any = {"engine_version": 4, "name": "s"}
+    schema = from_dict(document, upgrade=upgrade)
     assert (schema.name, schema.engine_version) == ("s_4", 11)
-    assert given == {"engine_version": 4, "name": "s"}
+    assert document == {"engine_version": 4, "name": "s"}

@@ -61,7 +61,7 @@ def test_h05_versions_of_a_fresh_schema() -> None:
     fresh = Schema("shop")
     first = bump(fresh)
     second = saved_with(first, "orders")
-    assert [each.stored_version for each in (fresh, first, second)] == [None, 1, 2]
+    assert [schema.stored_version for schema in (fresh, first, second)] == [None, 1, 2]
     assert second.previous_hashes == (first.stored_hash,)
     assert bump(second) == second
 
@@ -101,7 +101,7 @@ def test_every_part_counts() -> None:
         schema.with_tables(table.with_hints(**{"x-normalizer": {"seen-data": True}})),
         schema.with_tables(table.with_columns(Column("c", nullable=True))),
     ]
-    assert len({content_hash(each) for each in (schema, *others)}) == 8
+    assert len({content_hash(schema_) for schema_ in (schema, *others)}) == 8
 
 
 def test_is_modified_and_is_new() -> None:

@@ -1,6 +1,6 @@
-"""From one data type to another: a converted value, or MISFIT where nothing faithful can be said.
+"""Conversion from one data type to another: the converted value, or MISFIT where that would lose something.
 
-The matrix of spec dlt.md, section 7. A cell that is absent from `_MATRIX` is a misfit. A value
+`_MATRIX` is dlt's table of coercions. A cell that is absent from `_MATRIX` is a misfit. A value
 that no column can hold (an integer beyond 64 bits, a decimal beyond 38 digits) is a misfit, too: it then goes
 to a variant column and is kept, instead of breaking the load.
 """
@@ -62,13 +62,13 @@ def coercer(
     elif to == "decimal" or to == "wei":
         matrix = numbers(to, precision, scale)
     limit = _limit(to, precision, scale)
-    known: dict[type, Convert] = {}
+    steps_by_class: dict[type, Convert] = {}
 
     def convert(value: Any) -> Any:
         kind = type(value)
-        step = known.get(kind)
+        step = steps_by_class.get(kind)
         if step is None:
-            step = known[kind] = _step(kind, matrix, limit)
+            step = steps_by_class[kind] = _step(kind, matrix, limit)
         return step(value)
 
     return convert
@@ -98,11 +98,11 @@ def _step(kind: type, matrix: Mapping[DataType, Convert], limit: Convert | None)
 
 
 def _after(first: Convert, then: Convert) -> Convert:
-    def both(value: Any) -> Any:
-        between = first(value)
-        return MISFIT if between is MISFIT else then(between)
+    def convert(value: Any) -> Any:
+        converted = first(value)
+        return MISFIT if converted is MISFIT else then(converted)
 
-    return both
+    return convert
 
 
 def _misfit(value: Any) -> Any:

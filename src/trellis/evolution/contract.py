@@ -1,7 +1,7 @@
-"""Schema contracts: which changes of a schema its owner allows (spec dlt.md, section 13).
+"""Schema contracts: which changes of a schema its owner allows.
 
-A contract says for each entity what happens to data that would change it. It is stated as one word
-for all three entities, or as a map of some; an entity the map leaves out evolves.
+A contract says for each entity what happens to data that would change it, as in dlt. It is one mode for all
+three entities, or a map of some; an entity that the map leaves out evolves.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Contract:
         return self == EVOLVE
 
     def mode(self, entity: Entity) -> Mode:
-        found: Mode = getattr(self, entity)
-        return found
+        mode: Mode = getattr(self, entity)
+        return mode
 
     def as_map(self) -> dict[Entity, Mode]:
         """The contract with nothing left out, as it is shown and stored."""
@@ -47,7 +47,7 @@ Shorthand = str | Mapping[str, str] | None
 
 
 class ContractViolation(ContractError):
-    """Data, or a declaration, that a frozen entity refuses. Says where, why and with which record."""
+    """Data or a declaration that a frozen entity refuses: where, why and in which record."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ContractViolation(ContractError):
         super().__init__(
             f"{where}: {self.reason}, and the contract has {entity}: {mode}"
             + (f" (record with {which})" if which else "")
-            + f"; {_TAKE_BACK if declared else _NEXT[entity]}, or load with the contract {entity}: evolve"
+            + f"; {_TAKE_BACK if declared else _REMEDIES[entity]}, or load with the contract {entity}: evolve"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,8 +94,8 @@ class ContractViolation(ContractError):
         )
 
 
-def _violation(where: tuple[Any, ...], what: dict[str, Any]) -> ContractViolation:
-    return ContractViolation(*where, **what)
+def _violation(place: tuple[Any, ...], details: dict[str, Any]) -> ContractViolation:
+    return ContractViolation(*place, **details)
 
 
 _REASONS: dict[Entity, str] = {
@@ -103,7 +103,7 @@ _REASONS: dict[Entity, str] = {
     "columns": "the data needs a new column",
     "data_type": "the value does not fit the type of its column",
 }
-_NEXT: dict[Entity, str] = {
+_REMEDIES: dict[Entity, str] = {
     "tables": "declare the table",
     "columns": "declare the column",
     "data_type": "correct the value",
@@ -140,16 +140,16 @@ def expand(shorthand: Shorthand) -> Contract:
 def contract_for(schema: Schema, table: str, parents: Iterable[str] = (), prefix: str = OURS) -> Contract:
     """The contract that holds for a table: the nearest of its own and its ancestors', else the settings'.
 
-    It is used whole: what a table's map leaves out evolves, whatever the settings say. `parents` are
-    the ancestors, nearest first, of a table that the schema does not have yet. No contract governs tables
-    of the dialect's own, whose names begin with `prefix`.
+    The nearest contract replaces the others: what a table's map leaves out evolves, whatever the settings
+    say. `parents` are the ancestors, nearest first, of a table that the schema does not have yet. No contract
+    governs tables of the dialect's own, whose names begin with `prefix`.
     """
     if is_system(table, prefix):
         return EVOLVE
-    for above in _upwards(schema, table, parents):
-        stated = above.hints.get("schema_contract")
-        if stated:
-            return expand(stated)
+    for ancestor in _lineage(schema, table, parents):
+        shorthand = ancestor.hints.get("schema_contract")
+        if shorthand:
+            return expand(shorthand)
     return expand(schema.settings.schema_contract or None)
 
 
@@ -161,33 +161,33 @@ def impose(
     What `run(schema_contract=...)` does, and it stays. A nested table keeps a contract of its own.
     """
     expand(shorthand)
-    stated = dict(shorthand) if isinstance(shorthand, Mapping) else shorthand
-    chosen = None if tables is None else set(tables)
+    contract = dict(shorthand) if isinstance(shorthand, Mapping) else shorthand
+    names = None if tables is None else set(tables)
     changed = [
-        table.with_hints(schema_contract=stated)
+        table.with_hints(schema_contract=contract)
         for table in schema.tables.values()
-        if not table.nested and not is_system(table.name, prefix) and (chosen is None or table.name in chosen)
+        if not table.nested and not is_system(table.name, prefix) and (names is None or table.name in names)
     ]
-    settings = replace(schema.settings, schema_contract=stated)
+    settings = replace(schema.settings, schema_contract=contract)
     return replace(schema.with_tables(*changed), settings=settings)
 
 
-def _mode(word: Any, where: str) -> Mode:
-    if word not in MODES:
-        raise SchemaError(f"{where}: there is no mode {word!r}{nearest(str(word), MODES)}")
-    return cast(Mode, word)
+def _mode(mode: Any, where: str) -> Mode:
+    if mode not in MODES:
+        raise SchemaError(f"{where}: there is no mode {mode!r}{nearest(str(mode), MODES)}")
+    return cast(Mode, mode)
 
 
-def _upwards(schema: Schema, table: str, parents: Iterable[str]) -> Iterator[Table]:
+def _lineage(schema: Schema, table: str, parents: Iterable[str]) -> Iterator[Table]:
     """The table and its ancestors, nearest first."""
-    found = next((t for name in (table, *parents) if (t := schema.tables.get(name))), None)
-    while found is not None:
-        yield found
-        found = schema.tables.get(found.parent) if found.parent is not None else None
+    current = next((t for name in (table, *parents) if (t := schema.tables.get(name))), None)
+    while current is not None:
+        yield current
+        current = schema.tables.get(current.parent) if current.parent is not None else None
 
 
 def _keys_of(table: Table | None, item: Mapping[str, Any] | None) -> str:
-    """The values by which a reader finds the record again."""
+    """The key values of a record, for messages."""
     if table is None or not item:
         return ""
     names = dict.fromkeys(

@@ -1,7 +1,7 @@
-"""What a user declares of a table, judged by the table's contract (spec dlt.md, section 13).
+"""What a user declares of a table, under the table's contract.
 
-Pure. Data is judged where it is met, in `evolve`; here are the columns of `columns=`, of a given schema and
-of typed sources: a new table, a new column, another type for a column that is there already.
+Pure. `evolve` applies contracts to data; this module applies them to the columns of `columns=`, of a user's
+schema and of typed sources: a new table, a new column, another type for an existing column.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from trellis.evolution.contract import Contract, ContractViolation, Entity, cont
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.system import OURS, is_system
 
-TRUE_UNLESS_SAID = ("nullable", "timezone")
-JUDGED = ("data_type", *TRUE_UNLESS_SAID, "precision", "scale")
+TRUE_BY_DEFAULT = ("nullable", "timezone")
+GOVERNED = ("data_type", *TRUE_BY_DEFAULT, "precision", "scale")
 
 
-def judge(before: Schema, wanted: Schema, prefix: str = OURS) -> Schema:
-    """The wanted schema without what contracts discard. Raises ContractViolation where one says `freeze`.
+def judge(before: Schema, declared: Schema, prefix: str = OURS) -> Schema:
+    """The declared schema without what contracts discard. Raises ContractViolation where one says `freeze`.
 
     No contract governs tables and columns of the dialect's own, whose names begin with `prefix`.
     """
     changed = []
-    for name, table in wanted.tables.items():
-        contract = contract_for(wanted, name, prefix=prefix)
+    for name, table in declared.tables.items():
+        contract = contract_for(declared, name, prefix=prefix)
         if not contract.evolves and table is not before.tables.get(name):
-            changed.append(_judged(wanted.name, before.tables.get(name), table, contract, prefix))
-    return wanted.with_tables(*changed)
+            changed.append(_apply_to_table(declared.name, before.tables.get(name), table, contract, prefix))
+    return declared.with_tables(*changed)
 
 
-def _judged(schema: str, old: Table | None, new: Table, contract: Contract, prefix: str) -> Table:
+def _apply_to_table(schema: str, old: Table | None, new: Table, contract: Contract, prefix: str) -> Table:
     def refuse(column: str | None, entity: Entity, reason: str) -> None:
         if contract.mode(entity) == "freeze":
             raise ContractViolation(
@@ -37,34 +37,34 @@ def _judged(schema: str, old: Table | None, new: Table, contract: Contract, pref
                 contract=contract, table_schema=old, reason=reason, declared=True,
             )  # fmt: skip
 
-    known = old.columns if old is not None else {}
+    old_columns = old.columns if old is not None else {}
     columns = dict(new.columns)
-    fresh = old is None or not old.complete_columns
-    if fresh and new.complete_columns and contract.tables != "evolve":
+    is_new = old is None or not old.complete_columns
+    if is_new and new.complete_columns and contract.tables != "evolve":
         refuse(None, "tables", "a new table is declared")
-        return replace(new, columns=known)
+        return replace(new, columns=old_columns)
     for name, column in new.columns.items():
-        was = known.get(name)
+        old_column = old_columns.get(name)
         if is_system(name, prefix) or not column.complete:
             continue
-        if was is None or not was.complete:
-            free = fresh or old is None or not old.seen_data or contract.columns == "evolve"
-            if not free:
+        if old_column is None or not old_column.complete:
+            is_allowed = is_new or old is None or not old.seen_data or contract.columns == "evolve"
+            if not is_allowed:
                 refuse(name, "columns", "a new column is declared")
                 columns.pop(name)
-                columns.update({name: was} if was is not None else {})
-        elif contract.data_type != "evolve" and (changes := _changes(was, column)):
+                columns.update({name: old_column} if old_column is not None else {})
+        elif contract.data_type != "evolve" and (changes := _changes(old_column, column)):
             refuse(name, "data_type", f"the declaration changes its {changes}")
-            kept = {each: getattr(was, each) for each in JUDGED}
+            kept = {name: getattr(old_column, name) for name in GOVERNED}
             columns[name] = replace(column, **kept)
     return replace(new, columns=columns)
 
 
-def _changes(was: Column, now: Column) -> str:
-    found = [each for each in JUDGED if _said(was, each) != _said(now, each)]
-    return ", ".join(f"{each} from {_said(was, each)} to {_said(now, each)}" for each in found)
+def _changes(old: Column, new: Column) -> str:
+    changed = [name for name in GOVERNED if _property(old, name) != _property(new, name)]
+    return ", ".join(f"{name} from {_property(old, name)} to {_property(new, name)}" for name in changed)
 
 
-def _said(column: Column, name: str) -> object:
-    said = getattr(column, name)
-    return True if said is None and name in TRUE_UNLESS_SAID else said
+def _property(column: Column, name: str) -> object:
+    value = getattr(column, name)
+    return True if value is None and name in TRUE_BY_DEFAULT else value

@@ -1,7 +1,7 @@
 """Detectors: what a value is beyond its Python type, where a schema's settings ask for it.
 
-The names are those of `settings.detections` (spec dlt.md, section 8). No two of them ever hit the same
-value, so their order does not matter.
+The names are dlt's, in `settings.detections`. No two of them recognise the same value, so their order does
+not matter.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from trellis.errors import SchemaError, nearest
 from trellis.evolution.iso import is_timestamp, parse_date
 from trellis.evolution.values import BIGINT_MAX, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DataType
-
-DEFAULT_DETECTIONS: tuple[str, ...] = ("iso_timestamp",)
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,9 @@ def detect(value: Any, detections: Iterable[str], using: Detecting = DEFAULT) ->
     ('timestamp', None)
     """
     for name in detections:
-        found = detector(name)(value, using)
-        if found is not None:
-            return found
+        data_type = detector(name)(value, using)
+        if data_type is not None:
+            return data_type
     return None
 
 

@@ -1,8 +1,7 @@
-"""Schema + observations + contracts -> the new schema, what is refused, and what was asked of whom.
+"""Schema + observations + contracts -> the new schema, and what is refused.
 
-Pure. Observations are taken in the order of their first positions, which is what a sequential
-reader would have met; so the result is that of reading the input record by record (spec dlt.md,
-sections 7, 8, 13 and 19-1).
+Pure. Observations are taken in the order of their first positions, as a sequential reader would have met
+them; so the result is that of reading the input record by record, however it was divided.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ ROW = 4  # a position up to its row: file, split, line, row within the record
 
 
 class Refused(NamedTuple):
-    """A cell without a place: the whole column (no type), or one kind of value under it."""
+    """A cell that contracts or quotas refuse: the whole column (no type), or one kind of value in it."""
 
     table: str
     column: str
@@ -37,7 +36,7 @@ class Refused(NamedTuple):
 
 @dataclass(frozen=True)
 class Refusals:
-    """What the contracts turned away: tables, columns, kinds of values."""
+    """What contracts and quotas refuse: tables, columns, kinds of values."""
 
     tables: Mapping[str, Verdict] = field(default_factory=dict)
     cells: Mapping[Refused, Verdict] = field(default_factory=dict)
@@ -51,7 +50,7 @@ class Refusals:
 
 @dataclass(frozen=True)
 class Evolution:
-    """The outcome. `growing` names the tables that are new in this load: their columns are free.
+    """The outcome. `growing` names the tables that are new in this load: no contract governs their columns.
 
     `nesting` tells which columns may still be given a nested type.
     """
@@ -68,19 +67,18 @@ def growing_tables(schema: Schema) -> frozenset[str]:
 
 
 def evolve(start: Evolution, seen: Observations, dialect: Dialect, naming: Naming) -> Evolution:
-    """Take the observations in.
+    """The schema after these observations.
 
-    Folding is lawful: evolving by the first part of the input and then by the rest gives what
-    evolving by all of it gives. Only what came first in a row that a contract drops is left to the
-    next reading of the input, which leaves that row out.
+    Evolving by the first part of the input and then by the others gives what evolving by all of it gives.
+    Only what came first in a row that a contract drops is left to the next pass, which leaves that row out.
 
     Raises ContractViolation where a contract says `freeze`, ContractError where a value cannot be
     placed at all.
     """
-    return _Evolving(start, dialect, naming).take(seen)
+    return _Evolver(start, dialect, naming).apply(seen)
 
 
-class _Evolving:
+class _Evolver:
     def __init__(self, start: Evolution, dialect: Dialect, naming: Naming) -> None:
         self.schema = start.schema
         self.dialect = dialect
@@ -93,7 +91,7 @@ class _Evolving:
         self.row_start: Schema = start.schema
         self.dropped: list[tuple[Position, int, int]] = []
 
-    def take(self, seen: Observations) -> Evolution:
+    def apply(self, seen: Observations) -> Evolution:
         # A table comes before the cells of its first row, its bookkeeping columns come after them.
         last = (1 << 62,)
         events: list[tuple[Position, int, object]] = []
@@ -112,7 +110,9 @@ class _Evolving:
                     refused = len(self.cells)
                     self.cell(key, cell)
                     new = list(self.cells.values())[refused:]
-                    if "discard_row" in new and not isinstance(key.kind, TypedKind):  # it tells of no one row
+                    if "discard_row" in new and not isinstance(
+                        key.kind, TypedKind
+                    ):  # a typed column is not one row
                         self.drop_row(seen.below)
                 case (str() as name, TableSeen() as table):
                     self.table(name, table.parent)
@@ -122,7 +122,7 @@ class _Evolving:
         return Evolution(self.schema, refusals, frozenset(self.growing), self.nesting)
 
     def drop_row(self, below: Mapping[Position, int]) -> None:
-        """Take back what the row at hand brought; it and the rows below it bring nothing more.
+        """Take back what the current row brought; it and its child rows bring nothing more.
 
         What other rows bring too is seen again when they are read with the new refusals.
         """
@@ -211,23 +211,23 @@ class _Evolving:
         self.schema = self.schema.with_tables(_append(table, column))
 
     def misfit(self, table: Table, key: CellKey, seen: Seen) -> None:
-        variant = self.dialect.types.on_type_mismatch(self.schema, self.naming, table, key.column, key.kind)
-        if not isinstance(variant, Column):
+        target = self.dialect.types.on_type_mismatch(self.schema, self.naming, table, key.column, key.kind)
+        if not isinstance(target, Column):
             return
-        widens = variant.name == key.column
-        known = None if widens else table.columns.get(variant.name)
-        if known is not None and known.data_type is not None:
-            if known.data_type != key.kind.type and known.data_type not in key.kind.fits:
+        widens = target.name == key.column
+        occupant = None if widens else table.columns.get(target.name)
+        if occupant is not None and occupant.data_type is not None:
+            if occupant.data_type != key.kind.type and occupant.data_type not in key.kind.fits:
                 base = table.columns.get(key.column)
                 raise ContractError(
                     f"table {table.name}: {seen.example or 'a value'} ({key.kind.type}) fits neither column "
-                    f"{key.column} ({base.data_type if base else 'new'}) nor {variant.name} "
-                    f"({known.data_type}), the column its misfits go to; rename the key behind "
-                    f"{variant.name}, or give {key.column} a type that holds both"
+                    f"{key.column} ({base.data_type if base else 'new'}) nor {target.name} "
+                    f"({occupant.data_type}), the column its misfits go to; rename the key behind "
+                    f"{target.name}, or give {key.column} a type that holds both"
                 )
             return
-        refused = Refused(table.name, key.column, key.kind.type)
-        if refused in self.cells:
+        refusal = Refused(table.name, key.column, key.kind.type)
+        if refusal in self.cells:
             return
         mode = (
             "evolve"
@@ -237,9 +237,9 @@ class _Evolving:
         if mode == "freeze":
             raise self.violation(table.name, key.column, "data_type", table, seen)
         if mode != "evolve":
-            self.cells[refused] = "discard_row" if mode == "discard_row" else "discard_value"
+            self.cells[refusal] = "discard_row" if mode == "discard_row" else "discard_value"
             return
-        self.schema = self.schema.with_tables(table.with_columns(variant))
+        self.schema = self.schema.with_tables(table.with_columns(target))
 
     def free(self, table: Table, column: str) -> bool:
         return table.name in self.growing or column.startswith(self.dialect.capabilities.system_prefix)

@@ -1,4 +1,4 @@
-"""Exact numbers: what makes a decimal or a wei of another value (spec dlt.md, sections 6, 7 and 16).
+"""Exact numbers: conversions of other values to decimal and wei.
 
 A number is *narrow* with up to 38 digits, which is what every warehouse holds. A column that has room for
 more takes *wide* ones, all of whose digits are kept.

@@ -1,4 +1,4 @@
-"""The family of a Python class: the data type that its values have (spec dlt.md, section 6)."""
+"""The family of a Python class: the data type that its values have, as in dlt."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def family(kind: type) -> DataType | None:
     >>> family(bool), family(tuple), family(set)
     ('bool', 'json', None)
     """
-    found = _FAMILIES.get(kind)
-    if found is not None:
-        return found
+    data_type = _FAMILIES.get(kind)
+    if data_type is not None:
+        return data_type
     if issubclass(kind, Enum):
         return "bigint" if issubclass(kind, int) else "text"
     for base, data_type in _BASES:

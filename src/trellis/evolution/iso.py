@@ -81,12 +81,12 @@ def parse_timestamp(text: str) -> datetime | None:
     datetime.datetime(2024, 5, 6, 7, 8)
     >>> parse_timestamp("2024-05-06")
     """
-    found = common_timestamp(text)
-    if found is None:
+    match = common_timestamp(text)
+    if match is None:
         return _uncommon_timestamp(text)
     try:
         if not _STANDARD:
-            return _assembled(found)
+            return _from_common_match(match)
         moment = datetime.fromisoformat(text)
     except ValueError:  # the 31st of a shorter month
         return None
@@ -94,8 +94,8 @@ def parse_timestamp(text: str) -> datetime | None:
     return moment if zone is None or zone is UTC else moment.astimezone(UTC)
 
 
-def _assembled(found: re.Match[str]) -> datetime:
-    year, month, day, hour, minute, second, fraction, utc, sign, hours, minutes = found.groups()
+def _from_common_match(match: re.Match[str]) -> datetime:
+    year, month, day, hour, minute, second, fraction, utc, sign, hours, minutes = match.groups()
     moment = datetime(
         int(year),
         int(month),
@@ -114,8 +114,8 @@ def _assembled(found: re.Match[str]) -> datetime:
 
 def is_timestamp(text: str) -> bool:
     """Whether `parse_timestamp` reads it; for common forms cheaper than reading it."""
-    found = common_timestamp(text)
-    return (found is not None and found[3] < "29") or parse_timestamp(text) is not None
+    match = common_timestamp(text)
+    return (match is not None and match[3] < "29") or parse_timestamp(text) is not None
 
 
 def parse_date(text: str) -> date | None:
@@ -126,11 +126,11 @@ def parse_date(text: str) -> date | None:
     """
     if not 4 <= len(text) <= 10 or not _may_be(text):
         return None
-    if (found := common_date(text)) is not None:
-        year, month, day = found.groups()
+    if (match := common_date(text)) is not None:
+        year, month, day = match.groups()
         return date(int(year), int(month), int(day))
     for read in _dates:
-        if (found := read(text)) is not None and (read_date := _date_of(found)) is not None:
+        if (match := read(text)) is not None and (read_date := _date_of(match)) is not None:
             return read_date
     return None
 
@@ -144,8 +144,8 @@ def parse_time(text: str) -> time | None:
     if not 3 <= len(text) <= _LONGEST or not (text[0] == "T" or ":" in text) or not _may_be(text):
         return None
     for read in _times:
-        if (found := read(text)) is not None:
-            return _time_of(found)
+        if (match := read(text)) is not None:
+            return _time_of(match)
     return None
 
 
@@ -188,14 +188,14 @@ def _uncommon_timestamp(text: str) -> datetime | None:
     if not _may_be(text):
         return None
     for read in _timestamps:
-        found = read(text)
-        if found is None:
+        match = read(text)
+        if match is None:
             continue
-        day = _date_of(found)
-        clock = None if day is None else _clock_of(found)
+        day = _date_of(match)
+        clock = None if day is None else _clock_of(match)
         if day is None or clock is None:
             continue
-        offset = _offset_of(found)
+        offset = _offset_of(match)
         if offset is None:
             return datetime.combine(day, clock)
         try:
@@ -205,40 +205,40 @@ def _uncommon_timestamp(text: str) -> datetime | None:
     return None
 
 
-def _date_of(found: re.Match[str]) -> date | None:
-    part = found.groupdict()
-    year = int(part["year"])
+def _date_of(match: re.Match[str]) -> date | None:
+    groups = match.groupdict()
+    year = int(groups["year"])
     try:
-        if part.get("week"):
-            return date.fromisocalendar(year, int(part["week"]), int(part["weekday"] or 1))
-        if part.get("ordinal"):
-            day = date(year, 1, 1) + timedelta(days=int(part["ordinal"]) - 1)
+        if groups.get("week"):
+            return date.fromisocalendar(year, int(groups["week"]), int(groups["weekday"] or 1))
+        if groups.get("ordinal"):
+            day = date(year, 1, 1) + timedelta(days=int(groups["ordinal"]) - 1)
             return day if day.year == year else None
-        return date(year, int(part["month"] or 1), int(part["day"] or 1))
+        return date(year, int(groups["month"] or 1), int(groups["day"] or 1))
     except (ValueError, OverflowError):
         return None
 
 
-def _clock_of(found: re.Match[str]) -> time | None:
-    part = found.groupdict()
-    if not _offset_is_valid(part.get("offset")):
+def _clock_of(match: re.Match[str]) -> time | None:
+    groups = match.groupdict()
+    if not _offset_is_valid(groups.get("offset")):
         return None
-    minute = part["minute"] or part.get("minute2") or 0
-    fraction = part.get("fraction")
+    minute = groups["minute"] or groups.get("minute2") or 0
+    fraction = groups.get("fraction")
     try:
         return time(
-            int(part["hour"]),
+            int(groups["hour"]),
             int(minute),
-            int(part.get("second") or 0),
+            int(groups.get("second") or 0),
             int(fraction[:6].ljust(6, "0")) if fraction else 0,
         )
     except ValueError:
         return None
 
 
-def _time_of(found: re.Match[str]) -> time | None:
-    clock = _clock_of(found)
-    offset = None if clock is None else _offset_of(found)
+def _time_of(match: re.Match[str]) -> time | None:
+    clock = _clock_of(match)
+    offset = None if clock is None else _offset_of(match)
     if clock is None or offset is None:
         return clock
     return (datetime.combine(EPOCH, clock) - offset).time()
@@ -250,8 +250,8 @@ def _offset_is_valid(offset: str | None) -> bool:
     return int(offset[1:3]) < 24 and (len(offset) == 3 or int(offset[-2:]) < 60)
 
 
-def _offset_of(found: re.Match[str]) -> timedelta | None:
-    offset = found.groupdict().get("offset")
+def _offset_of(match: re.Match[str]) -> timedelta | None:
+    offset = match.groupdict().get("offset")
     if offset is None:
         return None
     if offset == "Z":

@@ -42,7 +42,7 @@ def is_json(text: str) -> bool:
         _DECODER.decode(text)
     except (ValueError, RecursionError):
         return False
-    return "\\u" not in text or _SURROGATE.search(_TOKEN.sub(_shorter, text)) is None
+    return "\\u" not in text or _SURROGATE.search(_TOKEN.sub(_minify_token, text)) is None
 
 
 def minified(text: str) -> str | None:
@@ -55,7 +55,7 @@ def minified(text: str) -> str | None:
     """
     if not is_json(text):
         return None
-    return text if _WASTE.search(text) is None else _TOKEN.sub(_shorter, text)
+    return text if _SUPERFLUOUS.search(text) is None else _TOKEN.sub(_minify_token, text)
 
 
 def text_of_bytes(value: bytes) -> str:
@@ -119,16 +119,16 @@ def _jsonable(value: Any) -> Any:
 def _key(key: Any) -> str:
     if isinstance(key, str):
         return key
-    found = _jsonable(key)
-    return found if isinstance(found, str) else json_text(found)
+    text = _jsonable(key)
+    return text if isinstance(text, str) else json_text(text)
 
 
 def _encode(value: Any) -> str:
     text = _dumps(value)
-    return _SMALL.sub(_small, text) if "e-0" in text else text
+    return _SMALL_NUMBERS.sub(_shorten_number, text) if "e-0" in text else text
 
 
-def _small(token: re.Match[str]) -> str:
+def _shorten_number(token: re.Match[str]) -> str:
     text = token[0]
     return text if text[0] == '"' else number_text(float(text))
 
@@ -136,16 +136,16 @@ def _small(token: re.Match[str]) -> str:
 _dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default).encode
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_refuse)
 
-_WASTE = re.compile(r"[ \t\n\r]|\\[u/]")
+_SUPERFLUOUS = re.compile(r"[ \t\n\r]|\\[u/]")
 
-_SMALL = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-0[0-9]')
+_SMALL_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-0[0-9]')
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\n\r]+')
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _shorter(token: re.Match[str]) -> str:
+def _minify_token(token: re.Match[str]) -> str:
     text = token[0]
     if text[0] != '"':
         return ""

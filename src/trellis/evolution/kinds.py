@@ -76,12 +76,12 @@ def type_of(value: Any) -> DataType | None:
     >>> type_of(1), type_of(True), type_of(2**70), type_of({1, 2})
     ('bigint', 'bool', 'wei', None)
     """
-    found = family(type(value))
-    if found == "bigint":
+    data_type = family(type(value))
+    if data_type == "bigint":
         return _type_of_int(plain(value))
-    if found == "decimal" and storable(value) is None:
+    if data_type == "decimal" and storable(value) is None:
         return "text"
-    return found
+    return data_type
 
 
 def classify(value: Any, detections: tuple[str, ...] = (), using: Detecting = DEFAULT) -> Kind:
@@ -105,39 +105,39 @@ def classifier(detections: tuple[str, ...] = (), using: Detecting = DEFAULT) -> 
     epochs = "timestamp" in detections
     window, fixed = using.window, using.now
     text_kinds: dict[int, Kind] = {}
-    sentence, word = _kind("text", None, _TEXT), _kind("text", None, _TEXT | _BINARY)
-    stamp = _kind("text", "timestamp" if stamps else None, _TEXT | _WHEN)
-    day = _kind("text", "date" if dates else None, _TEXT | _WHEN)
-    figure = _kind("text", None, _TEXT | _BIGINT | _DOUBLE | _EXACT | _WHEN | _JSON)
-    price = _kind("text", None, _TEXT | _DOUBLE | _EXACT | _WHEN | _JSON)
+    plain_text, base64_text = _kind("text", None, _TEXT), _kind("text", None, _TEXT | _BINARY)
+    timestamp_text = _kind("text", "timestamp" if stamps else None, _TEXT | _WHEN)
+    date_text = _kind("text", "date" if dates else None, _TEXT | _WHEN)
+    integer_text = _kind("text", None, _TEXT | _BIGINT | _DOUBLE | _EXACT | _WHEN | _JSON)
+    decimal_text = _kind("text", None, _TEXT | _DOUBLE | _EXACT | _WHEN | _JSON)
 
     def of_text(text: str) -> Kind:
         first = text[:1]
         if first in INERT_STARTS:
-            return sentence if len(text) & 3 or not is_base64(text) else word
+            return plain_text if len(text) & 3 or not is_base64(text) else base64_text
         if first > "\x7f" and first.isalpha():
-            return sentence
+            return plain_text
         size = len(text)
         if size >= 16:
-            found = common_timestamp(text)
-            if found is not None and found[3] < "29":
-                return stamp
+            match = common_timestamp(text)
+            if match is not None and match[3] < "29":
+                return timestamp_text
         elif size == 10 and common_date(text):
-            return day
+            return date_text
         elif _common_number(text):
             if "." in text:
-                return price
+                return decimal_text
             if size not in _SIZES_WITH_MEANING:
-                return figure
+                return integer_text
         mask = _fits_of_text(text)
         kind = text_kinds.get(mask)
         if kind is None:
-            said: DataType | None = None
+            detected: DataType | None = None
             if mask & _IS_STAMP and stamps:
-                said = "timestamp"
+                detected = "timestamp"
             elif mask & _IS_DATE and dates:
-                said = "date"
-            kind = text_kinds[mask] = _kind("text", said, mask & _FITS)
+                detected = "date"
+            kind = text_kinds[mask] = _kind("text", detected, mask & _FITS)
         return kind
 
     def near_now(value: int | float) -> bool:
@@ -145,8 +145,10 @@ def classifier(detections: tuple[str, ...] = (), using: Detecting = DEFAULT) -> 
         return now - window <= value <= now + window
 
     count, count_near = _kind("bigint", None, _COUNT), _kind("bigint", "timestamp", _COUNT)
-    below_zero, below_near = (_kind("bigint", said, _COUNT & ~_BINARY) for said in (None, "timestamp"))
-    fraction, fraction_near = (_kind("double", said, _FRACTION) for said in (None, "timestamp"))
+    below_zero, below_near = (
+        _kind("bigint", detected, _COUNT & ~_BINARY) for detected in (None, "timestamp")
+    )
+    fraction, fraction_near = (_kind("double", detected, _FRACTION) for detected in (None, "timestamp"))
 
     large = _kind("bigint", None, _COUNT & ~_WHEN)
 
@@ -170,13 +172,13 @@ def classifier(detections: tuple[str, ...] = (), using: Detecting = DEFAULT) -> 
         return _kind("decimal" if exact else "text", None, _fits_of_decimal(value, exact))
 
     def of_other(value: Any) -> Kind:
-        own = type_of(value)
-        if own is None:
+        type_ = type_of(value)
+        if type_ is None:
             raise ContractError(
                 f"a {type(value).__name__} has no data type: {value!r:.80};"
                 " make it text, a number or a list before loading"
             )
-        return _kind(own, detect(value, detections, using), _fits_by_trying(value))
+        return _kind(type_, detect(value, detections, using), _fits_by_trying(value))
 
     def of_plain(value: Any) -> Kind:
         return of(plain(value))
@@ -229,8 +231,8 @@ _EPOCH_FIRST, _EPOCH_LAST = float(iso.FIRST_SECOND), float(iso.LAST_SECOND + 1)
 
 
 @cache
-def _kind(own: DataType, said: DataType | None, mask: int) -> Kind:
-    return Kind(own, said, frozenset(t for t, bit in _BIT.items() if mask & bit))
+def _kind(type_: DataType, detected: DataType | None, mask: int) -> Kind:
+    return Kind(type_, detected, frozenset(t for t, bit in _BIT.items() if mask & bit))
 
 
 _TRUTH = _kind("bool", None, _TEXT | _BOOL)

@@ -1,4 +1,4 @@
-"""Text that may be a number: told apart cheaply, since most text is none."""
+"""Text that may be a number: a cheap test, since most text is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HEX = re.compile(r"0x([0-9a-fA-F]+)").fullmatch
 
 NOT_FINITE = frozenset(("nan", "inf", "infinity"))
 
-# No number and no time begins like this: nearly all text is done with here.
+# No number and no time starts with these characters; nearly all text does.
 INERT_STARTS = frozenset(
     c for c in map(chr, range(128)) if not c.isspace() and c not in '0123456789+-.tTfFyYnNiI{["'
 )
@@ -28,8 +28,8 @@ def hexadecimal(text: str) -> int | None:
     >>> hexadecimal(" 0xff "), hexadecimal("ff")
     (255, None)
     """
-    found = _HEX(text.strip()) if "0x" in text else None
-    return int(found[1], 16) if found else None
+    match = _HEX(text.strip()) if "0x" in text else None
+    return int(match[1], 16) if match else None
 
 
 def may_be_number(text: str) -> bool:

@@ -1,6 +1,6 @@
-"""Values that a column takes, but not all of: digits that it does not keep, a time of day in a date.
+"""Values that a column takes with a loss: digits that it does not keep, a time of day in a date.
 
-Such values go in (spec dlt.md, sections 6 and 15); a load tells how many they were.
+Such values are stored, as in dlt; a load reports how many they were.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _TIME_OF_DAY = re.compile(r"[Tt ]([0-9:.,]+)")
 
 
 class Loss(NamedTuple):
-    """`of` says whether a value that the column takes loses something there, `said` what."""
+    """`of` says whether a value loses something in the column, `message` what it loses."""
 
     of: Callable[[Any], bool]
-    said: str
+    message: str
 
 
 def loss_of(column: Column) -> Loss | None:
     """What a column may lose of values that it takes; None where that is nothing.
 
     >>> loss = loss_of(Column("a", "decimal", precision=10, scale=2))
-    >>> [loss.of(value) for value in (1.25, "1.250", Decimal("1.255"), 7)], loss.said
+    >>> [loss.of(value) for value in (1.25, "1.250", Decimal("1.255"), 7)], loss.message
     ([False, False, True, False], 'a number has more than 2 digits after the point, it was rounded')
     """
     if column.data_type == "timestamp" or column.data_type == "time":
-        kept = MICROSECONDS if column.precision is None else min(column.precision, MICROSECONDS)
-        return Loss(_finer_than(kept), f"a second has more than {kept} digits, the rest was cut")
+        digits = MICROSECONDS if column.precision is None else min(column.precision, MICROSECONDS)
+        return Loss(_finer_than(digits), f"a second has more than {digits} digits, the rest was cut")
     if column.data_type == "date":
         return Loss(_has_time_of_day, "a value has a time of day, only the date was kept")
     if column.data_type == "decimal":
@@ -47,13 +47,13 @@ def loss_of(column: Column) -> Loss | None:
     return None
 
 
-def _finer_than(kept: int) -> Callable[[Any], bool]:
-    unit = 10 ** (MICROSECONDS - kept)
+def _finer_than(digits: int) -> Callable[[Any], bool]:
+    unit = 10 ** (MICROSECONDS - digits)
 
     def finer(value: Any) -> bool:
         if isinstance(value, str):
-            found = _FRACTION.search(value) if "." in value or "," in value else None
-            return found is not None and bool(found[1][kept:].strip("0"))
+            fraction = _FRACTION.search(value) if "." in value or "," in value else None
+            return fraction is not None and bool(fraction[1][digits:].strip("0"))
         return isinstance(value, (datetime, time)) and bool(value.microsecond % unit)
 
     return finer
@@ -65,8 +65,8 @@ def _has_time_of_day(value: Any) -> bool:
     if isinstance(value, str):
         if len(value) <= len("2024-01-01"):
             return False
-        found = _TIME_OF_DAY.search(value.strip())
-        return found is not None and bool(found[1].strip("0:.,"))
+        time_of_day = _TIME_OF_DAY.search(value.strip())
+        return time_of_day is not None and bool(time_of_day[1].strip("0:.,"))
     return not isinstance(value, date) and bool(value % DAY)
 
 

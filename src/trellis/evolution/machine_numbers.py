@@ -61,9 +61,9 @@ def _double_of_text(text: str) -> Any:
     bare = literal(text)
     try:
         if bare:
-            found = float(bare)
-            # 1e400 is a number, but not infinity; the word is
-            return MISFIT if isinf(found) and "n" not in bare.lower() else found
+            double = float(bare)
+            # the text 1e400 overflows to infinity, which it does not mean; the word "inf" does
+            return MISFIT if isinf(double) and "n" not in bare.lower() else double
         bare = text.strip()
         return float(bare) if bare.lower().lstrip("+-") in NOT_FINITE else MISFIT
     except ValueError:
@@ -79,10 +79,10 @@ def _double_of_int(value: int) -> Any:
 
 def _double_of_decimal(value: Decimal) -> Any:
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:  # a signalling NaN
         return MISFIT
-    return MISFIT if isinf(found) and value.is_finite() else found
+    return MISFIT if isinf(number) and value.is_finite() else number
 
 
 def _bool_of_text(text: str) -> Any:

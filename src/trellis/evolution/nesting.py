@@ -1,4 +1,4 @@
-"""Which columns may still be given a nested type: nested types do not evolve (spec dlt.md, D-104)."""
+"""Which columns may still be given a nested type: nested types do not evolve (D-104)."""
 
 from __future__ import annotations
 

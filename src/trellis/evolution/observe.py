@@ -25,7 +25,7 @@ class CellKey(NamedTuple):
 
 @dataclass
 class Seen:
-    """How often something was seen, where first, and what it looked like there."""
+    """How often something was seen, where first, and an example from there."""
 
     position: Position
     count: int = 1
@@ -48,9 +48,9 @@ class TableSeen(NamedTuple):
 
 @dataclass
 class Observations:
-    """Cells that the schema at hand has no place for, and every table that got rows.
+    """Cells that the schema lacks, and every table that got rows.
 
-    `below` tells of rows where a cell was seen first which row of the record is the last below them.
+    `below` maps a row where a cell was seen first to the last of its descendants in the record.
     """
 
     tables: dict[str, TableSeen] = field(default_factory=dict)
@@ -58,16 +58,18 @@ class Observations:
     below: dict[Position, int] = field(default_factory=dict)
 
     def saw_table(self, name: str, parent: str | None, position: Position, bare: bool = False) -> None:
-        known = self.tables.get(name)
-        if known is None:
+        seen_before = self.tables.get(name)
+        if seen_before is None:
             self.tables[name] = TableSeen(parent, position, bare)
         else:
-            first = parent if position < known.position else known.parent
-            self.tables[name] = TableSeen(first, min(position, known.position), bare and known.bare)
+            first = parent if position < seen_before.position else seen_before.parent
+            self.tables[name] = TableSeen(
+                first, min(position, seen_before.position), bare and seen_before.bare
+            )
 
     def saw_cell(self, key: CellKey, seen: Seen) -> None:
-        known = self.cells.get(key)
-        self.cells[key] = seen if known is None else known.merge(seen)
+        seen_before = self.cells.get(key)
+        self.cells[key] = seen if seen_before is None else seen_before.merge(seen)
 
     def merge(self, other: Observations) -> None:
         for name, table in other.tables.items():

@@ -1,4 +1,4 @@
-"""What may become of a record instead of rows."""
+"""What a record may yield besides rows: lost values, a rejection, the end of the load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ DUPLICATE_KEY: Final = "duplicate key: a later value of the same key replaced it
 
 
 class Lost(NamedTuple):
-    """A value of a record that reaches no table: where it stood, what it was, why."""
+    """A value of a record that reaches no table: its position, the value and the reason."""
 
     table: str
     column: str
@@ -18,7 +18,7 @@ class Lost(NamedTuple):
 
 
 class Rejected(Exception):
-    """Why a record is turned away as a whole; `kind` is what it is counted under, without particulars."""
+    """Why a whole record is rejected; `kind` is the reason without details, under which it is counted."""
 
     def __init__(self, reason: str, kind: str = "") -> None:
         super().__init__(reason)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from trellis.evolution.recipe import Path
 
@@ -109,9 +109,6 @@ class VectorProgram:
     zone: str = "UTC"
     drops: Derived | None = None
     joint: str | None = None
-
-
-NOWHERE: Final[Mapping[str, Any]] = {}
 
 
 def at(record: Any, path: Path) -> Any:

@@ -1,7 +1,7 @@
-"""How wide a column of wei is, and what follows from that (spec dlt.md, sections 6 and 16).
+"""How many digits a column of wei holds, and what follows from that.
 
-A column holds as many digits as it declares, or else as many as its destination gives every wei: 38 where
-nothing else is said, 78 before the point and 78 behind it in PostgreSQL.
+A column holds the digits that it declares, or else those that its destination gives every wei: 38 by default,
+78 before and 78 after the point in PostgreSQL, as in dlt.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Size = tuple[int, int]
 
 
 def sized(schema: Schema, default: Size) -> Schema:
-    """The schema with columns of wei that say how wide they are. For a load, not to be stored."""
+    """The schema with a precision for every column of wei: for a load only, it is not stored."""
     if default == WEI_SIZE:
         return schema
     changed = []
     for table in schema.tables.values():
-        made = [_sized(column, default) for column in table.columns.values() if column.data_type == "wei"]
-        if made:
-            changed.append(table.with_columns(*made))
+        columns = [_sized(column, default) for column in table.columns.values() if column.data_type == "wei"]
+        if columns:
+            changed.append(table.with_columns(*columns))
     return schema.with_tables(*changed)
 
 
@@ -38,17 +38,17 @@ def _sized(column: Column, default: Size) -> Column:
 
 
 def with_room(kind_of: Callable[[Any], Kind], size: Size) -> Callable[[Any], Kind]:
-    """The kinds of values where columns of wei are of this size: more numbers fit them than elsewhere."""
+    """`kind_of` for columns of wei of this size: a wider column takes more numbers than the default one."""
     if size == WEI_SIZE:
         return kind_of
-    into = coercer("wei", precision=size[0], scale=size[1])
+    convert = coercer("wei", precision=size[0], scale=size[1])
 
-    def roomy(value: Any) -> Kind:
+    def widened(value: Any) -> Kind:
         kind = kind_of(value)
-        is_settled = "wei" in kind.fits or "double" not in kind.fits  # every number of wei is a double, too
-        return kind if is_settled or into(value) is MISFIT else _fitting_wei(kind)
+        is_settled = "wei" in kind.fits or "double" not in kind.fits  # what fits wei fits double too
+        return kind if is_settled or convert(value) is MISFIT else _fitting_wei(kind)
 
-    return roomy
+    return widened
 
 
 @cache

@@ -58,9 +58,9 @@ def one_of(choices: Iterable[str]) -> Check:
     return check
 
 
-def judged(by: Callable[[object], str | None]) -> Check:
+def judged(find_problem: Callable[[object], str | None]) -> Check:
     def check(path: Path, value: Any) -> Iterator[Fault]:
-        if says := by(value):
+        if says := find_problem(value):
             yield Fault(path, says)
 
     return check
@@ -71,8 +71,8 @@ def sequence(of: Check) -> Check:
         if not isinstance(value, (list, tuple)):
             yield Fault(path, f"expected a list, found {value!r}")
             return
-        for index, each in enumerate(value):
-            yield from of((*path, str(index)), each)
+        for index, element in enumerate(value):
+            yield from of((*path, str(index)), element)
 
     return check
 
@@ -82,13 +82,13 @@ def mapping(of: Check, key: Callable[[object], str | None] = lambda _: None) -> 
         if not isinstance(value, Mapping):
             yield Fault(path, f"expected a mapping, found {value!r}")
             return
-        for name, each in value.items():
+        for name, member in value.items():
             if not isinstance(name, str) or not name.strip():
                 yield Fault(path, f"expected a name as key, found {name!r}")
             elif says := key(name):
                 yield Fault((*path, name), says)
             else:
-                yield from of((*path, name), each)
+                yield from of((*path, name), member)
 
     return check
 
@@ -105,12 +105,12 @@ def record(
         for key in required:
             if value.get(key) is None:
                 yield Fault(path, f"key {key!r} is missing")
-        for key, each in value.items():
+        for key, member in value.items():
             if not isinstance(key, str):
                 yield Fault(path, f"unknown key {key!r}: keys are text")
             elif key in known:
-                if each is not None:
-                    yield from known[key]((*path, key), each)
+                if member is not None:
+                    yield from known[key]((*path, key), member)
             elif not key.startswith("x-"):
                 place = (elsewhere or {}).get(key)
                 says = f": it is a key of {place}" if place else nearest(key, known)
@@ -126,9 +126,9 @@ def known_keys(known: Mapping[str, Check]) -> Check:
         if not isinstance(value, Mapping):
             yield Fault(path, f"expected a mapping, found {value!r}")
             return
-        for key, each in value.items():
-            if key in known and each is not None:
-                yield from known[key]((*path, key), each)
+        for key, member in value.items():
+            if key in known and member is not None:
+                yield from known[key]((*path, key), member)
 
     return check
 

@@ -118,7 +118,7 @@ class ChangeColumn:
 
     @derived
     def breaking(self) -> bool:
-        return _breaks(self.property, self.before, self.after)
+        return _is_breaking(self.property, self.before, self.after)
 
     def undo(self) -> ChangeColumn:
         return ChangeColumn(self.table, self.column, self.property, self.after, self.before)
@@ -130,7 +130,7 @@ class ChangeColumn:
         """
         if self.property == NESTED_TYPE:
             return f"{self.table}.{self.column}: {_nested_type(self.before, self.after)}"
-        return f"{self.table}.{self.column}: {_was(self.property, self.before, self.after)}"
+        return f"{self.table}.{self.column}: {_describe_change(self.property, self.before, self.after)}"
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ChangeTable:
         return ChangeTable(self.table, self.property, self.after, self.before)
 
     def describe(self) -> str:
-        return f"{self.table}: {_was(self.property, self.before, self.after)}"
+        return f"{self.table}: {_describe_change(self.property, self.before, self.after)}"
 
 
 Change = AddTable | DropTable | AddColumn | DropColumn | ChangeColumn | ChangeTable
@@ -172,7 +172,7 @@ class ChangeSchema:
         return ChangeSchema(self.property, self.after, self.before)
 
     def describe(self) -> str:
-        return f"schema: {_was(self.property, self.before, self.after)}"
+        return f"schema: {_describe_change(self.property, self.before, self.after)}"
 
 
 def compare(
@@ -191,16 +191,16 @@ def compare(
 
 def retyped(before: Schema, after: Schema) -> dict[str, list[str]]:
     """Columns, by table, that both have, with another data type or precision afterwards."""
-    found: dict[str, list[str]] = {}
+    changed: dict[str, list[str]] = {}
     for name, table in after.tables.items():
-        known = before.tables[name].columns if name in before.tables else {}
+        old_columns = before.tables[name].columns if name in before.tables else {}
         for column in table.columns.values():
-            was = known.get(column.name)
-            if was is None or was is column or not was.complete or not column.complete:
+            old_column = old_columns.get(column.name)
+            if old_column is None or old_column is column or not old_column.complete or not column.complete:
                 continue
-            if _stored_as(was) != _stored_as(column):
-                found.setdefault(name, []).append(column.name)
-    return found
+            if _stored_as(old_column) != _stored_as(column):
+                changed.setdefault(name, []).append(column.name)
+    return changed
 
 
 def gains_columns(before: Schema, after: Schema) -> bool:
@@ -217,7 +217,7 @@ def _stored_as(column: Column) -> tuple[Any, ...]:
 
 def compare_settings(before: Schema | None, after: Schema) -> tuple[ChangeSchema, ...]:
     """The changes outside the tables: description, settings, normalizers."""
-    old, new = _whole(before), _whole(after)
+    old, new = _settings_of(before), _settings_of(after)
     return tuple(
         ChangeSchema(key, old.get(key), new.get(key))
         for key in dict.fromkeys((*old, *new))
@@ -225,14 +225,14 @@ def compare_settings(before: Schema | None, after: Schema) -> tuple[ChangeSchema
     )
 
 
-def _whole(schema: Schema | None) -> dict[str, Any]:
+def _settings_of(schema: Schema | None) -> dict[str, Any]:
     if schema is None:
         return {}
     names = ("detections", "default_hints", "preferred_types", "schema_contract")
     settings = said(schema.settings, names)
     return {
         "description": schema.description,
-        **{f"settings.{key}": each for key, each in settings.items()},
+        **{f"settings.{key}": value for key, value in settings.items()},
         **{f"normalizers.{key}": plain(each) for key, each in schema.normalizers.items()},
     }
 
@@ -248,8 +248,10 @@ def _tables(old: Any, after: Schema, processing: bool) -> Iterator[Change]:
         if table.name not in old:
             yield AddTable(table)
             continue
-        for key, was, now in _differences(table_keys(old[table.name]), table_keys(table), processing):
-            yield ChangeTable(table.name, key, was, now)
+        for key, old_value, new_value in _differences(
+            table_keys(old[table.name]), table_keys(table), processing
+        ):
+            yield ChangeTable(table.name, key, old_value, new_value)
         yield from _columns(old[table.name], table, processing)
 
 
@@ -261,8 +263,8 @@ def _columns(old: Table, new: Table, processing: bool) -> Iterator[Change]:
         if column.name not in old.columns:
             yield AddColumn(new.name, column)
             continue
-        was, now = column_keys(old.columns[column.name]), column_keys(column)
-        for key, before, after in _differences(was, now, processing):
+        old_properties, new_properties = column_keys(old.columns[column.name]), column_keys(column)
+        for key, before, after in _differences(old_properties, new_properties, processing):
             yield ChangeColumn(new.name, column.name, key, before, after)
 
 
@@ -274,7 +276,7 @@ def _differences(
             yield key, old.get(key), new.get(key)
 
 
-def _breaks(key: str, before: Any, after: Any) -> bool:
+def _is_breaking(key: str, before: Any, after: Any) -> bool:
     """Whether values that were right before may not fit any more."""
     if key == "data_type":
         return before is not None
@@ -297,7 +299,7 @@ def _nested_type(before: Any, after: Any) -> str:
     return f"its values were {names[bool(before)]}, are {names[bool(after)]}"
 
 
-def _was(key: str, before: Any, after: Any) -> str:
+def _describe_change(key: str, before: Any, after: Any) -> str:
     def shown(value: Any) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"

@@ -15,7 +15,7 @@ from trellis.schema.naming import CONVENTIONS
 from trellis.schema.validate import faults
 
 KEYED = ("upsert", "insert-only")
-ALONE = ("dedup_sort", "hard_delete", "x-valid-from", "x-valid-to", "x-row-version")
+UNIQUE_HINTS = ("dedup_sort", "hard_delete", "x-valid-from", "x-valid-to", "x-row-version")
 """Hints that one column of a table has."""
 
 Keys = Mapping[str, Any]
@@ -39,12 +39,14 @@ def _contradictions(document: Any, history: HistoryColumns | None) -> Iterator[F
     yield from _naming(_mapping(document.get("normalizers")))
     tables = {name: _mapping(table) for name, table in _mapping(document.get("tables")).items()}
     for name, table in tables.items():
-        columns = {str(each): _mapping(keys) for each, keys in _mapping(table.get("columns")).items()}
+        columns = {
+            str(column_name): _mapping(keys) for column_name, keys in _mapping(table.get("columns")).items()
+        }
         at = ("tables", str(name))
-        yield from _alone(at, columns)
-        yield from _unbound(at, table, columns)
-        yield from _numbers(at, columns)
-        yield from _own_columns(at, table, columns)
+        yield from _repeated_hints(at, columns)
+        yield from _untyped_required(at, table, columns)
+        yield from _scales(at, columns)
+        yield from _reference_columns(at, table, columns)
         if not table.get("parent") and table.get("write_disposition") == "merge":
             yield from _strategy(at, table, columns, history)
 
@@ -59,14 +61,14 @@ def _naming(normalizers: Keys) -> Iterator[Fault]:
         yield Fault(("normalizers", "names"), f"no naming convention {name!r}{nearest(name, CONVENTIONS)}")
 
 
-def _alone(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault]:
-    for hint in ALONE:
+def _repeated_hints(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault]:
+    for hint in UNIQUE_HINTS:
         first, *others = [name for name, keys in columns.items() if keys.get(hint)] or [""]
         for name in others:
             yield Fault((*at, "columns", name, hint), f"column {first} has it already: one column has {hint}")
 
 
-def _unbound(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
+def _untyped_required(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
     """A table that got rows has values, and so a type, in all that is required."""
     if not _mapping(table.get("x-normalizer")).get("seen-data"):
         return
@@ -76,7 +78,7 @@ def _unbound(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> I
             yield Fault((*at, "columns", name, "nullable"), says)
 
 
-def _numbers(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault]:
+def _scales(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault]:
     for name, keys in columns.items():
         precision, scale = keys.get("precision"), keys.get("scale")
         if type(precision) is int and type(scale) is int and scale > precision:
@@ -86,31 +88,31 @@ def _numbers(at: tuple[str, ...], columns: Mapping[str, Keys]) -> Iterator[Fault
             yield Fault((*at, "columns", name, "scale"), says)
 
 
-def _own_columns(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
+def _reference_columns(at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys]) -> Iterator[Fault]:
     references = table.get("references")
-    for index, each in enumerate(references if isinstance(references, list) else ()):
-        own = _mapping(each).get("columns")
-        for place, name in enumerate(own if isinstance(own, list) else ()):
+    for index, reference in enumerate(references if isinstance(references, list) else ()):
+        column_names = _mapping(reference).get("columns")
+        for position, name in enumerate(column_names if isinstance(column_names, list) else ()):
             if columns and isinstance(name, str) and name not in columns:
-                path = (*at, "references", str(index), "columns", str(place))
+                path = (*at, "references", str(index), "columns", str(position))
                 yield Fault(path, f"the table has no column {name!r}{nearest(name, columns)}")
 
 
 def _strategy(
     at: tuple[str, ...], table: Keys, columns: Mapping[str, Keys], history: HistoryColumns | None
 ) -> Iterator[Fault]:
-    strategy, where = table.get("x-merge-strategy"), (*at, "x-merge-strategy")
+    strategy, path = table.get("x-merge-strategy"), (*at, "x-merge-strategy")
     if strategy in KEYED and not any(keys.get("primary_key") for keys in columns.values()):
-        yield Fault(where, f"{strategy} needs a primary key: give a column primary_key: true")
+        yield Fault(path, f"{strategy} needs a primary key: give a column primary_key: true")
     if strategy != "scd2":
         return
     valid_from, valid_to = history[:2] if history else (None, None)
     for hint, usual in (("x-valid-from", valid_from), ("x-valid-to", valid_to)):
-        name = next((each for each, keys in columns.items() if keys.get(hint)), usual)
+        name = next((column_name for column_name, keys in columns.items() if keys.get(hint)), usual)
         if name is None or name not in columns:
             says = f"scd2 needs a column with {hint}: add {usual or 'one'} with it, of type timestamp"
-            yield Fault(where, says)
+            yield Fault(path, says)
         elif columns[name].get("data_type") != "timestamp":
-            found = columns[name].get("data_type")
-            says = f"a column with {hint} is a timestamp, not {found or 'without a type'}"
-            yield Fault((*at, "columns", name, "data_type" if found else hint), says)
+            data_type = columns[name].get("data_type")
+            says = f"a column with {hint} is a timestamp, not {data_type or 'without a type'}"
+            yield Fault((*at, "columns", name, "data_type" if data_type else hint), says)

@@ -46,15 +46,15 @@ def from_dict(
     current = settle(migrate(document, where, upgrade))
     check(current, where, line_of, find)
     schema = schema_of(current)
-    return replace(schema, tables={name: with_defaults(each) for name, each in schema.tables.items()})
+    return replace(schema, tables={name: with_defaults(table) for name, table in schema.tables.items()})
 
 
 def with_defaults(table: Table) -> Table:
     """The table with what every root table has: a write disposition and a resource."""
     if table.nested:
         return table
-    wanted = {"write_disposition": "append", "resource": table.name}
-    missing = {key: each for key, each in wanted.items() if table.hints.get(key) is None}
+    defaults = {"write_disposition": "append", "resource": table.name}
+    missing = {key: value for key, value in defaults.items() if table.hints.get(key) is None}
     return table.with_hints(**missing) if missing else table
 
 
@@ -67,31 +67,31 @@ def settle(document: Document) -> Document:
         table.setdefault("columns", {})
         _empty_is_mapping(table["columns"], *(table["columns"] if isinstance(table["columns"], dict) else ()))
         for column in mappings(table["columns"]):
-            _settle_column(column)
+            _normalize_column(column)
     settings = document.get("settings")
     if isinstance(settings, dict):
-        _settle_settings(settings)
+        _normalize_settings(settings)
     return document
 
 
-def _settle_settings(settings: Document) -> None:
+def _normalize_settings(settings: Document) -> None:
     hints = settings.get("default_hints") or {}
     for hint in [key for key in settings if key in HINTS]:
         old, new = hints.get(hint, []) if isinstance(hints, dict) else None, settings[hint]
         if isinstance(old, list) and isinstance(new, list):
-            hints[hint] = [*old, *(each for each in new if each not in old)]
+            hints[hint] = [*old, *(rule for rule in new if rule not in old)]
             settings["default_hints"] = hints
             del settings[hint]
     types = settings.get("preferred_types")
     if isinstance(types, dict):
-        for rule in [rule for rule, each in types.items() if each == "complex"]:
+        for rule in [rule for rule, data_type in types.items() if data_type == "complex"]:
             types[rule] = _json_for_complex(f"settings.preferred_types.{rule}")
 
 
-def _settle_column(column: Document) -> None:
+def _normalize_column(column: Document) -> None:
     if "is_variant" in column:
-        said = column.pop("is_variant")
-        column.setdefault("variant", said)
+        is_variant = column.pop("is_variant")
+        column.setdefault("variant", is_variant)
     if column.get("data_type") == "complex":
         column["data_type"] = _json_for_complex(f"column {column.get('name') or ''}".strip())
 
@@ -131,14 +131,16 @@ def declared(schema: Schema) -> Schema:
     """The schema without processing hints and variant columns."""
 
     def column(of: Column) -> Column:
-        return replace(of, hints={key: each for key, each in of.hints.items() if key not in PROCESSING})
+        return replace(of, hints={key: value for key, value in of.hints.items() if key not in PROCESSING})
 
     def table(of: Table) -> Table:
-        columns = {name: column(each) for name, each in of.columns.items() if not each.is_variant}
-        hints = {key: each for key, each in of.hints.items() if key not in PROCESSING}
+        columns = {
+            name: column(definition) for name, definition in of.columns.items() if not definition.is_variant
+        }
+        hints = {key: value for key, value in of.hints.items() if key not in PROCESSING}
         return replace(of, columns=columns, hints=hints)
 
-    return replace(schema, tables={name: table(each) for name, each in schema.tables.items()})
+    return replace(schema, tables={name: table(definition) for name, definition in schema.tables.items()})
 
 
 def from_yaml(
@@ -181,6 +183,6 @@ def from_json(
             text = zlib.decompress(base64.b64decode(text)).decode()
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as why:
-        raise SchemaError(f"{where}: not valid JSON: {why}") from why
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"{where}: not valid JSON: {error}") from error
     return from_dict(document, where, find=find, upgrade=upgrade)

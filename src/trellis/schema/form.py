@@ -30,26 +30,30 @@ def plain(value: Any) -> Any:
     {'a': [1, {'b': 2}]}
     """
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {key: plain(member) for key, member in value.items()}
+    return [plain(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
 def mappings(within: Any) -> list[Document]:
     """The mappings among the values of a mapping; none of anything else."""
-    return [each for each in within.values() if isinstance(each, dict)] if isinstance(within, dict) else []
+    return (
+        [member for member in within.values() if isinstance(member, dict)] if isinstance(within, dict) else []
+    )
 
 
 def said(value: Any, fields: tuple[str, ...]) -> Document:
     """All that a column, a table or settings say: the fields that are set, then the rest."""
-    keys = {name: plain(each) for name in fields if (each := getattr(value, name)) is not None}
+    keys = {name: plain(field_value) for name in fields if (field_value := getattr(value, name)) is not None}
     rest: Extra = value.extra if isinstance(value, Settings) else value.hints
-    return {**keys, **{name: plain(each) for name, each in rest.items() if name not in keys}}
+    return {**keys, **{name: plain(hint_value) for name, hint_value in rest.items() if name not in keys}}
 
 
 def split(keys: Mapping[str, Any], fields: tuple[str, ...]) -> tuple[Document, Extra]:
     """The keys that have a field, and the others."""
-    own = {name: keys[name] for name in fields if keys.get(name) is not None}
-    return own, MappingProxyType({name: each for name, each in keys.items() if name not in own})
+    field_values = {name: keys[name] for name in fields if keys.get(name) is not None}
+    return field_values, MappingProxyType(
+        {name: value for name, value in keys.items() if name not in field_values}
+    )
 
 
 def column_keys(column: Column) -> Document:
@@ -67,8 +71,8 @@ def column_of(name: str, keys: Mapping[str, Any]) -> Column:
     >>> column_of("id", {"data_type": "bigint", "unique": True}).hint("unique")
     True
     """
-    own, rest = split({key: each for key, each in keys.items() if key != "name"}, COLUMN_FIELDS)
-    return Column(name, **own, hints=rest)
+    field_values, hints = split({key: value for key, value in keys.items() if key != "name"}, COLUMN_FIELDS)
+    return Column(name, **field_values, hints=hints)
 
 
 def table_keys(table: Table) -> Document:
@@ -78,14 +82,14 @@ def table_keys(table: Table) -> Document:
 
 def table_of(name: str, keys: Mapping[str, Any], columns: Mapping[str, Column]) -> Table:
     """The table that says just these keys."""
-    said = {key: each for key, each in keys.items() if key not in ("name", "columns")}
-    own, rest = split(said, TABLE_FIELDS)
-    return Table(name, dict(columns), **own, hints=rest)
+    table_properties = {key: value for key, value in keys.items() if key not in ("name", "columns")}
+    field_values, hints = split(table_properties, TABLE_FIELDS)
+    return Table(name, dict(columns), **field_values, hints=hints)
 
 
 def table_dict(table: Table) -> Document:
     """The table as it stands in a document."""
-    columns = {name: {"name": name, **column_keys(each)} for name, each in table.columns.items()}
+    columns = {name: {"name": name, **column_keys(column)} for name, column in table.columns.items()}
     return {"name": table.name, "columns": columns, **table_keys(table)}
 
 
@@ -106,22 +110,29 @@ def to_dict(schema: Schema) -> Document:
     always = {
         "engine_version": schema.engine_version,
         "name": schema.name,
-        "tables": {name: table_dict(each) for name, each in schema.tables.items()},
+        "tables": {name: table_dict(table) for name, table in schema.tables.items()},
         "settings": said(schema.settings, SETTINGS_FIELDS),
         "normalizers": plain(schema.normalizers),
         "previous_hashes": list(schema.previous_hashes),
     }
-    keys = {**{key: each for key, each in optional.items() if each is not None}, **always}
+    keys = {**{key: value for key, value in optional.items() if value is not None}, **always}
     return {**{key: keys[key] for key in SCHEMA_KEYS if key in keys}, **plain(schema.extra)}
 
 
 def schema_of(document: Mapping[str, Any]) -> Schema:
     """The schema a valid document of the current engine describes."""
     tables = {
-        name: table_of(name, keys, {each: column_of(each, said) for each, said in keys["columns"].items()})
+        name: table_of(
+            name,
+            keys,
+            {
+                column_name: column_of(column_name, properties)
+                for column_name, properties in keys["columns"].items()
+            },
+        )
         for name, keys in plain(document.get("tables") or {}).items()
     }
-    extra = {key: plain(each) for key, each in document.items() if key not in SCHEMA_KEYS}
+    extra = {key: plain(value) for key, value in document.items() if key not in SCHEMA_KEYS}
     return Schema(
         name=document["name"],
         tables=tables,
@@ -139,9 +150,11 @@ def schema_of(document: Mapping[str, Any]) -> Schema:
 
 def settings_of(keys: Mapping[str, Any]) -> Settings:
     """The settings that say just these keys."""
-    own, rest = split(plain(keys), SETTINGS_FIELDS)
-    if "detections" in own:
-        own["detections"] = tuple(own["detections"])
-    if "default_hints" in own:
-        own["default_hints"] = {hint: tuple(rules) for hint, rules in own["default_hints"].items()}
-    return Settings(**own, extra=rest)
+    field_values, extra = split(plain(keys), SETTINGS_FIELDS)
+    if "detections" in field_values:
+        field_values["detections"] = tuple(field_values["detections"])
+    if "default_hints" in field_values:
+        field_values["default_hints"] = {
+            hint: tuple(rules) for hint, rules in field_values["default_hints"].items()
+        }
+    return Settings(**field_values, extra=extra)

@@ -1,4 +1,4 @@
-"""What is handed over with a load, a schema or a naming convention: it goes over what is stored."""
+"""Merges what a user passes to a load, a schema or a naming convention, over what is stored."""
 
 from __future__ import annotations
 
@@ -18,31 +18,35 @@ from trellis.schema.system import OURS, is_system
 CHANGE_ALLOWED = "allow_identifier_change_on_table_with_data"
 
 
-def take(schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming], prefix: str = OURS) -> Schema:
-    """The schema with the settings, the normalizers and the tables of the given one.
+def merge_user_schema(
+    schema: Schema, user_schema: Schema, naming_of: Callable[[Schema], Naming], prefix: str = OURS
+) -> Schema:
+    """The schema with the settings, the normalizers and the tables of the user's schema.
 
     Rules are added to the rules there are; a list of detections or a contract replaces the old one. A
     column that is of two types is an error, and so are new names for tables that hold data. `prefix` is that
     of the dialect's own tables, whose names stay.
     """
-    normalizers = _over(plain(schema.normalizers), plain(given.normalizers))
-    taken = replace(schema, normalizers=MappingProxyType(normalizers))
-    naming = naming_of(taken)
+    normalizers = _merge_nested(plain(schema.normalizers), plain(user_schema.normalizers))
+    merged = replace(schema, normalizers=MappingProxyType(normalizers))
+    naming = naming_of(merged)
     if naming.name != naming_of(schema).name and not normalizers.get(CHANGE_ALLOWED):
         _refuse_new_names(schema, naming.name, prefix)
     _normalize_propagation(normalizers, naming)
-    settings = _settings(schema.settings, given.settings, naming)
-    tables = [normalize_table(each, naming) for each in given.tables.values()]
+    settings = _settings(schema.settings, user_schema.settings, naming)
+    tables = [normalize_table(table, naming) for table in user_schema.tables.values()]
     return unify(
-        replace(taken, settings=settings, description=given.description or schema.description),
-        replace(given, tables={each.name: each for each in tables}),
+        replace(merged, settings=settings, description=user_schema.description or schema.description),
+        replace(user_schema, tables={table.name: table for table in tables}),
     )
 
 
 def follow(
     schema: Schema, convention: str, naming_of: Callable[[Schema], Naming] = naming_of, prefix: str = OURS
 ) -> Schema:
-    """The schema with this naming convention; tables without data get names by it. `prefix` as in `take`.
+    """The schema with this naming convention, which renames tables without data.
+
+    `prefix` is as in `merge_user_schema`.
 
     Raises SchemaError where tables hold data under names by another, unless the schema allows that.
 
@@ -57,15 +61,15 @@ def follow(
     if not schema.normalizers.get(CHANGE_ALLOWED):
         _refuse_new_names(schema, naming.name, prefix)
     tables = [
-        each if each.seen_data or is_system(each.name, prefix) else normalize_table(each, naming)
-        for each in schema.tables.values()
+        table if table.seen_data or is_system(table.name, prefix) else normalize_table(table, naming)
+        for table in schema.tables.values()
     ]
-    return replace(named, tables={each.name: each for each in tables})
+    return replace(named, tables={table.name: table for table in tables})
 
 
-def with_normalizers(schema: Schema, said: Mapping[str, Any]) -> Schema:
+def with_normalizers(schema: Schema, normalizers: Mapping[str, Any]) -> Schema:
     """The schema with these of its normalizers; the names in it stay as they are."""
-    return replace(schema, normalizers=MappingProxyType({**schema.normalizers, **said}))
+    return replace(schema, normalizers=MappingProxyType({**schema.normalizers, **normalizers}))
 
 
 def _refuse_new_names(schema: Schema, new: str, prefix: str) -> None:
@@ -97,17 +101,17 @@ def _settings(old: Settings, new: Settings, naming: Naming) -> Settings:
     )
 
 
-def _over(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_nested(old: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """The old mapping with the new one over it, level by level."""
-    for key, each in new.items():
-        both = isinstance(each, Mapping) and isinstance(old.get(key), dict)
-        old[key] = _over(old[key], each) if both else each
+    for key, value in new.items():
+        both = isinstance(value, Mapping) and isinstance(old.get(key), dict)
+        old[key] = _merge_nested(old[key], value) if both else value
     return old
 
 
 def _normalize_propagation(normalizers: dict[str, Any], naming: Naming) -> None:
-    found = ((normalizers.get("json") or {}).get("config") or {}).get("propagation") or {}
-    tables = found.get("tables") or {}
-    for within, place in [(found, "root"), *((tables, table) for table in tables)]:
-        if within.get(place):
-            within[place] = {naming.path(name): naming.path(to) for name, to in within[place].items()}
+    propagation = ((normalizers.get("json") or {}).get("config") or {}).get("propagation") or {}
+    tables = propagation.get("tables") or {}
+    for within, key in [(propagation, "root"), *((tables, table) for table in tables)]:
+        if within.get(key):
+            within[key] = {naming.path(name): naming.path(new_name) for name, new_name in within[key].items()}

@@ -30,10 +30,10 @@ def versioned(table: Table, names: HistoryColumns, until: object = None, known: 
             **{"x-row-version": True, "unique": False, "row_key": False}
         ),
     )
-    there = (*table.columns.values(), *(known.columns.values() if known else ()))
-    marks = ("x-valid-from", "x-valid-to", "x-row-version")
-    taken = {mark for mark in marks for column in there if column.hint(mark)}
-    needed = (c for c in roles if not any(c.hint(mark) for mark in taken))
+    columns = (*table.columns.values(), *(known.columns.values() if known else ()))
+    role_hints = ("x-valid-from", "x-valid-to", "x-row-version")
+    taken_roles = {hint for hint in role_hints for column in columns if column.hint(hint)}
+    needed = (c for c in roles if not any(c.hint(hint) for hint in taken_roles))
     declared = table.columns
     return table.with_columns(
         *(merge_column(declared[c.name], c) if c.name in declared else c for c in needed)

@@ -47,13 +47,13 @@ def merge_columns(columns: Columns, partial: Columns, replace_compound: bool = T
     """
     merged = dict(columns)
     if replace_compound:
-        given = {
+        given_hints = {
             key
             for column in partial.values()
             for key, value in column.hints.items()
             if key in COMPOUND and not is_default(key, value)
         }
-        merged = {name: _without(column, given) for name, column in merged.items()}
+        merged = {name: _without(column, given_hints) for name, column in merged.items()}
     for name, column in partial.items():
         old = merged.get(name)
         if old and column.complete and not old.complete:
@@ -65,7 +65,7 @@ def merge_columns(columns: Columns, partial: Columns, replace_compound: bool = T
 def _without(column: Column, hints: set[str]) -> Column:
     if hints.isdisjoint(column.hints):
         return column
-    kept = {key: each for key, each in column_keys(column).items() if key not in hints}
+    kept = {key: value for key, value in column_keys(column).items() if key not in hints}
     return column_of(column.name, kept)
 
 
@@ -97,13 +97,13 @@ def _merged(schema: Schema, partial: Table, replace_compound: bool) -> Schema:
             f"table {table.name!r} {_place(table)}, so it has no resource of its own"
             f" ({partial.hints['resource']!r}): give the resource to the root table"
         )
-    before, said = table_keys(table), table_keys(partial)
-    if said.get("references"):
-        said["references"] = _merge_references(before.get("references") or [], said["references"])
-    if "x-normalizer" in before and said.get("x-normalizer"):
-        said["x-normalizer"] = {**(before["x-normalizer"] or {}), **said["x-normalizer"]}
+    before, properties = table_keys(table), table_keys(partial)
+    if properties.get("references"):
+        properties["references"] = _merge_references(before.get("references") or [], properties["references"])
+    if "x-normalizer" in before and properties.get("x-normalizer"):
+        properties["x-normalizer"] = {**(before["x-normalizer"] or {}), **properties["x-normalizer"]}
     columns = merge_columns(table.columns, partial.columns, replace_compound)
-    return schema.with_tables(table_of(table.name, {**before, **said}, columns))
+    return schema.with_tables(table_of(table.name, {**before, **properties}, columns))
 
 
 def _place(table: Table) -> str:
@@ -111,7 +111,7 @@ def _place(table: Table) -> str:
 
 
 def _merge_references(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list({each["referenced_table"]: each for each in (*old, *new)}.values())
+    return list({reference["referenced_table"]: reference for reference in (*old, *new)}.values())
 
 
 def normalize_table(table: Table, naming: Naming) -> Table:
@@ -124,18 +124,20 @@ def normalize_table(table: Table, naming: Naming) -> Table:
         name = naming.path(column.name)
         keys = column_keys(column)
         if name in columns:
-            said = {key: each for key, each in keys.items() if not is_default(key, each)}
-            keys = {**column_keys(columns[name]), **said}
+            properties = {key: value for key, value in keys.items() if not is_default(key, value)}
+            keys = {**column_keys(columns[name]), **properties}
         columns[name] = column_of(name, keys)
     keys = table_keys(table)
     if table.parent is not None:
         keys["parent"] = naming.table(table.parent)
     if keys.get("references"):
-        keys["references"] = _merge_references([], [_normalized(each, naming) for each in keys["references"]])
+        keys["references"] = _merge_references(
+            [], [_normalize_reference(reference, naming) for reference in keys["references"]]
+        )
     return table_of(naming.table(table.name), keys, columns)
 
 
-def _normalized(reference: dict[str, Any], naming: Naming) -> dict[str, Any]:
+def _normalize_reference(reference: dict[str, Any], naming: Naming) -> dict[str, Any]:
     columns, others = reference["columns"], reference["referenced_columns"]
     if len(columns) != len(others):
         raise SchemaError(
@@ -144,9 +146,9 @@ def _normalized(reference: dict[str, Any], naming: Naming) -> dict[str, Any]:
         )
     return {
         **reference,
-        "columns": [naming.path(each) for each in columns],
+        "columns": [naming.path(column) for column in columns],
         "referenced_table": naming.table(reference["referenced_table"]),
-        "referenced_columns": [naming.path(each) for each in others],
+        "referenced_columns": [naming.path(column) for column in others],
     }
 
 
@@ -166,16 +168,16 @@ def unify(a: Schema, b: Schema) -> Schema:
     ]
     if conflicts:
         raise SchemaError(f"schemas {a.name} and {b.name} cannot be unified: " + "; ".join(conflicts))
-    return _all(a, parents_first(b.tables))
+    return _merge_all(a, parents_first(b.tables))
 
 
 def adopt(schema: Schema, other: Schema, naming: Naming) -> Schema:
     """The schema with the settings, the normalizers and the tables of another one."""
-    taken = replace(schema, settings=other.settings, normalizers=other.normalizers)
-    return _all(taken, (normalize_table(each, naming) for each in parents_first(other.tables)))
+    adopted = replace(schema, settings=other.settings, normalizers=other.normalizers)
+    return _merge_all(adopted, (normalize_table(table, naming) for table in parents_first(other.tables)))
 
 
-def _all(schema: Schema, tables: Iterable[Table]) -> Schema:
+def _merge_all(schema: Schema, tables: Iterable[Table]) -> Schema:
     for table in tables:
         schema = _merged(schema, table, replace_compound=False)
     return schema
@@ -193,8 +195,8 @@ def parents_first(tables: Mapping[str, Table]) -> Iterator[Table]:
             yield from up(tables[table.parent])
         yield table
 
-    for each in tables.values():
-        yield from up(each)
+    for table in tables.values():
+        yield from up(table)
 
 
 def drop_tables(schema: Schema, names: Iterable[str]) -> Schema:
@@ -203,10 +205,17 @@ def drop_tables(schema: Schema, names: Iterable[str]) -> Schema:
     for name in dropped:
         if name not in schema.tables:
             raise SchemaError(f"schema {schema.name} has no table {name!r}{nearest(name, schema.tables)}")
-    orphans = [each.name for name in dropped for each in schema.chain(name) if each.name not in dropped]
+    orphans = [
+        descendant.name
+        for name in dropped
+        for descendant in schema.chain(name)
+        if descendant.name not in dropped
+    ]
     if orphans:
         raise SchemaError(
             f"dropping {', '.join(dropped)} would leave orphaned tables: drop"
             f" {', '.join(dict.fromkeys(orphans))} as well"
         )
-    return replace(schema, tables={name: each for name, each in schema.tables.items() if name not in dropped})
+    return replace(
+        schema, tables={name: table for name, table in schema.tables.items() if name not in dropped}
+    )

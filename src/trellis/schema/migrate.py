@@ -35,26 +35,26 @@ def migrate(document: Mapping[str, Any], where: str = "schema", upgrade: Upgrade
     try:
         if engine < ENGINE and not upgrade(migrated, engine):
             raise SchemaError(f"{path}: no dialect that is installed knows it; install the one that wrote it")
-    except (AttributeError, KeyError, TypeError, ValueError) as why:
-        raise SchemaError(f"{where}: not a valid document of engine {engine} ({why!r})") from why
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise SchemaError(f"{where}: not a valid document of engine {engine} ({error!r})") from error
     migrated["engine_version"] = ENGINE
-    _forget_nulls(migrated)
+    _drop_null_columns(migrated)
     return migrated
 
 
-def _forget_nulls(document: Document) -> None:
+def _drop_null_columns(document: Document) -> None:
     """Columns that stood for "only nulls so far" are not kept any more; they leave in every engine."""
     for table in mappings(document.get("tables")):
         columns = table.get("columns")
         if not isinstance(columns, dict):
             continue
-        table["columns"] = {name: each for name, each in columns.items() if not _only_nulls(each)}
+        table["columns"] = {name: column for name, column in columns.items() if not _is_null_column(column)}
         for column in mappings(columns):
             hints = column.get("x-normalizer")
             if isinstance(hints, dict) and hints.pop("seen-null-first", None) and not hints:
                 del column["x-normalizer"]
 
 
-def _only_nulls(column: Any) -> bool:
+def _is_null_column(column: Any) -> bool:
     hints = column.get("x-normalizer") if isinstance(column, dict) and "data_type" not in column else None
     return isinstance(hints, dict) and bool(hints.get("seen-null-first"))

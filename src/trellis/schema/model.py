@@ -1,7 +1,7 @@
-"""Column, Table, Schema: the values everything else passes around. Frozen, pure, ordered.
+"""Column, Table, Schema: the values that all other packages pass around. Frozen, pure, ordered.
 
-A field that is `None` was not said and is left out of the document; the document, and so the
-content hash, keeps apart "not said" and "said to be the default" (spec dlt.md, sections 2-5).
+A field that is `None` is not set and is left out of the document; the document, and so the content hash,
+distinguishes a field that is not set from one that is set to its default, as in dlt.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Settings:
-    """Global inference rules of a schema (spec dlt.md, section 8). None means "not said"."""
+    """Global inference rules of a schema. None means that a field is not set."""
 
     detections: tuple[str, ...] | None = None
     default_hints: Mapping[str, tuple[str, ...]] | None = None
@@ -165,10 +165,10 @@ class Schema:
 
     def root_of(self, table: str) -> Table:
         """The root table of a chain of nested tables."""
-        found = self.tables[table]
-        while found.parent is not None:
-            found = self.tables[found.parent]
-        return found
+        current = self.tables[table]
+        while current.parent is not None:
+            current = self.tables[current.parent]
+        return current
 
     def children(self, table: str) -> tuple[Table, ...]:
         return tuple(t for t in self.tables.values() if t.parent == table)
@@ -181,9 +181,9 @@ class Schema:
 
     def inherited(self, table: str, hint: str) -> Any:
         """A hint of the table or of its nearest ancestor that has it."""
-        found: Table | None = self.tables.get(table)
-        while found is not None:
-            if hint in found.hints:
-                return found.hints[hint]
-            found = self.tables.get(found.parent) if found.parent is not None else None
+        current: Table | None = self.tables.get(table)
+        while current is not None:
+            if hint in current.hints:
+                return current.hints[hint]
+            current = self.tables.get(current.parent) if current.parent is not None else None
         return None

@@ -18,8 +18,8 @@ from trellis.schema.model import Schema
 from trellis.schema.shorten import check_limit, shorten
 
 EMPTY = "_empty"
-MEMORY = 100_000
-ROUNDS = 4
+CACHE_SIZE = 100_000
+MAX_PASSES = 4
 
 Clean = Callable[[str], str]
 
@@ -52,7 +52,7 @@ class Naming:
     def __init__(
         self, convention: Convention, max_length: int | None = None, use_break_path_on_normalize: bool = True
     ) -> None:
-        limits = [each for each in (max_length, convention.limit) if each is not None]
+        limits = [limit for limit in (max_length, convention.limit) if limit is not None]
         self.name = convention.name
         self.case_sensitive = convention.case_sensitive
         self.separator = convention.separator
@@ -60,11 +60,11 @@ class Naming:
         self.use_break_path_on_normalize = use_break_path_on_normalize
         self._convention = convention
         check_limit(self.max_length)
-        self._identifier = lru_cache(MEMORY)(self._named)
-        self._path = lru_cache(MEMORY)(self._walked)
-        self._table = lru_cache(MEMORY)(lambda raw: self._walked(raw, convention.finish_table))
-        self._key = lru_cache(MEMORY)(lambda raw: self._walked(raw, otherwise=EMPTY))
-        self._join = lru_cache(MEMORY)(self._joined)
+        self._identifier = lru_cache(CACHE_SIZE)(self._normalize_identifier)
+        self._path = lru_cache(CACHE_SIZE)(self._normalize_path)
+        self._table = lru_cache(CACHE_SIZE)(lambda raw: self._normalize_path(raw, convention.finish_table))
+        self._key = lru_cache(CACHE_SIZE)(lambda raw: self._normalize_path(raw, otherwise=EMPTY))
+        self._join = lru_cache(CACHE_SIZE)(self._join_fragments)
 
     def __repr__(self) -> str:
         return f"get_naming({self.name!r}, {self.max_length}, {self.use_break_path_on_normalize})"
@@ -102,32 +102,32 @@ class Naming:
         """The column that takes the values of another type."""
         return self._join((column, f"v_{type_name}"))
 
-    def _named(self, raw: str) -> str:
-        return self._short(_text(raw)) or self._nothing(raw)
+    def _normalize_identifier(self, raw: str) -> str:
+        return self._normalize_fragment(_text(raw)) or self._refuse_empty(raw)
 
-    def _walked(self, raw: str, finish: Clean = str, otherwise: str = "") -> str:
+    def _normalize_path(self, raw: str, finish: Clean = str, otherwise: str = "") -> str:
         if not self.use_break_path_on_normalize:
-            return finish(self._short(_text(raw))) or otherwise or self._nothing(raw)
-        name = self._parts(_text(raw), finish)
-        for _ in range(ROUNDS):  # a name that begins or ends with `_` may have moved the separator
-            if (again := self._parts(name, finish)) == name:
+            return finish(self._normalize_fragment(_text(raw))) or otherwise or self._refuse_empty(raw)
+        name = self._normalize_parts(_text(raw), finish)
+        for _ in range(MAX_PASSES):  # a name that begins or ends with `_` may have moved the separator
+            if (renormalized := self._normalize_parts(name, finish)) == name:
                 break
-            name = again
-        return shorten(name, raw, self.max_length) if name else otherwise or self._nothing(raw)
+            name = renormalized
+        return shorten(name, raw, self.max_length) if name else otherwise or self._refuse_empty(raw)
 
-    def _parts(self, path: str, finish: Clean) -> str:
-        names = (finish(self._short(part)) for part in path.split(self.separator))
+    def _normalize_parts(self, path: str, finish: Clean) -> str:
+        names = (finish(self._normalize_fragment(part)) for part in path.split(self.separator))
         return self.separator.join(name for name in names if name)
 
-    def _short(self, raw: str) -> str:
+    def _normalize_fragment(self, raw: str) -> str:
         text = raw.strip()
         return shorten(self._convention.clean(text), text, self.max_length) if text else ""
 
-    def _joined(self, fragments: tuple[str, ...]) -> str:
+    def _join_fragments(self, fragments: tuple[str, ...]) -> str:
         name = self.separator.join(part for part in fragments if part.strip())
         return shorten(name, name, self.max_length)
 
-    def _nothing(self, raw: str) -> NoReturn:
+    def _refuse_empty(self, raw: str) -> NoReturn:
         raise SchemaError(f"{raw!r} leaves no name in {self.name}: use at least one letter or digit")
 
 
@@ -216,9 +216,9 @@ def naming_of(schema: Schema, max_length: int | None = None) -> Naming:
     >>> naming_of(Schema("shop", normalizers={"names": "direct"})).separator
     '▶'
     """
-    said = schema.normalizers
-    breaks = said.get("use_break_path_on_normalize") is not False
-    return get_naming(said.get("names") or "snake_case", max_length, breaks)
+    normalizers = schema.normalizers
+    breaks = normalizers.get("use_break_path_on_normalize") is not False
+    return get_naming(normalizers.get("names") or "snake_case", max_length, breaks)
 
 
 def _convention(name: str) -> Convention:
@@ -232,14 +232,14 @@ def _convention(name: str) -> Convention:
 def _custom(name: str) -> Convention:
     module, _, attribute = name.rpartition(".")
     try:
-        made = getattr(import_module(module), attribute)
-        custom = made() if isinstance(made, type) else made
+        attribute_value = getattr(import_module(module), attribute)
+        custom = attribute_value() if isinstance(attribute_value, type) else attribute_value
         clean: Clean = custom.normalize_identifier
-    except Exception as why:
+    except Exception as error:
         raise UsageError(
-            f"naming convention {name!r} cannot be used ({why}): give the import path of a class with"
+            f"naming convention {name!r} cannot be used ({error}): give the import path of a class with"
             " normalize_identifier(raw)"
-        ) from why
+        ) from error
     sensitive = getattr(custom, "is_case_sensitive", getattr(custom, "case_sensitive", False))
     separator = getattr(custom, "PATH_SEPARATOR", getattr(custom, "separator", "__"))
     return Convention(name, clean, bool(sensitive() if callable(sensitive) else sensitive), separator)

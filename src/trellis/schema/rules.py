@@ -32,8 +32,8 @@ def rule_fault(rule: object) -> str | None:
     if rule.startswith(PREFIX):
         try:
             re.compile(rule[len(PREFIX) :])
-        except (re.error, OverflowError, RecursionError) as why:
-            return f"rule {rule!r} is not a regex ({why})"
+        except (re.error, OverflowError, RecursionError) as error:
+            return f"rule {rule!r} is not a regex ({error})"
         return None
     if not _PLAIN.fullmatch(rule):
         return f"rule {rule!r} is not a plain name: write 're:' before a regex"
@@ -42,8 +42,8 @@ def rule_fault(rule: object) -> str | None:
 
 def check_rule(rule: str) -> str:
     """The rule itself, or a SchemaError."""
-    if fault := rule_fault(rule):
-        raise SchemaError(fault)
+    if problem := rule_fault(rule):
+        raise SchemaError(problem)
     return rule
 
 
@@ -136,16 +136,16 @@ def hints_for(settings: Settings, column: str) -> dict[str, Any]:
     >>> hints_for(Settings(default_hints={"not_null": ("id",), "unique": ("re:^id",)}), "id")
     {'nullable': False, 'unique': True}
     """
-    found: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     for hint, rules in (settings.default_hints or {}).items():
         if matches(rules, column):
             if hint == "not_null":
-                found["nullable"] = False
+                hints["nullable"] = False
             elif hint == "nullable":
-                found.setdefault("nullable", True)
+                hints.setdefault("nullable", True)
             else:
-                found[hint] = "asc" if hint == "dedup_sort" else True
-    return found
+                hints[hint] = "asc" if hint == "dedup_sort" else True
+    return hints
 
 
 def preferred_type(settings: Settings, column: str) -> DataType | None:
@@ -155,4 +155,4 @@ def preferred_type(settings: Settings, column: str) -> DataType | None:
     'timestamp'
     """
     types = settings.preferred_types or {}
-    return next((each for rule, each in types.items() if compile_rule(rule).search(column)), None)
+    return next((data_type for rule, data_type in types.items() if compile_rule(rule).search(column)), None)

@@ -52,14 +52,14 @@ class DocumentError(SchemaError):
 
     def __init__(self, where: str, faults: Iterable[Fault], line_of: Callable[[Path], int | None]) -> None:
         self.where = where
-        located = sorted(((line_of(each.at), each) for each in faults), key=lambda pair: pair[0] or 0)
+        located = sorted(((line_of(fault.at), fault) for fault in faults), key=lambda pair: pair[0] or 0)
         self.faults = tuple(fault for _, fault in located)
         self.lines = tuple(line for line, _ in located)
-        found = zip(self.lines, self.faults, strict=True)
-        said = [f"line {line}, {fault}" if line else str(fault) for line, fault in found]
-        many = f": {len(said)} faults" + "".join(f"\n  {each}" for each in said)
+        located_faults = zip(self.lines, self.faults, strict=True)
+        sentences = [f"line {line}, {problem}" if line else str(problem) for line, problem in located_faults]
+        many = f": {len(sentences)} faults" + "".join(f"\n  {fault}" for fault in sentences)
         between = ", " if self.lines and self.lines[0] else ": "
-        super().__init__(where + (f"{between}{said[0]}" if len(said) == 1 else many))
+        super().__init__(where + (f"{between}{sentences[0]}" if len(sentences) == 1 else many))
 
 
 def no_lines(_: Path) -> int | None:
@@ -98,16 +98,18 @@ def check(
     find: Callable[[Any], tuple[Fault, ...]] = faults,
 ) -> None:
     """Raise a DocumentError if `find` finds anything wrong."""
-    if found := find(document):
-        raise DocumentError(where, found, line_of)
+    if found_faults := find(document):
+        raise DocumentError(where, found_faults, line_of)
 
 
 def _parents(document: Any) -> Iterator[Fault]:
     tables = document.get("tables") if isinstance(document, Mapping) else None
     if not isinstance(tables, Mapping):
         return
-    said = {name: each.get("parent") for name, each in tables.items() if isinstance(each, Mapping)}
-    parents = {name: each for name, each in said.items() if each and isinstance(each, str)}
+    parent_values = {
+        name: table.get("parent") for name, table in tables.items() if isinstance(table, Mapping)
+    }
+    parents = {name: parent for name, parent in parent_values.items() if parent and isinstance(parent, str)}
     for name, parent in parents.items():
         if parent not in tables:
             yield Fault(("tables", name, "parent"), f"no table {parent!r}{nearest(parent, map(str, tables))}")
@@ -120,13 +122,13 @@ def _parents(document: Any) -> Iterator[Fault]:
 
 
 def _same_length(check: Check) -> Check:
-    def both(path: Path, value: Any) -> Iterator[Fault]:
-        found = tuple(check(path, value))
-        yield from found
-        if not found and len(value["columns"]) != len(value["referenced_columns"]):
+    def check_both(path: Path, value: Any) -> Iterator[Fault]:
+        length_faults = tuple(check(path, value))
+        yield from length_faults
+        if not length_faults and len(value["columns"]) != len(value["referenced_columns"]):
             yield Fault(path, "columns and referenced_columns differ in length")
 
-    return both
+    return check_both
 
 
 def _whole(value: Any) -> bool:

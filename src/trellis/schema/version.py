@@ -30,8 +30,8 @@ def document_hash(document: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         digest = sha3_256(text.encode())
-    except (TypeError, ValueError) as why:
-        raise SchemaError(f"the schema holds a value that no document can hold: {why}") from why
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"the schema holds a value that no document can hold: {error}") from error
     tables = content.get("tables") or {}
     for name in sorted(tables):
         digest.update(name.encode())
@@ -65,14 +65,14 @@ def bump(schema: Schema) -> Schema:
     >>> bump(second) == second
     True
     """
-    now, before = content_hash(schema), schema.stored_hash
+    current_hash, stored_hash = content_hash(schema), schema.stored_hash
     version = schema.stored_version or 1
-    if not before or before == now:
-        return replace(schema, stored_version=version, stored_hash=now)
+    if not stored_hash or stored_hash == current_hash:
+        return replace(schema, stored_version=version, stored_hash=current_hash)
     history = schema.previous_hashes
-    if before not in history:
-        history = (before, *history)[:HISTORY]
-    return replace(schema, stored_version=version + 1, stored_hash=now, previous_hashes=history)
+    if stored_hash not in history:
+        history = (stored_hash, *history)[:HISTORY]
+    return replace(schema, stored_version=version + 1, stored_hash=current_hash, previous_hashes=history)
 
 
 def renamed(schema: Schema, name: str) -> Schema:

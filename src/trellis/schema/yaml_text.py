@@ -17,12 +17,12 @@ Lines = dict[tuple[str, ...], int]
 _FLAGS = {
     word: flag
     for flag, words in ((True, ("true", "yes", "on")), (False, ("false", "no", "off")))
-    for each in words
-    for word in (each, each.title(), each.upper())
+    for lower in words
+    for word in (lower, lower.title(), lower.upper())
 }
 _TAGS = frozenset(
-    f"tag:yaml.org,2002:{each}"
-    for each in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge", "map", "seq")
+    f"tag:yaml.org,2002:{name}"
+    for name in ("null", "bool", "int", "float", "str", "timestamp", "value", "merge", "map", "seq")
 )
 _NULLS = ("", "~", "null", "Null", "NULL")
 _BREAKS = re.compile("[\x85\u2028\u2029]")
@@ -37,12 +37,12 @@ def read(text: str, where: str) -> tuple[Any, Lines]:
 
     try:
         root = YAML(typ="safe", pure=True).compose(StringIO(text))
-    except MarkedYAMLError as why:
-        mark = why.problem_mark or why.context_mark
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
-        raise SchemaError(f"{where}{line}: not valid YAML: {why.problem or why.context}") from why
-    except (YAMLError, RecursionError) as why:
-        raise SchemaError(f"{where}: not valid YAML: {why}") from why
+        raise SchemaError(f"{where}{line}: not valid YAML: {error.problem or error.context}") from error
+    except (YAMLError, RecursionError) as error:
+        raise SchemaError(f"{where}: not valid YAML: {error}") from error
     lines: Lines = {}
     return (None if root is None else _Reader(where, lines).value(root, ())), lines
 
@@ -67,9 +67,9 @@ def write(value: Any) -> str:
     yaml.allow_unicode = True
     yaml.sort_base_mapping_type_on_output = False
     yaml.width = 100_000
-    out = StringIO()
-    yaml.dump(value, out)
-    return out.getvalue().removeprefix("%YAML 1.1\n---\n")
+    buffer = StringIO()
+    yaml.dump(value, buffer)
+    return buffer.getvalue().removeprefix("%YAML 1.1\n---\n")
 
 
 class _Reader:
@@ -86,15 +86,15 @@ class _Reader:
         if id(node) in self.open:
             raise SchemaError(f"{self.where}, line {line}: an alias leads back to itself")
         self.open.add(id(node))
-        found = self.mapping(node, path) if node.id == "mapping" else self.sequence(node, path)
+        content = self.mapping(node, path) if node.id == "mapping" else self.sequence(node, path)
         self.open.discard(id(node))
-        return found
+        return content
 
     def sequence(self, node: Any, path: tuple[str, ...]) -> list[Any]:
-        return [self.value(each, (*path, str(index))) for index, each in enumerate(node.value)]
+        return [self.value(item, (*path, str(index))) for index, item in enumerate(node.value)]
 
     def mapping(self, node: Any, path: tuple[str, ...]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
@@ -104,21 +104,21 @@ class _Reader:
             if name == "<<" and not key.style:
                 merged.update(self.merge(value, path, line))
                 continue
-            if name in found:
+            if name in content:
                 raise SchemaError(f"{self.where}, line {line}: key {name!r} stands here twice")
             below = (*path, name)
             self.lines[below] = line
-            found[name] = self.value(value, below)
-        return {**merged, **found}
+            content[name] = self.value(value, below)
+        return {**merged, **content}
 
     def merge(self, node: Any, path: tuple[str, ...], line: int) -> dict[str, Any]:
-        each = node.value if node.id == "sequence" else [node]
-        found: dict[str, Any] = {}
-        for value in (self.value(one, path) for one in reversed(each)):
+        nodes = node.value if node.id == "sequence" else [node]
+        content: dict[str, Any] = {}
+        for value in (self.value(member, path) for member in reversed(nodes)):
             if not isinstance(value, dict):
                 raise SchemaError(f"{self.where}, line {line}: only mappings can be merged with <<")
-            found.update(value)
-        return found
+            content.update(value)
+        return content
 
 
 def _scalar(node: Any) -> Any:

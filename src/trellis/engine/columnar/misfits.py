@@ -40,7 +40,7 @@ def misfit_pattern(key: str, outer: str | None, value_start: str) -> str:
 
 
 def value_starts(classes: Iterable[type], accepted_with: Iterable[type] = ()) -> list[str]:
-    """How values of these classes start; where floats are accepted, an integer must not look like one.
+    r"""How values of these classes start; where floats are accepted, an integer must not look like one.
 
     >>> value_starts([str, dict])
     ['"', '\\{']
@@ -57,7 +57,7 @@ _INTEGER_START: Final = r"-?[0-9]+[^0-9.eE]"
 
 
 def list_start(shape: str) -> str:
-    """How a list of such elements starts: rows, lists or single values.
+    r"""How a list of such elements starts: rows, lists or single values.
 
     >>> list_start("row")
     '\\[\\s*\\{'

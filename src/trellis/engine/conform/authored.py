@@ -32,7 +32,7 @@ from trellis.errors import ContractError
 from trellis.evolution.program import RowProgram
 from trellis.evolution.record import DUPLICATE_KEY, Rejected, Stopped
 
-MIN_SPLIT: Final = 64
+FEW: Final = 64
 """Parts of at most so many records are not divided further."""
 
 
@@ -87,7 +87,7 @@ class AuthoredConformer:
                 self.program.taken()  # discards the counts: these lines are read again
                 if is_whole_block:
                     self.line_reader.learn(lines)
-            if len(lines) > MIN_SPLIT and self.line_reader.schema is not None:
+            if len(lines) > FEW and self.line_reader.schema is not None:
                 half = len(lines) // 2
                 self._conform_lines(split, offset, first_line, lines[:half], outcome)
                 self._conform_lines(split, offset, first_line + half, lines[half:], outcome)
@@ -223,11 +223,11 @@ def _parts(size: int, bad: FastPathMiss) -> list[tuple[int, int, bool]]:
     >>> _parts(200, SpecialRows([70, 71]))
     [(0, 64, True), (64, 128, False), (128, 200, True)]
     """
-    if size <= MIN_SPLIT:
+    if size <= FEW:
         return []
     if not isinstance(bad, SpecialRows):
         return [(0, size // 2, True), (size // 2, size, True)]
-    special = {row // MIN_SPLIT for row in bad.rows}
-    runs = groupby(range(0, size, MIN_SPLIT), lambda start: start // MIN_SPLIT not in special)
+    special = {row // FEW for row in bad.rows}
+    runs = groupby(range(0, size, FEW), lambda start: start // FEW not in special)
     parts = [(clean, list(starts)) for clean, starts in runs]
-    return [(starts[0], min(starts[-1] + MIN_SPLIT, size), clean) for clean, starts in parts]
+    return [(starts[0], min(starts[-1] + FEW, size), clean) for clean, starts in parts]

@@ -79,7 +79,7 @@ class Findings:
         self.discards.append(Discard(builder.name, column, path, text, self.line, reason, row))
 
     def record_loss(self, builder: TableBuilder, column: str, loss: Loss) -> None:
-        self.losses.append(f"{builder.name}.{column}: {loss.said}")
+        self.losses.append(f"{builder.name}.{column}: {loss.message}")
 
     def record_collision(self, builder: TableBuilder, binding: FieldBinding, value: Any) -> None:
         self.discard(

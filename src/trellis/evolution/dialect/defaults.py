@@ -26,7 +26,7 @@ from trellis.evolution.dialect.writes import WritePolicy
 from trellis.evolution.kinds import Kind, classifier
 from trellis.evolution.loading import ChainLoad, KeyedLoad, Links, Load, Mode
 from trellis.evolution.values import WEI_SIZE
-from trellis.schema.given import take
+from trellis.schema.given import merge_user_schema
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Convention, Naming
@@ -126,9 +126,9 @@ class DefaultSchemas:
         return None
 
     def merge_user_schema(
-        self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]
+        self, schema: Schema, user_schema: Schema, naming_of: Callable[[Schema], Naming]
     ) -> Schema:
-        return take(schema, given, naming_of, self.prefix)
+        return merge_user_schema(schema, user_schema, naming_of, self.prefix)
 
     def schema_from_catalog(self, schema: Schema, catalog: Mapping[str, Catalog]) -> Schema:
         return schema

@@ -88,7 +88,7 @@ class SchemaStore(Protocol):
         ...
 
     def merge_user_schema(
-        self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]
+        self, schema: Schema, user_schema: Schema, naming_of: Callable[[Schema], Naming]
     ) -> Schema:
         """The stored schema with one that came with a load over it. Raises SchemaError."""
         ...
