@@ -13,9 +13,10 @@ from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.conform.learned import Conformed
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
+from trellis.engine.input.places import Places
 from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
 from trellis.engine.plan import BlockRef, Counts, Peek, Plan
-from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
+from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, PlaceOf, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
@@ -82,7 +83,7 @@ def run_parts(
                         if made.waiting != ():
                             outcome.pending.append(part.wait(made.waiting))
                     if made.observed is None or made.waiting is not None:
-                        keep(plan, made, split.path, stage, outcome)
+                        keep(plan, made, partial(_place, split, part.places), stage, outcome)
                     progress(part.size)
                 outcome.lines = part.lines
             for batch in conformer.rest():
@@ -105,7 +106,7 @@ def spooling_lines(
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.places)
 
 
 def spooling_rows(
@@ -118,7 +119,7 @@ def spooling_rows(
             partial(conformer.batch, split, rows),
             partial(spool_rows, plan.staging, plan.storage, split, rows),
         )
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.places)
 
 
 def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
@@ -132,7 +133,7 @@ def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
             else:
                 yield from spooling_rows(plan, split, [spooled_rows(each, plan.storage)], conformer)
 
-    return run_parts(plan, f"{split.number:06d}-1", split, parts, None, lambda size: None)
+    return run_parts(plan, f"{split.file:06d}-{split.number:015d}-1", split, parts, None, lambda size: None)
 
 
 def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
@@ -143,7 +144,8 @@ def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Itera
 class Part(NamedTuple):
     """A block that waits to be conformed; `lines` counts those of the split up to its end.
 
-    `wait` makes the lines of these numbers, or all if there are none, available to a later pass.
+    `wait` makes the lines of these numbers, or all if there are none, available to a later pass. `places` is
+    where its records came from, if that is not their number in the split.
     """
 
     offset: int
@@ -151,6 +153,7 @@ class Part(NamedTuple):
     lines: int
     conform: Callable[..., Conformed]
     wait: Callable[[tuple[int, ...] | None], Waiting]
+    places: Places | None = None
 
 
 def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek | None:
@@ -185,7 +188,14 @@ _READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part
 }
 
 
-def keep(plan: Plan, made: Conformed, file: str, stage: Stage, outcome: Outcome) -> None:
+def _place(split: Split, places: Places | None, number: int) -> tuple[str, int]:
+    if places is None:
+        return split.path, number
+    file, position = places.place(number)
+    return file or split.path, position
+
+
+def keep(plan: Plan, made: Conformed, place_of: PlaceOf, stage: Stage, outcome: Outcome) -> None:
     """Stage what a block became and count it."""
     outcome.counts.add(made.counts)
     for batch in made.batches:
@@ -193,7 +203,7 @@ def keep(plan: Plan, made: Conformed, file: str, stage: Stage, outcome: Outcome)
     outcome.discards.update(made.refusals)
     if made.discards:
         outcome.discards.update(each.reason.partition(":")[0] for each in made.discards)
-        stage.add(DISCARDS, discard_batch(made.discards, plan.load_id, file))
+        stage.add(DISCARDS, discard_batch(made.discards, plan.load_id, place_of))
     if made.rejects:
         outcome.rejects.update(each.kind or each.reason.partition(":")[0] for each in made.rejects)
-        stage.add(REJECTS, reject_batch(made.rejects, plan.load_id, file))
+        stage.add(REJECTS, reject_batch(made.rejects, plan.load_id, place_of))

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from trellis.engine.input.compression import Compression, decompressed, zstd_error
+from trellis.engine.input.places import Places
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import UsageError
 
@@ -53,13 +54,15 @@ class Split:
 class Block:
     """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream.
 
-    `numbers` are those of its lines where some between them are left out.
+    `numbers` are those of its lines where some between them are left out, `places` where its lines came from
+    if that is not the number of the line in its file.
     """
 
     data: bytes
     line: int
     offset: int
     numbers: tuple[int, ...] | None = None
+    places: Places | None = None
 
     @property
     def numbered(self) -> list[tuple[int, bytes]]:

@@ -59,7 +59,7 @@ class TurnedAway:
             for text in [each.item if isinstance(each.item, str) else to_json(each.item)]
         ]
         with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}", plan.storage) as stage:
-            stage.add(DISCARDS, discard_batch(found, plan.load_id, "records"))
+            stage.add(DISCARDS, discard_batch(found, plan.load_id, lambda line: ("records", line)))
         outcome.files = stage.files
         outcome.counts.read = outcome.counts.dropped = sum(not each.path for each in found)
         outcome.discards.update(each.reason.partition(":")[0] for each in found)
