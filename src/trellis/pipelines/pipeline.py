@@ -14,6 +14,7 @@ from trellis.destinations.waiting import Waits
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
+from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.input.records import Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
@@ -26,7 +27,7 @@ from trellis.pipelines.checks import refuse_edited
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.load_options import Options, given_schema, with_files
 from trellis.pipelines.proposed import propose_schema
-from trellis.pipelines.records import records_of
+from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.runner import Carrier
@@ -164,6 +165,8 @@ class Pipeline:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
         `schema` is a schema to take over: a `Schema`, or a document as an object, as text or as a path.
+        `format` and `read_options` say how Spark reads paths and tables: `load("raw/*.txt", format="csv",
+        read_options={"sep": ";"})`, `load("table:raw.events")`.
         Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
         is then as it was.
         """
@@ -264,7 +267,8 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        records = self._records(source, self._runner(), options.payload)
+        read_options = ReadOptions.of(options.format, options.read_options)
+        records = self._records(source, self._runner(), options.payload, read_options)
         table = options.table or records.name
         if self._dialect.route.names_tables:
             if options.table:
@@ -290,8 +294,14 @@ class Pipeline:
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
 
-    def _records(self, source: Any, runner: Runner, payload: str | None = None) -> Records:
-        records = records_of(source, runner, payload)
+    def _records(
+        self,
+        source: Any,
+        runner: Runner,
+        payload: str | None = None,
+        read_options: ReadOptions = DEFAULT_READ_OPTIONS,
+    ) -> Records:
+        records = records_of(source, runner, payload, read_options)
         if self.staging is not None and is_remote(self.staging):
             runner.wait()  # the settings of the session may say how to reach it
         return records
