@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trellis.cli.app import run
 from trellis.errors import UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -324,3 +326,33 @@ def test_the_inline_engine_says_that_only_spark_reads_it(
     assert str(refused.value) == (
         f"{source}: only Spark reads {what}; load it without --engine inline (TRELLIS_ENGINE)"
     )
+
+
+# ---- the command line
+
+
+def test_load_plan_and_inspect_take_read_options(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("1; x\n2\n3;\n")
+    Path("trellis.yaml").write_text("format: csv\nread_options: {header: false}\nengine: spark\ntable: t\n")
+
+    def command(*arguments: str) -> Any:
+        assert run([*arguments, "a.txt", "--read-option", "sep=;", "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    expected = {"in": 3, "loaded": 2, "rejected": 1, "dropped": 0}
+    assert command("plan")["rows"] == expected
+    assert command("load")["rows"] == expected
+    seen = command("inspect")
+    assert seen["rows"] == {"in": 3, "read": 2, "rejected": 1}
+    assert seen["rejects"] == {
+        "malformed CSV": {"count": 1, "first": {"file": "a.txt", "line": 2}, "example": "2"}
+    }
+    assert [(path["path"], path["count"], path["nulls"]) for path in seen["paths"]] == [
+        ("_c0", 2, 0),
+        ("_c1", 2, 1),
+    ]
+    assert run(["load", "a.txt", "--read-option", "sep", "--json"]) == 2
+    assert "--read-option 'sep': write NAME=VALUE, for example sep=;" in capsys.readouterr().err

@@ -123,10 +123,14 @@ def _contract(where: str, value: Any) -> str | Mapping[str, str]:
     return _text(where, value)
 
 
-def _options(where: str, value: Any) -> Mapping[str, Any]:
+def _options(where: str, value: Any, example: str = "{max_nesting: 2}") -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{where} takes a mapping of names to values, not {value!r}")
+        raise UsageError(f"{where} takes a mapping such as {example}, not {value!r}")
     return value
+
+
+def _read_options(where: str, value: Any) -> Mapping[str, Any]:
+    return _options(where, value, "{header: true}")
 
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -135,5 +139,5 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "merge_keys": _names,
     "contract": _contract,
     "options": _options,
-    "read_options": _options,
+    "read_options": _read_options,
 }

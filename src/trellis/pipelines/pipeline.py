@@ -15,7 +15,7 @@ from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
 from trellis.engine.input.read_options import ReadOptions
-from trellis.engine.input.records import Records
+from trellis.engine.input.records import FileRecords, Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
 from trellis.engine.storage.location import absolute, is_remote
@@ -288,7 +288,9 @@ class Pipeline:
         notes: tuple[str, ...] = ()
         if options.schema is not None:
             given = given_schema(options.schema, self._dialect)
-        elif proposed := propose_schema(self._dialect, source, self.look(schema)[0]):
+        elif isinstance(records, FileRecords) and (
+            proposed := propose_schema(self._dialect, source, self.look(schema)[0])
+        ):
             given, notes = proposed.schema, (proposed.note,)
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)

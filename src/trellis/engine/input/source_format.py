@@ -26,7 +26,8 @@ class SourceFormat:
     `options` are those that Trellis sets unless the user does. With `malformed_reason` Spark keeps rows that
     it cannot read, and they are rejected for it. `option` is the one that takes the source, for an address of
     that kind, unless one of `instead` is set; `payload` the column that holds the records as JSON, if one
-    does; `lines`: its values are the lines of files. `package` is what Spark lacks without it.
+    does; `lines`: its values are the lines of files. `package` is what Spark lacks without it;
+    `joins_late`: it may be added to a session that runs.
     """
 
     name: str
@@ -39,6 +40,7 @@ class SourceFormat:
     payload: str | None = None
     lines: bool = False
     package: str = ""
+    joins_late: bool = False
 
 
 _CSV: Final = {"header": "true", "multiLine": "true", "escape": '"'}  # as RFC 4180 says
@@ -57,8 +59,13 @@ FORMATS: Final[Mapping[str, SourceFormat]] = {
         "csv", extensions=(".tsv",), options={**_CSV, "sep": "\t"}, malformed_reason=_CSV_REASON
     ),
     "xml": SourceFormat("xml", extensions=(".xml",), options={"mode": "FAILFAST"}),
-    "avro": SourceFormat("avro", "files", (".avro",), package="org.apache.spark:spark-avro_2.13:{spark}"),
-    "orc": SourceFormat("orc", "files", (".orc",)),
+    "avro": SourceFormat(
+        "avro",
+        extensions=(".avro",),
+        package="org.apache.spark:spark-avro_2.13:{spark}",
+        joins_late=True,
+    ),
+    "orc": SourceFormat("orc", extensions=(".orc",)),
     "text": SourceFormat("text"),
     "delta": SourceFormat("delta", "path", package="io.delta:delta-spark_{spark_minor}_2.13:4.4.0"),
     "iceberg": SourceFormat(

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -56,6 +56,7 @@ PARTITION, VALUE = "__trellis_partition", "value"
 NAME: Final = "the DataFrame"
 
 Batches = Iterable[pa.RecordBatch]
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class FrameRecords:
                 rows = self._first_rows().limit(PEEK_ROWS).toArrow()
             except Exception as failure:
                 raise job_failure(failure) from failure
-            for split, run in _by_split(rows.combine_chunks().to_batches(), self.layout):
+            for split, run in frame_splits(rows.combine_chunks().to_batches(), self.layout):
                 for content in self.layout.read(split, run, BLOCK):
                     if isinstance(content, Block):
                         made = conformer.block(split, content)
@@ -152,16 +153,20 @@ class FrameRecords:
         names = [first] if ":/" in first else [f"file:{first}", f"file://{first}"]
         return self.frame.where(path.isin(names) & (self.frame[BLOCK_START] == 0))
 
-    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
+    def map_partitions(self, work: Callable[[Batches], Iterator[R]]) -> Iterator[R]:
+        """What some work makes of the rows of each partition. Raises UsageError, SparkError."""
         with self._redacted():
-            if pending is None:
-                yield from self.runner.map_partitions(self.frame, _ConformPartition(plan, self.layout))
-                return
-            waiting: dict[Split, list[Spooled]] = {}
-            for spooled in pending:
-                assert isinstance(spooled, Spooled)
-                waiting.setdefault(spooled.split, []).append(spooled)
-            yield from self.parallel(partial(conform_spooled, plan), list(waiting.values()))
+            yield from self.runner.map_partitions(self.frame, work)
+
+    def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
+        if pending is None:
+            yield from self.map_partitions(_ConformPartition(plan, self.layout))
+            return
+        waiting: dict[Split, list[Spooled]] = {}
+        for spooled in pending:
+            assert isinstance(spooled, Spooled)
+            waiting.setdefault(spooled.split, []).append(spooled)
+        yield from self.parallel(partial(conform_spooled, plan), list(waiting.values()))
 
     @contextmanager
     def _redacted(self) -> Iterator[None]:
@@ -253,7 +258,7 @@ class _ConformPartition:
     layout: FrameLayout
 
     def __call__(self, batches: Batches) -> Iterator[Outcome]:
-        for split, run in _by_split(batches, self.layout):
+        for split, run in frame_splits(batches, self.layout):
             name = f"{split.file:06d}-{split.number:015d}-0"
             yield run_parts(self.plan, name, split, partial(self._parts, split, run), None, lambda size: None)
 
@@ -280,7 +285,7 @@ def _split_of_file(files: Mapping[str, tuple[int, str]], path: str, start: int) 
     return Split(number, start, name)
 
 
-def _by_split(batches: Batches, layout: FrameLayout) -> Iterator[tuple[Split, Batches]]:
+def frame_splits(batches: Batches, layout: FrameLayout) -> Iterator[tuple[Split, Batches]]:
     """The rows of each split, without the columns that name it."""
 
     def runs() -> Iterator[tuple[tuple[object, ...], pa.RecordBatch]]:

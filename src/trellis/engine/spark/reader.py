@@ -89,7 +89,7 @@ def _explained(session: SparkSession, source: SparkSource) -> Iterator[None]:
 
 def _add_package(session: SparkSession, source_format: SourceFormat) -> bool:
     """Fetch what Spark lacks for a format, if the session is one of our own; whether that helped."""
-    if not source_format.package or not started_here(session):
+    if not source_format.joins_late or not started_here(session):
         return False
     package = package_of(session.version, source_format)
     try:

@@ -65,6 +65,10 @@ class Survey:
         self.file = file
         self.objects([each if isinstance(each, dict) else {"value": each} for each in items], first=first)
 
+    def reject(self, reason: str, number: int, text: str) -> None:
+        """Count what is no record."""
+        _add(self.rejects, reason, Place(self.file, number), text)
+
     def objects(self, found: Sequence[dict[str, Any]], numbers: Sequence[int] = (), first: int = 1) -> None:
         self.fresh = {}
         self.records += len(found)
@@ -182,7 +186,7 @@ class Survey:
             try:
                 good.append((line, number, record(line)))
             except BadLine as bad:
-                _add(self.rejects, str(bad).partition(":")[0], Place(self.file, number), str(bad))
+                self.reject(str(bad).partition(":")[0], number, str(bad))
         return [each[0] for each in good], [each[1] for each in good], [each[2] for each in good]
 
     def _doubled(self, lines: Sequence[bytes], numbers: Sequence[int], found: Sequence[Any]) -> None:
