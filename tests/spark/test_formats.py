@@ -97,6 +97,35 @@ def test_read_options_and_types(tmp_path: Path, shop: Pipeline) -> None:
     assert [row["_c0"] for row in rows_of(shop, "t")] == [1, None]
 
 
+def test_positions_of_csv_count_through_blocks_and_past_malformed_rows(
+    tmp_path: Path, spark: SparkSession, shop: Pipeline
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("id,name\n" + "".join(f"{number},x\n" for number in range(1, 2500)) + "oops\n2501,y\n")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "9000")
+    try:
+        report = shop.load(str(file), table="t", read_options={"multiLine": False})
+        assert counts_of(report) == (2501, 2500, 1)
+        assert rejects_of(shop) == [(str(file), 2500, "oops")]
+        file.write_text(file.read_text().replace("id,name", "id,other"))
+        shop.load(
+            str(file), table="t", contract={"columns": "discard_value"}, read_options={"multiLine": False}
+        )
+    finally:
+        spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    discards = shop.destination.query("main", "_trellis_discards")
+    assert sorted(row["position"] for row in discards) == [*range(1, 2500), 2501]
+    assert [row["value"] for row in discards if row["position"] == 2501] == ["y"]
+
+
+def test_a_damaged_csv_file_loads_nothing(tmp_path: Path, shop: Pipeline) -> None:
+    data = gzip.compress(b"id\n" + b"".join(b"%d\n" % number for number in range(9999)))
+    (tmp_path / "a.csv.gz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(UsageError, match=r"a\.csv\.gz: cannot be read .*; nothing was loaded"):
+        shop.load(str(tmp_path), table="t")
+    assert "t" not in shop.destination.row_counts("main")
+
+
 def test_what_would_lose_rows_of_csv_is_refused(tmp_path: Path, shop: Pipeline) -> None:
     (tmp_path / "a.csv").write_text("id\n1\n")
     with pytest.raises(UsageError, match="mode=DROPMALFORMED would lose rows without a trace; leave it out"):
@@ -271,7 +300,7 @@ def test_other_formats_of_a_foreign_file_system(tmp_path: Path, shop: Pipeline, 
     (tmp_path / "b.json").write_text('[\n{"id": 1}\n]\n')
     with pytest.raises(UsageError, match=r"b\.json: is a JSON array, and only JSON lines are read"):
         shop.load(f"{hub}/b.json")
-    with pytest.raises(UsageError, match=r"nobody:/x: neither Trellis nor this Spark has a file system"):
+    with pytest.raises(UsageError, match=r"nobody:/x: this Spark has no file system for that scheme"):
         shop.load("nobody:/x")
     with pytest.raises(UsageError, match=r"raw/none: Spark cannot read it as files: Path does not exist"):
         shop.load(f"{hub}/none")
@@ -287,7 +316,7 @@ def test_records_of_a_topic_keep_their_offsets(tmp_path: Path, spark: SparkSessi
         FROM VALUES ('{"id": 1}', 0, 40), ('no', 0, 43), ('{"id": 2, "new": ["x"]}', 1, 0), ('[]', 1, 7)
         AS t (v, p, o)
         """
-    )
+    ).repartitionByRange(2, "partition")
     report = shop.load(frame, table="orders", payload="value")
     assert counts_of(report) == (4, 2, 2)
     assert rejects_of(shop) == [("orders-0", 43, "no"), ("orders-1", 7, "[]")]

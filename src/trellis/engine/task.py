@@ -85,7 +85,8 @@ def run_parts(
                     if made.observed is None or made.waiting is not None:
                         keep(plan, made, partial(_place, split, part.places), stage, outcome)
                     progress(part.size)
-                outcome.lines = part.lines
+                if part.places is None or not part.places.has_files:
+                    outcome.lines = part.lines
             for batch in conformer.rest():
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped()

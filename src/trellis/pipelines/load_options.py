@@ -77,7 +77,7 @@ class Options:
     load_id: str | None = None
     payload: str | None = None
     format: str | None = None
-    read_options: Mapping[str, Any] = field(default_factory=dict)
+    read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def request(self, table: str) -> Request:
         """What is asked of the root table."""

@@ -120,12 +120,15 @@ def _ranges(files: Sequence[InputFile], size: int, storage: Storage) -> list[Seq
 
 
 def first_lines(files: Sequence[FileStatus], storage: Storage) -> list[bytes]:
-    """The first line of each file, decompressed, up to 64 kB of it."""
+    """The first line of each file, decompressed, up to 64 kB of it. Raises UsageError, StorageError."""
 
     def first_line(file: FileStatus) -> bytes:
         compression = _COMPRESSIONS.get(Path(file.name).suffix, "")
-        with decompressed(file.location, compression, storage, FIRST_LINE) as stream:
-            return stream.read(FIRST_LINE).removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r")
+        try:
+            with decompressed(file.location, compression, storage, FIRST_LINE) as stream:
+                return stream.read(FIRST_LINE).removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r")
+        except (OSError, EOFError, zlib.error, zstd_error()) as bad:
+            raise UsageError(f"{file.name}: cannot be read ({bad}); nothing was loaded") from None
 
     return _at_once(first_line, files, [file.location for file in files])
 

@@ -19,6 +19,7 @@ class Places:
     """The positions of some records, counted from 0, and their files where these are not that of the split.
 
     `table` has the columns `number` (of the record in its split, ascending), `POSITION` and perhaps `FILE`.
+    Positions count from the start of the split or, with files, from that of the file.
     """
 
     table: pa.Table
@@ -29,6 +30,11 @@ class Places:
         numbers = pa.array(np.arange(first, first + len(positions)))
         columns = {NUMBER: numbers, POSITION: positions}
         return Places(pa.table(columns if files is None else {**columns, FILE: files}))
+
+    @property
+    def has_files(self) -> bool:
+        """Whether positions are those of a file already, however many splits there are."""
+        return FILE in self.table.schema.names
 
     def place(self, number: int) -> tuple[str | None, int]:
         """The file and the position of the record with that number."""

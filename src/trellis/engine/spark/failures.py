@@ -81,8 +81,8 @@ def reader_failure(failure: Exception, source: str, format_name: str, package: s
         )
     if _NO_FILE_SYSTEM.search(text):
         return UsageError(
-            f"{source}: neither Trellis nor this Spark has a file system for that scheme; check it, or set "
-            "spark.hadoop.fs.SCHEME.impl and add its jar"
+            f"{source}: this Spark has no file system for that scheme; check it, or add the package of the "
+            "file system (for s3a:// org.apache.hadoop:hadoop-aws) and set spark.hadoop.fs.SCHEME.impl"
         )
     if unreadable := _unreadable_file(text):
         return unreadable
