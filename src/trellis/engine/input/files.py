@@ -156,7 +156,7 @@ def _describe(storage: Storage, file: FileStatus) -> InputFile:
     if ending.lower() not in _TEXT and not head.lstrip().startswith((b"{", b"[")):
         raise UsageError(
             f"{file.name}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, "
-            ".zst, .bz2) and Parquet are"
+            ".zst, .bz2) and Parquet are; name another format that Spark reads with --format"
         )
     if compression:
         try:

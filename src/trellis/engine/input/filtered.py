@@ -1,4 +1,4 @@
-"""Records that were dropped before they came to the data plane: counted, and kept in the discards."""
+"""Records that a filter or a contract of the source dropped: counted, and kept in the discards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from trellis.engine.task import Outcome, Progress, Waiting
 from trellis.evolution.observe import Observations
 
 
-class Away(NamedTuple):
-    """A record by its position, or with `key` one value of it, and why it was dropped."""
+class FilteredRecord(NamedTuple):
+    """A record by its position, or with `key` one of its values, and why it was dropped."""
 
     position: int
     item: object
@@ -24,15 +24,15 @@ class Away(NamedTuple):
     key: str = ""
 
 
-class TurnedAway:
-    """Records that do not come, and values of records that do; only the former count as rows here."""
+class FilteredRecords:
+    """Dropped records, and dropped values of other records; only the former count as rows."""
 
     name = ""
     weight: int | None = None
     file_count = 1
     parallel: Parallel = staticmethod(in_threads)
 
-    def __init__(self, items: Iterable[Away], table: str) -> None:
+    def __init__(self, items: Iterable[FilteredRecord], table: str) -> None:
         self.items = items
         self.table = table
 
@@ -43,24 +43,24 @@ class TurnedAway:
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
-        outcome = Outcome("turned-away", split=(plan.first_file, 0))
+        outcome = Outcome("filtered", split=(plan.first_file, 0))
         table = plan.naming.table(self.table)
-        found = [
+        discards = [
             Discard(
                 table,
-                plan.naming.path(each.key) if each.key else "",
-                each.key,
+                plan.naming.path(record.key) if record.key else "",
+                record.key,
                 text,
-                each.position,
-                each.reason,
-                None if each.key else text,
+                record.position,
+                record.reason,
+                None if record.key else text,
             )
-            for each in self.items
-            for text in [each.item if isinstance(each.item, str) else to_json(each.item)]
+            for record in self.items
+            for text in [record.item if isinstance(record.item, str) else to_json(record.item)]
         ]
-        with Stage(plan.staging, f"turned-away-{os.urandom(4).hex()}", plan.storage) as stage:
-            stage.add(DISCARDS, discard_batch(found, plan.load_id, lambda line: ("records", line)))
+        with Stage(plan.staging, f"filtered-{os.urandom(4).hex()}", plan.storage) as stage:
+            stage.add(DISCARDS, discard_batch(discards, plan.load_id, lambda line: ("records", line)))
         outcome.files = stage.files
-        outcome.counts.read = outcome.counts.dropped = sum(not each.path for each in found)
-        outcome.discards.update(each.reason.partition(":")[0] for each in found)
+        outcome.counts.read = outcome.counts.dropped = sum(not discard.path for discard in discards)
+        outcome.discards.update(discard.reason.partition(":")[0] for discard in discards)
         yield outcome

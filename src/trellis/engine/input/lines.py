@@ -65,18 +65,18 @@ def may_repeat(text: Sequence[bytes], keys: int) -> bool:
 
 def duplicates(line: bytes) -> list[tuple[str, Any]]:
     """Every (key, value) that a later pair with the same key in the same object overwrote."""
-    lost: list[tuple[str, Any]] = []
+    overwritten: list[tuple[str, Any]] = []
 
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for key, value in found:
-            if key in made:
-                lost.append((key, made[key]))
-            made[key] = value
-        return made
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in values:
+                overwritten.append((key, values[key]))
+            values[key] = value
+        return values
 
-    _loads(line, pairs)
-    return lost
+    _loads(line, object_of)
+    return overwritten
 
 
 def _exact(line: bytes) -> Any:
@@ -110,11 +110,11 @@ def _loads(line: bytes, pairs: Any) -> Any:
 def _depth(value: Any) -> int:
     deepest, stack = 0, [(value, 1)]
     while stack:
-        each, depth = stack.pop()
-        if each.__class__ is dict:
-            stack.extend((inner, depth + 1) for inner in each.values())
-        elif each.__class__ is list:
-            stack.extend((inner, depth + 1) for inner in each)
+        nested, depth = stack.pop()
+        if nested.__class__ is dict:
+            stack.extend((inner, depth + 1) for inner in nested.values())
+        elif nested.__class__ is list:
+            stack.extend((inner, depth + 1) for inner in nested)
         else:
             continue
         deepest = max(deepest, depth)

@@ -125,8 +125,8 @@ class ItemRecords:
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
-        wanted = None if pending is None else refs_by_offset(pending)
-        return run_items(plan, self.chunks, wanted, progress)
+        chunks = None if pending is None else refs_by_offset(pending)
+        return run_items(plan, self.chunks, chunks, progress)
 
 
 def fingerprint_of(files: Iterable[tuple[str, int, str]], *parts: str) -> str:

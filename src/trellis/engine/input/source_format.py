@@ -127,14 +127,14 @@ def format_of_files(names: Iterable[str], sources: Sequence[str]) -> SourceForma
     >>> format_of_files(["raw/a.csv", "raw/b.CSV.gz"], ["raw"]).name, format_of_files(["a.jsonl"], ["raw"])
     ('csv', None)
     """
-    found = {_BY_EXTENSION.get(_extension(name)) for name in names}
-    if len(found) > 1:
-        kinds = sorted(kind or "JSON or Parquet" for kind in found)
+    formats = {_BY_EXTENSION.get(_extension(name)) for name in names}
+    if len(formats) > 1:
+        kinds = sorted(name or "others" for name in formats)
         raise UsageError(
             f"{', '.join(sources)}: holds files of several formats ({', '.join(kinds)}); name those of one "
             "format, for example with a pattern like '*.csv'"
         )
-    name = next(iter(found), None)
+    name = next(iter(formats), None)
     return FORMATS[name] if name else None
 
 

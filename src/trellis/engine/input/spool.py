@@ -35,8 +35,8 @@ def spool_lines(
     staging: str, storage: Storage, split: Split, block: Block, waiting: tuple[int, ...] | None
 ) -> Spooled:
     """Write the lines of a block with these numbers, or all of them."""
-    wanted = None if waiting is None else {*waiting}
-    chosen = [(at, line) for at, line in block.numbered if wanted is None or at in wanted]
+    selected = None if waiting is None else {*waiting}
+    chosen = [(at, line) for at, line in block.numbered if selected is None or at in selected]
     numbers, lines = zip(*chosen, strict=True)
     table = pa.table({NUMBER: pa.array(numbers, pa.int64()), LINE: pa.array(lines, pa.binary())})
     table = _with_places(table, block.places, table.column(NUMBER))

@@ -135,8 +135,8 @@ class FrameRecords:
             for split, run in frame_splits(rows.combine_chunks().to_batches(), self.layout):
                 for content in self.layout.read(split, run, BLOCK):
                     if isinstance(content, Block):
-                        made = conformer.block(split, content)
-                        return Peek(made.observed or Observations(), content.sample())
+                        observed = conformer.block(split, content).observed
+                        return Peek(observed or Observations(), content.sample())
                     if isinstance(content, RowBatch):
                         return Peek(conformer.batch(split, content).observed or Observations())
         return Peek(Observations())
@@ -418,7 +418,7 @@ _UNSUPPORTED: Final = ("interval", "daytimeinterval", "yearmonthinterval", "vari
 
 def _refuse_unsupported(frame: DataFrame) -> None:
     for column in frame.schema:
-        type_ = next((each for each in _types(column.dataType) if each.typeName() in _UNSUPPORTED), None)
+        type_ = next((type_ for type_ in _types(column.dataType) if type_.typeName() in _UNSUPPORTED), None)
         if type_ is not None:
             raise ContractError(
                 f"{NAME}: {column.name} holds a {type_.simpleString()}, which no data type takes; convert "
@@ -430,6 +430,6 @@ def _types(outer: DataType) -> Iterator[DataType]:
     """A type and all that are inside it."""
     yield outer
     inner = (getattr(outer, name, None) for name in ("elementType", "keyType", "valueType"))
-    for each in (*inner, *(column.dataType for column in getattr(outer, "fields", ()))):
-        if each is not None:
-            yield from _types(each)
+    for type_ in (*inner, *(column.dataType for column in getattr(outer, "fields", ()))):
+        if type_ is not None:
+            yield from _types(type_)
