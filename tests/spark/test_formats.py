@@ -130,6 +130,9 @@ def test_what_would_lose_rows_of_csv_is_refused(tmp_path: Path, shop: Pipeline) 
     (tmp_path / "a.csv").write_text("id\n1\n")
     with pytest.raises(UsageError, match="mode=DROPMALFORMED would lose rows without a trace; leave it out"):
         shop.load(str(tmp_path), table="t", read_options={"mode": "dropMalformed"})
+    counts = counts_of(shop.load(str(tmp_path), table="t", read_options={"mode": "FAILFAST"}))
+    assert counts == (1, 1, 0)
+    assert rows_of(shop, "t") == [{"id": "1"}]
     (tmp_path / "b.jsonl").write_text("{}\n")
     with pytest.raises(UsageError, match=r"holds files of several formats \(csv, others\)"):
         shop.load(str(tmp_path), table="t")

@@ -20,7 +20,7 @@ from typing import Any, get_args
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, input_files, split_for, splits_of
 from trellis.engine.input.read_options import ReadOptions
-from trellis.engine.input.records import FileRecords
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
 from trellis.engine.storage.storage import Storage

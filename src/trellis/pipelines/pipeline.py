@@ -15,7 +15,7 @@ from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
 from trellis.engine.input.read_options import ReadOptions
-from trellis.engine.input.records import FileRecords, Records
+from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
 from trellis.engine.storage.location import absolute, is_remote

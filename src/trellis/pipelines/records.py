@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trellis.engine.columnar.typed.records import TableRecords, batches_of
 from trellis.engine.input.files import describe_files, list_files
-from trellis.engine.input.items import Chunks
 from trellis.engine.input.read_options import ReadOptions
-from trellis.engine.input.records import FileRecords, ItemRecords, Records
 from trellis.engine.input.source_format import SourceFormat, foreign_format_of, format_of_files, named_format
 from trellis.engine.input.spark_source import SparkSource
+from trellis.engine.records.files import FileRecords, ItemRecords, Records
+from trellis.engine.records.items import Chunks
+from trellis.engine.records.tables import TableRecords, batches_of
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import foreign_scheme
 from trellis.errors import UsageError

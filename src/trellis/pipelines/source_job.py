@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from trellis.dialects import get_dialect, names
-from trellis.engine.input.filtered import FilteredRecord, FilteredRecords
-from trellis.engine.input.items import Chunks
-from trellis.engine.input.records import ItemRecords, Records
+from trellis.engine.records.files import ItemRecords, Records
+from trellis.engine.records.filtered import FilteredRecord, FilteredRecords
+from trellis.engine.records.items import Chunks
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State

@@ -9,40 +9,41 @@ again for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from trellis.engine.conform.choose import AnyConformer, conformer_of
-from trellis.engine.conform.learned import Conformed
-from trellis.engine.input.blocks import BLOCK, BOM, Block, Split
-from trellis.engine.input.files import HEAD, layout_of
-from trellis.engine.input.parquet import BATCH, RowBatch
-from trellis.engine.input.places import FILE, POSITION, Places
-from trellis.engine.input.records import fingerprint_of, table_of_file
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.input.blocks import BLOCK, Block, Split
+from trellis.engine.input.parquet import RowBatch
+from trellis.engine.input.places import FILE, POSITION
 from trellis.engine.input.source_format import MALFORMED
 from trellis.engine.input.spark_source import SparkSource
 from trellis.engine.input.spool import Spooled
 from trellis.engine.parallel import Parallel
-from trellis.engine.plan import Counts, Peek, Plan, Reject
+from trellis.engine.plan import Peek, Plan
+from trellis.engine.records.files import fingerprint_of, table_of_file
 from trellis.engine.spark.failures import job_failure
+from trellis.engine.spark.frame_tasks import (
+    VALUE,
+    Batches,
+    ConformPartition,
+    FrameLayout,
+    file_blocks,
+    frame_splits,
+    row_batches,
+    split_of_file,
+    split_of_partition,
+    value_blocks,
+)
 from trellis.engine.spark.job import SparkRunner
 from trellis.engine.spark.reader import BLOCK_START, FILE_PATH, file_key
 from trellis.engine.task import (
     Outcome,
-    Part,
     Progress,
     Waiting,
     conform_spooled,
-    run_parts,
-    spooling_lines,
-    spooling_rows,
 )
 from trellis.errors import ContractError, TrellisError, UsageError
 from trellis.evolution.observe import Observations
@@ -52,41 +53,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 PEEK_ROWS: Final = 1_000
-PARTITION, VALUE = "__trellis_partition", "value"
+PARTITION: Final = "__trellis_partition"
 NAME: Final = "the DataFrame"
 
-Batches = Iterable[pa.RecordBatch]
 R = TypeVar("R")
-
-
-@dataclass(frozen=True)
-class MalformedRows:
-    """Texts that Spark's reader could not read as rows.
-
-    `first` counts the rows of the split before the batch, `end` those up to its end.
-    """
-
-    number: int
-    first: int
-    end: int
-    indexes: list[int]
-    texts: list[str]
-    reason: str
-
-
-Content = Block | RowBatch | MalformedRows
-
-
-@dataclass(frozen=True)
-class FrameLayout:
-    """How tasks divide the rows of a frame into splits, and how they read these. It travels to the tasks.
-
-    `keys` are the columns whose values name the split of a row. `read` takes the bytes of a block.
-    """
-
-    keys: tuple[str, ...]
-    split_of: Callable[..., Split]
-    read: Callable[[Split, Batches, int], Iterator[Content]]
 
 
 class FrameRecords:
@@ -160,7 +130,7 @@ class FrameRecords:
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
-            yield from self.map_partitions(_ConformPartition(plan, self.layout))
+            yield from self.map_partitions(ConformPartition(plan, self.layout))
             return
         waiting: dict[Split, list[Spooled]] = {}
         for spooled in pending:
@@ -200,18 +170,18 @@ def _with_layout(
     if source is not None and source.files:
         keys: tuple[str, ...] = (FILE_PATH, BLOCK_START)
         numbers = {file_key(file.location): (at, file.name) for at, file in enumerate(source.files)}
-        split_of = partial(_split_of_file, numbers)
+        split_of = partial(split_of_file, numbers)
     else:
         keys = (PARTITION,)
         title = NAME if source is None else source.title
-        split_of = partial(_split_of_partition, title)
+        split_of = partial(split_of_partition, title)
         frame = frame.withColumn(PARTITION, functions.spark_partition_id())
     payload = payload or (source.format.payload if source is not None else None)
     if payload is None:
         _refuse_unsupported(frame)
-        reason = source.format.malformed_reason if source is not None else ""
-        return frame, FrameLayout(keys, split_of, partial(_row_batches, reason))
-    read = _file_blocks if source is not None and source.format.lines else _value_blocks
+        reason = source.format.malformed_reason if source is not None and MALFORMED in frame.columns else ""
+        return frame, FrameLayout(keys, split_of, partial(row_batches, reason))
+    read = file_blocks if source is not None and source.format.lines else value_blocks
     columns = [_json_of(frame, payload).alias(VALUE), *_topic_places(frame, payload)]
     return frame.select(*columns, *keys), FrameLayout(keys, split_of, read)
 
@@ -245,169 +215,6 @@ def _json_of(frame: DataFrame, payload: str) -> Column:
     raise UsageError(
         f"{NAME}: column {payload} is {type_}, payload= takes JSON in a text, binary or variant column"
     )
-
-
-# ---- in the tasks
-
-
-@dataclass(frozen=True)
-class _ConformPartition:
-    """What runs on an executor: the rows of each split become staged files and an outcome."""
-
-    plan: Plan
-    layout: FrameLayout
-
-    def __call__(self, batches: Batches) -> Iterator[Outcome]:
-        for split, run in frame_splits(batches, self.layout):
-            name = f"{split.file:06d}-{split.number:015d}-0"
-            yield run_parts(self.plan, name, split, partial(self._parts, split, run), None, lambda size: None)
-
-    def _parts(self, split: Split, batches: Batches, conformer: AnyConformer) -> Iterator[Part]:
-        for content in self.layout.read(split, batches, BLOCK * conformer.times):
-            if isinstance(content, Block):
-                yield from spooling_lines(self.plan, split, [content], conformer)
-            elif isinstance(content, RowBatch):
-                yield from spooling_rows(self.plan, split, [content], conformer)
-            else:
-                yield _rejected(content)
-
-
-def _split_of_partition(title: str, partition: int) -> Split:
-    return Split(0, partition, title)
-
-
-def _split_of_file(files: Mapping[str, tuple[int, str]], path: str, start: int) -> Split:
-    """The split of rows of a file. Raises UsageError for a file that was not there when files were listed."""
-    key = file_key(path)
-    if key not in files:
-        raise UsageError(f"{key}: the file appeared while its folder was being read; run the load again")
-    number, name = files[key]
-    return Split(number, start, name)
-
-
-def frame_splits(batches: Batches, layout: FrameLayout) -> Iterator[tuple[Split, Batches]]:
-    """The rows of each split, without the columns that name it."""
-
-    def runs() -> Iterator[tuple[tuple[object, ...], pa.RecordBatch]]:
-        for batch in batches:
-            at = [batch.schema.get_field_index(key) for key in layout.keys]
-            rows = batch.select([column for column in range(batch.num_columns) if column not in at])
-            keys = [batch.column(column) for column in at]
-            start = 0
-            for end in sorted({end for key in keys for end in pc.run_end_encode(key).run_ends.to_pylist()}):
-                yield tuple(key[start].as_py() for key in keys), rows.slice(start, end - start)
-                start = end
-
-    for values, run in groupby(runs(), key=lambda item: item[0]):
-        yield layout.split_of(*values), (rows for _, rows in run)
-
-
-def _row_batches(
-    malformed_reason: str, split: Split, batches: Batches, size: int
-) -> Iterator[RowBatch | MalformedRows]:
-    """The rows in batches of the usual size, and beside them those that Spark's reader could not read."""
-    first = number = 0
-    for batch in batches:
-        for start in range(0, batch.num_rows, BATCH):
-            rows = batch.slice(start, BATCH)
-            if not malformed_reason:
-                yield RowBatch(number, first, rows)
-            else:
-                yield from _without_malformed(malformed_reason, number, first, rows)
-            first, number = first + rows.num_rows, number + 1
-
-
-def _without_malformed(
-    reason: str, number: int, first: int, batch: pa.RecordBatch
-) -> Iterator[RowBatch | MalformedRows]:
-    at = batch.schema.get_field_index(MALFORMED)
-    rows, texts = batch.remove_column(at), batch.column(at)
-    bad = pc.indices_nonzero(texts.is_valid())
-    if not len(bad):
-        yield RowBatch(number, first, rows)
-        return
-    indexes = bad.to_pylist()
-    yield MalformedRows(number, first, first + len(texts), indexes, texts.take(bad).to_pylist(), reason)
-    positions = pc.add(pc.indices_nonzero(texts.is_null()).cast(pa.int64()), first)
-    if len(positions):
-        places = Places.of(first, positions)
-        yield RowBatch(number, first, rows.filter(texts.is_null()), places=places)
-
-
-def _rejected(rows: MalformedRows) -> Part:
-    """Rows that Spark's reader could not read, as rejects."""
-
-    def conform(only: object = None) -> Conformed:
-        lines = zip(rows.indexes, rows.texts, strict=True)
-        rejects = [Reject(rows.first + at, text.encode(), rows.reason) for at, text in lines]
-        return Conformed(Counts(read=len(rejects), rejected=len(rejects)), rejects=rejects)
-
-    return Part(rows.number, 0, rows.end, conform, _never_waits)
-
-
-def _never_waits(lines: tuple[int, ...] | None) -> Waiting:
-    raise AssertionError("rejected rows do not wait")
-
-
-def _file_blocks(split: Split, batches: Batches, size: int) -> Iterator[Block]:
-    """Lines of a file, byte for byte, as blocks of about so many bytes. Raises UsageError for an array."""
-    for block in _blocks(batches, size, _lines_of_file):
-        if not split.number and not block.line and layout_of(block.data[:HEAD].lstrip()) == "array":
-            raise UsageError(
-                f"{split.path}: is a JSON array, and only JSON lines are read from a file system that only "
-                "Spark has; write one record on each line"
-            )
-        yield block
-
-
-def _value_blocks(split: Split, batches: Batches, size: int) -> Iterator[Block]:
-    """The JSON of the first column as blocks of lines of about so many bytes, one line for each row."""
-    return _blocks(batches, size, _one_line_each)
-
-
-def _blocks(batches: Batches, size: int, lines_of: Callable[[pa.Array, bool], pa.Array]) -> Iterator[Block]:
-    line = offset = rows = held_bytes = 0
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        values = lines_of(batch.column(0), line == rows == 0)
-        held.append(batch.set_column(0, VALUE, values))
-        rows, held_bytes = rows + len(values), held_bytes + values.nbytes
-        if held_bytes >= size:
-            block = _block(held, line, offset)
-            yield block
-            line, offset, rows, held_bytes, held = line + rows, offset + len(block.data), 0, 0, []
-    if rows:
-        yield _block(held, line, offset)
-
-
-def _block(batches: Sequence[pa.RecordBatch], line: int, offset: int) -> Block:
-    table = pa.Table.from_batches(batches)
-    places = None
-    if POSITION in table.schema.names:
-        places = Places.of(line, table.column(POSITION), table.column(FILE))
-    return Block(_joined(table.column(0).chunks), line, offset, places=places)
-
-
-def _lines_of_file(values: pa.Array, first: bool) -> pa.Array:
-    return values.cast(pa.binary())
-
-
-def _one_line_each(values: pa.Array, first: bool) -> pa.Array:
-    """The values without line breaks, which JSON allows between its tokens alone; a missing one is `null`."""
-    values = values.cast(pa.binary())
-    for newline in (b"\n", b"\r"):
-        if pc.any(pc.match_substring(values, newline), min_count=0).as_py():
-            values = pc.replace_substring(values, newline, b" ")
-    if first and len(values) and (values[0].as_py() or b"").startswith(BOM):
-        values = pa.concat_arrays([pa.array([values[0].as_py()[len(BOM) :]], pa.binary()), values.slice(1)])
-    return pc.fill_null(values, b"null") if values.null_count else values
-
-
-def _joined(values: Sequence[pa.Array]) -> bytes:
-    """The values, each with a newline."""
-    lines = pc.binary_join_element_wise(pa.concat_arrays(values), pa.scalar(b""), pa.scalar(b"\n"))
-    content = lines.buffers()[2]
-    return content.to_pybytes() if content is not None else b""
 
 
 # ---- what a frame may hold

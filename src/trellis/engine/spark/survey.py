@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from trellis.engine.input.blocks import BLOCK, Block
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.input.places import POSITION
-from trellis.engine.spark.frames import Batches, Content, FrameLayout, FrameRecords, frame_splits
+from trellis.engine.spark.frame_tasks import Batches, Content, FrameLayout, frame_splits
+from trellis.engine.spark.frames import FrameRecords
 from trellis.engine.survey.splits import SplitSurvey, flat_survey, merged
 from trellis.engine.survey.survey import Survey
 

@@ -16,7 +16,7 @@ from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, ev
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.policy import loads
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
-from trellis.engine.input.records import FileRecords
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.job import SparkRunner
 from trellis.errors import SchemaError, UsageError

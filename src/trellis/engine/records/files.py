@@ -15,9 +15,9 @@ from typing import Protocol
 from trellis.engine.conform.choose import conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
-from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
+from trellis.engine.records.items import Chunks, run_items
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage

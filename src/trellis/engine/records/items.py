@@ -16,7 +16,7 @@ from trellis.engine.task import Outcome, Part, Progress, run_parts
 CHUNK = 5_000
 WHERE = Split(0, 0, "records")
 
-Wanted = Mapping[int, tuple[int, ...] | None] | None
+Selection = Mapping[int, tuple[int, ...] | None] | None
 
 
 class Chunks:
@@ -36,7 +36,7 @@ class Chunks:
         return Chunks(_Spool(_cut(iter(items))))
 
 
-def run_items(plan: Plan, chunks: Chunks, blocks: Wanted, progress: Progress) -> Iterator[Outcome]:
+def run_items(plan: Plan, chunks: Chunks, blocks: Selection, progress: Progress) -> Iterator[Outcome]:
     """Conform and stage the chunks, or those numbered in `blocks`, or the records of them named there."""
 
     def parts(conformer: AnyConformer) -> Iterator[Part]:
