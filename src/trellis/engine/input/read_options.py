@@ -12,7 +12,9 @@ from trellis.errors import UsageError
 
 _SECRET: Final = re.compile(r"pass|pwd|secret|token|credential|jaas|sas|key$", re.IGNORECASE)
 _SECRET_IN_URL: Final = re.compile(
-    r"(?i)((?:pass\w*|pwd|secret|token|\w*key)=)[^&;\s'\"]+|(://[^/\s:@]*:)[^@/\s]+(?=@)"
+    r"(?i)((?:pass\w*|pwd|secret|token|sig|\w*key)=)[^&;\s'\"]+"
+    r"|(://[^/\s:@]*:)[^@/\s]+(?=@)"
+    r"|(jdbc:oracle:\w+:[^/\s:@]*/)[^@\s]+(?=@)"
 )
 _RESERVED: Final[Mapping[str, str]] = {
     "columnnameofcorruptrecord": "malformed rows are rejected with their text",
@@ -85,5 +87,7 @@ def redacted(text: str) -> str:
 
     >>> redacted("jdbc:postgresql://me:s3cret@host/shop?user=me&password=s3cret")
     'jdbc:postgresql://me:***@host/shop?user=me&password=***'
+    >>> redacted("jdbc:oracle:thin:scott/tiger@host:1521/shop")
+    'jdbc:oracle:thin:scott/***@host:1521/shop'
     """
-    return _SECRET_IN_URL.sub(lambda match: f"{match[1] or match[2]}***", text)
+    return _SECRET_IN_URL.sub(lambda match: f"{match[1] or match[2] or match[3]}***", text)
