@@ -58,6 +58,7 @@ FAULTS = {
     "to: 3": "trellis.yaml, line 1: to takes text, not 3",
     "keys: {a: 1}": "trellis.yaml, line 1: keys takes the name of a column or a list of them, not {'a': 1}",
     "options: max_nesting": "trellis.yaml, line 1: options takes a mapping such as {max_nesting: 2}, not",
+    "read_options: sep": "trellis.yaml, line 1: read_options takes a mapping such as {header: true}, not",
     "- to": "trellis.yaml: a configuration is a mapping of keys such as to, table and mode",
     "to: [": "trellis.yaml, line 1: not valid YAML: ",
     "master: a\nremote: b": "trellis.yaml: master and remote name two different Sparks; keep one",

@@ -74,9 +74,9 @@ def test_a_folder_of_mixed_kinds_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(UsageError, match=r"files of kind '\.csv' are not read; JSON lines"):
-        Pipeline("shop", f"duckdb:{tmp_path}/x.duckdb").load(str(tmp_path / "a.csv"))
+    (tmp_path / "a.xlsx").write_text("a,b\n1,2\n")
+    with pytest.raises(UsageError, match=r"files of kind '\.xlsx' are not read; JSON lines.*--format"):
+        Pipeline("shop", f"duckdb:{tmp_path}/x.duckdb").load(str(tmp_path / "a.xlsx"))
 
 
 def test_half_a_gzip_loads_nothing(tmp_path: Path) -> None:

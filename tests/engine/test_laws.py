@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import trellis.engine.conform.learned
 import trellis.engine.input.blocks
 import trellis.pipelines.records
-from trellis.engine.input.records import FileRecords
+from trellis.engine.records.files import FileRecords
 from trellis.generate import generate
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report

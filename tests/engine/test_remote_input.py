@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-import trellis.engine.input.records
+import trellis.engine.records.files
 from s3_server import S3Server
 from trellis.engine.input.blocks import Split, read_blocks
 from trellis.engine.input.files import input_files
-from trellis.engine.input.records import FileRecords
 from trellis.engine.plan import Plan
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.engine.storage.settings import StorageSettings
 from trellis.engine.storage.storage import Storage
@@ -82,7 +82,7 @@ def test_an_object_loads_as_the_same_local_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trellis.engine.input.records, "split_for", lambda *_: 7_000)
+    monkeypatch.setattr(trellis.engine.records.files, "split_for", lambda *_: 7_000)
     data = content(tmp_path)
     (tmp_path / "raw").mkdir()
     for number in range(2):

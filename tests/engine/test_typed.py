@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.engine.arrow.types import ColumnType, Digits, Unsupported, arrow_type, column_type
 from trellis.engine.columnar.typed.cast import shortened
-from trellis.engine.columnar.typed.records import TableRecords, batches_of
 from trellis.engine.conform.learned import Conformed, LearnedConformer
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.plan import Plan
+from trellis.engine.records.tables import TableRecords, batches_of
 from trellis.errors import ContractError, UsageError
 from trellis.schema.model import Column, Table
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from trellis.engine.input.blocks import SPLIT
-from trellis.engine.input.records import FileRecords
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.engine.spark.job import SparkRunner
 from trellis.errors import ContractError, UsageError

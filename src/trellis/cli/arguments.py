@@ -38,7 +38,26 @@ Sources = Annotated[
     typer.Argument(
         metavar="SOURCE",
         help="Files, folders or patterns, local or s3://, gs://, abfs://, hdfs://: JSON lines or arrays "
-        "(also .gz, .zst, .bz2), or Parquet.",
+        "(also .gz, .zst, .bz2), Parquet, or what Spark reads: .csv, .tsv, .xml, .avro, .orc, table:NAME.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    option(
+        "--format",
+        metavar="NAME",
+        panel=HOW,
+        help="What the sources are, where their names do not say it: csv, tsv, xml, avro, orc, text, delta, "
+        "iceberg, table, jdbc, or any other format of Spark's.",
+    ),
+]
+ReadOption = Annotated[
+    list[str] | None,
+    option(
+        "--read-option",
+        metavar="NAME=VALUE",
+        panel=HOW,
+        help="An option of Spark's reader for the format, such as sep=';' or inferSchema=true.",
     ),
 ]
 To = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trellis.cli.arguments import ConfigFile, Debug, Engine, Json, Master, Remote, Sources
+from trellis.cli.arguments import ConfigFile, Debug, Engine, Format, Json, Master, ReadOption, Remote, Sources
 from trellis.pipelines.engine import engine_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def inspect_records(
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="Paths to show; 0 is all.")
     ] = LIMIT,
+    format: Format = None,
+    read_option: ReadOption = None,
     config: ConfigFile = None,
     engine: Engine = None,
     master: Master = None,
@@ -43,9 +45,13 @@ def inspect_records(
     from trellis.cli import arguments
     from trellis.cli.console import console, print_json, progress, quiet_children
     from trellis.cli.engine import start_engine
+    from trellis.cli.load import settings_of
     from trellis.pipelines.config import Config, find_config
 
-    settings = Config(master=master, remote=remote, engine=engine).over(find_config(config))
+    read_options = settings_of(read_option, "--read-option", "sep=;", exact=True)
+    settings = Config(
+        master=master, remote=remote, engine=engine, format=format, read_options=read_options
+    ).over(find_config(config))
     with quiet_children(bool(arguments.debug)):
         start_engine(settings, sources)
         from trellis.pipelines.inspect import inspect
@@ -57,6 +63,8 @@ def inspect_records(
                 engine=engine_of(settings.engine) if settings.engine else None,
                 master=settings.master,
                 remote=settings.remote,
+                format=settings.format,
+                read_options=settings.read_options,
             )
     if json:
         print_json(found.to_dict())

@@ -9,6 +9,7 @@ from trellis.cli.arguments import (
     Debug,
     Dialect,
     Engine,
+    Format,
     Json,
     Key,
     LoadId,
@@ -16,6 +17,7 @@ from trellis.cli.arguments import (
     MergeKey,
     Mode,
     Name,
+    ReadOption,
     Remote,
     SchemaFile,
     Setting,
@@ -42,6 +44,8 @@ def load_records(
     schema: SchemaFile = None,
     contract: Contract = None,
     option: Setting = None,
+    format: Format = None,
+    read_option: ReadOption = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
     engine: Engine = None,
@@ -59,6 +63,7 @@ def load_records(
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
+        format, settings_of(read_option, "--read-option", "sep=;", exact=True),
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=False)
 
@@ -77,6 +82,8 @@ def plan_load(
     schema: SchemaFile = None,
     contract: Contract = None,
     option: Setting = None,
+    format: Format = None,
+    read_option: ReadOption = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
     engine: Engine = None,
@@ -94,6 +101,7 @@ def plan_load(
     said = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
+        format, settings_of(read_option, "--read-option", "sep=;", exact=True),
     )  # fmt: skip
     _run(sources, said, config, load_id, json, dry_run=True)
 
@@ -120,14 +128,16 @@ def _run(
         show(report, sources, console())
 
 
-def settings_of(given: list[str] | None, what: str = "--option") -> dict[str, str]:
-    """What NAME=VALUE options give. Raises UsageError."""
+def settings_of(
+    given: list[str] | None, what: str = "--option", example: str = "max_nesting=2", exact: bool = False
+) -> dict[str, str]:
+    """What NAME=VALUE options give; `exact` with the spaces around a value. Raises UsageError."""
     from trellis.errors import UsageError
 
     made: dict[str, str] = {}
     for each in given or ():
         name, equals, value = each.partition("=")
         if not equals:
-            raise UsageError(f"{what} {each!r}: write NAME=VALUE, for example max_nesting=2")
-        made[name.strip()] = value.strip()
+            raise UsageError(f"{what} {each!r}: write NAME=VALUE, for example {example}")
+        made[name.strip()] = value if exact else value.strip()
     return made

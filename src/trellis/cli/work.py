@@ -52,6 +52,8 @@ class Work:
             "contract": contract_of(asked.contract),
             "schema": document_of(asked.schema, asked.dialect or DEFAULT_DIALECT) if asked.schema else None,
             "max_nesting": _whole("max_nesting", asked.options.get("max_nesting")),
+            "format": asked.format,
+            "read_options": asked.read_options,
         }
         return Work(open_pipeline(asked), options)
 

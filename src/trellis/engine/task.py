@@ -13,9 +13,10 @@ from trellis.engine.conform.choose import AnyConformer, conformer_of
 from trellis.engine.conform.outcome import Conformed
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
+from trellis.engine.input.places import Places
 from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
 from trellis.engine.plan import BlockRef, Counts, Peek, Plan
-from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, discard_batch, reject_batch
+from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, PlaceOf, discard_batch, reject_batch
 from trellis.engine.staging.stage import Stage, StagedFile
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
@@ -82,9 +83,10 @@ def run_parts(
                         if conformed.waiting != ():
                             outcome.pending.append(part.wait(conformed.waiting))
                     if conformed.observed is None or conformed.waiting is not None:
-                        stage_part(plan, conformed, split.path, stage, outcome)
+                        stage_part(plan, conformed, partial(_place, split, part.places), stage, outcome)
                     progress(part.size)
-                outcome.lines = part.lines
+                if part.places is None or not part.places.has_files:
+                    outcome.lines = part.lines
             for batch in conformer.flush_rows():
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
@@ -105,7 +107,7 @@ def spooling_lines(
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.places)
 
 
 def spooling_rows(
@@ -118,7 +120,7 @@ def spooling_rows(
             partial(conformer.batch, split, rows),
             partial(spool_rows, plan.staging, plan.storage, split, rows),
         )
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.places)
 
 
 def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
@@ -132,7 +134,7 @@ def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
             else:
                 yield from spooling_rows(plan, split, [spooled_rows(records, plan.storage)], conformer)
 
-    return run_parts(plan, f"{split.number:06d}-1", split, parts, None, lambda size: None)
+    return run_parts(plan, f"{split.file:06d}-{split.number:015d}-1", split, parts, None, lambda size: None)
 
 
 def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
@@ -144,6 +146,7 @@ class Part(NamedTuple):
     """A block to conform; `lines` counts the lines of the split up to its end.
 
     `wait` makes the lines with these numbers available to a later pass, or all of them if it gets None.
+    `places` is where its records came from, if that is not their number in the split.
     """
 
     offset: int
@@ -151,6 +154,7 @@ class Part(NamedTuple):
     lines: int
     conform: Callable[..., Conformed]
     wait: Callable[[tuple[int, ...] | None], Waiting]
+    places: Places | None = None
 
 
 def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek | None:
@@ -185,7 +189,14 @@ _READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part
 }
 
 
-def stage_part(plan: Plan, conformed: Conformed, file: str, stage: Stage, outcome: Outcome) -> None:
+def _place(split: Split, places: Places | None, number: int) -> tuple[str, int]:
+    if places is None:
+        return split.path, number
+    file, position = places.place(number)
+    return file or split.path, position
+
+
+def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage, outcome: Outcome) -> None:
     """Stage the rows and dead letters of a part, and count them."""
     outcome.counts.add(conformed.counts)
     for batch in conformed.batches:
@@ -193,7 +204,7 @@ def stage_part(plan: Plan, conformed: Conformed, file: str, stage: Stage, outcom
     outcome.discards.update(conformed.refusals)
     if conformed.discards:
         outcome.discards.update(discard.reason.partition(":")[0] for discard in conformed.discards)
-        stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, file))
+        stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, place_of))
     if conformed.rejects:
         outcome.rejects.update(reject.kind or reject.reason.partition(":")[0] for reject in conformed.rejects)
-        stage.add(REJECTS, reject_batch(conformed.rejects, plan.load_id, file))
+        stage.add(REJECTS, reject_batch(conformed.rejects, plan.load_id, place_of))

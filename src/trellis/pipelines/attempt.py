@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
-from trellis.engine.input.records import Records
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
+from trellis.engine.records.files import Records
 from trellis.engine.staging.column_defaults import NOT_FILLED, Filled, filled_columns
 from trellis.engine.staging.dead_letters import DISCARDS, LOST
 from trellis.engine.staging.folder import StagingFolder

@@ -33,12 +33,16 @@ class Config:
     remote: str | None = None
     engine: str | None = None
     staging: str | None = None
+    format: str | None = None
+    read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
         said = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
         if "options" in said:
             said["options"] = {**other.options, **self.options}
+        if "read_options" in said:
+            said["read_options"] = {**other.read_options, **self.read_options}
         if self.master or self.remote or self.engine == "inline":
             other = replace(other, master=None, remote=None, engine=None)
         return replace(other, **said)
@@ -118,10 +122,14 @@ def _contract(where: str, value: Any) -> str | Mapping[str, str]:
     return _text(where, value)
 
 
-def _options(where: str, value: Any) -> Mapping[str, Any]:
+def _options(where: str, value: Any, example: str = "{max_nesting: 2}") -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{where} takes a mapping such as {{max_nesting: 2}}, not {value!r}")
+        raise UsageError(f"{where} takes a mapping such as {example}, not {value!r}")
     return value
+
+
+def _read_options(where: str, value: Any) -> Mapping[str, Any]:
+    return _options(where, value, "{header: true}")
 
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -130,4 +138,5 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "merge_keys": _names,
     "contract": _contract,
     "options": _options,
+    "read_options": _read_options,
 }

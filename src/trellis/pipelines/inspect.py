@@ -8,16 +8,19 @@ found.paths[0].kinds[0].first      # a Place: file and line
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, get_args
 
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, input_files, split_for, splits_of
+from trellis.engine.input.read_options import ReadOptions
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
 from trellis.engine.storage.storage import Storage
@@ -25,7 +28,8 @@ from trellis.engine.survey.paths import Kind, Node, Place, Seen
 from trellis.engine.survey.splits import SplitSurvey, merged, scan_split, survey_split
 from trellis.engine.survey.survey import Survey
 from trellis.pipelines.engine import Engine, runner_of
-from trellis.pipelines.storage import current_storage, storage_for
+from trellis.pipelines.records import records_of
+from trellis.pipelines.storage import current_storage
 
 CHUNK = 5_000
 Tell = Callable[[str, int, int | None], Any]
@@ -124,20 +128,28 @@ def inspect(
     engine: Engine | None = None,
     master: str | None = None,
     remote: str | None = None,
+    format: str | None = None,
+    read_options: Mapping[str, Any] = MappingProxyType({}),
 ) -> Inspection:
     """Look at every record of some files (paths, folders, patterns) or of an iterable of dicts.
 
-    Files are read by Spark, as `Pipeline` does it. `tell` is called with ("inspect", bytes done, bytes in
-    all). Raises UsageError for what cannot be read, SparkError.
+    Files are read by Spark, as `Pipeline` does it, also in any `format` that Spark reads. `tell` is called
+    with ("inspect", bytes done, bytes in all). Raises UsageError for what cannot be read, SparkError.
     """
     runner = runner_of(engine, master, remote, tell)
     if isinstance(source, (str, Path)):
         source = [source]
     if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
         paths = [str(path) for path in source]
-        storage = storage_for(paths, runner)
-        files = input_files(paths, storage)
-        return inspection(_survey(files, runner, storage, tell), [file.path for file in files])
+        records = records_of(paths, runner, read_options=ReadOptions.of(format, read_options))
+        if isinstance(records, FileRecords):
+            names = [file.path for file in records.files]
+            return inspection(_survey(records.files, runner, records.storage, tell), names)
+        from trellis.engine.spark.frames import FrameRecords
+        from trellis.engine.spark.survey import survey_frame
+
+        assert isinstance(records, FrameRecords)
+        return inspection(survey_frame(records), [file.name for file in records.files] or paths)
     survey = Survey()
     first, chunk = 1, list[Any]()
     for item in source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,9 @@ def _document(said: str | Path | Mapping[str, Any]) -> tuple[str, str]:
 class Options:
     """What is None or empty follows from the schema or the destination.
 
-    `payload` names the column of a DataFrame that holds the records as JSON: text, bytes or VARIANT.
+    `payload` names the column of a DataFrame that holds the records as JSON: text, bytes or VARIANT. `format`
+    is that of the source, such as csv, avro or jdbc, where its name does not say it, and `read_options` are
+    options of Spark's reader for that format.
     """
 
     table: str | None = None
@@ -75,6 +77,8 @@ class Options:
     max_nesting: int | None = None
     load_id: str | None = None
     payload: str | None = None
+    format: str | None = None
+    read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def request(self, table: str) -> TableRequest:
         """What is asked of the root table."""

@@ -14,7 +14,8 @@ from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
-from trellis.engine.input.records import Records
+from trellis.engine.input.read_options import ReadOptions
+from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import filled_columns
 from trellis.engine.storage.location import absolute, is_remote
@@ -27,7 +28,7 @@ from trellis.pipelines.checks import refuse_edited
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.load_options import Options, given_schema, with_files
 from trellis.pipelines.proposed import propose_schema
-from trellis.pipelines.records import records_of
+from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.runner import Carrier
@@ -167,6 +168,8 @@ class Pipeline:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
         `schema` is a schema to take over: a `Schema`, or a document as an object, as text or as a path.
+        `format` and `read_options` say how Spark reads paths and tables: `load("raw/*.txt", format="csv",
+        read_options={"sep": ";"})`, `load("table:raw.events")`.
         Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
         is then as it was.
         """
@@ -267,7 +270,8 @@ class Pipeline:
         return after
 
     def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
-        records = self._records(source, self._runner(), options.payload)
+        read_options = ReadOptions.of(options.format, options.read_options)
+        records = self._records(source, self._runner(), options.payload, read_options)
         table = options.table or records.name
         if self._dialect.capabilities.records_name_tables:
             if options.table:
@@ -287,14 +291,22 @@ class Pipeline:
         notes: tuple[str, ...] = ()
         if options.schema is not None:
             given = given_schema(options.schema, self._dialect)
-        elif proposed := propose_schema(self._dialect, source, self.look(schema)[0]):
+        elif isinstance(records, FileRecords) and (
+            proposed := propose_schema(self._dialect, source, self.look(schema)[0])
+        ):
             given, notes = proposed.schema, (proposed.note,)
         job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
 
-    def _records(self, source: Any, runner: Runner, payload: str | None = None) -> Records:
-        records = records_of(source, runner, payload)
+    def _records(
+        self,
+        source: Any,
+        runner: Runner,
+        payload: str | None = None,
+        read_options: ReadOptions = DEFAULT_READ_OPTIONS,
+    ) -> Records:
+        records = records_of(source, runner, payload, read_options)
         if self.staging is not None and is_remote(self.staging):
             runner.wait()  # the settings of the session may say how to reach it
         return records

@@ -4,39 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from trellis.engine.columnar.typed.records import TableRecords, batches_of
-from trellis.engine.input.files import input_files
-from trellis.engine.input.items import Chunks
-from trellis.engine.input.records import FileRecords, ItemRecords, Records
+from trellis.engine.input.files import describe_files, list_files
+from trellis.engine.input.read_options import ReadOptions
+from trellis.engine.input.source_format import SourceFormat, foreign_format_of, format_of_files, named_format
+from trellis.engine.input.spark_source import SparkSource
+from trellis.engine.records.files import FileRecords, ItemRecords, Records
+from trellis.engine.records.items import Chunks
+from trellis.engine.records.tables import TableRecords, batches_of
 from trellis.engine.runner import Runner
+from trellis.engine.storage.location import foreign_scheme
 from trellis.errors import UsageError
 from trellis.pipelines.storage import storage_for
 
+if TYPE_CHECKING:
+    from trellis.engine.spark.job import SparkRunner
 
-def records_of(source: Any, runner: Runner, payload: str | None = None) -> Records:
+DEFAULT_READ_OPTIONS = ReadOptions()
+
+
+def records_of(
+    source: Any, runner: Runner, payload: str | None = None, read_options: ReadOptions = DEFAULT_READ_OPTIONS
+) -> Records:
     """The records of paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
     The runner is for files. A DataFrame is conformed by its own Spark, what is in memory in this process.
-    `payload` names the column of a DataFrame that holds the records as JSON.
+    `payload` names the column of a DataFrame that holds the records as JSON, `read_options` say how paths are
+    read.
     """
     if _is_module(source, "pyspark"):
+        _refuse_read_options(read_options, "a DataFrame")
         return _of_frame(source, payload)
+    paths = [source] if isinstance(source, (str, Path)) else source
+    if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
+        return _of_paths([str(path) for path in paths], runner, payload, read_options)
+    _refuse_read_options(read_options, f"a {type(source).__name__}")
     if payload is not None:
         raise UsageError(
             f"payload= names a column of a Spark DataFrame, and the source is a {type(source).__name__}"
         )
-    if isinstance(source, (str, Path)):
-        source = [source]
-    if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
-        paths = [str(path) for path in source]
-        storage = storage_for(paths, runner)
-        files = input_files(paths, storage)
-        runner.start()
-        return FileRecords(files, runner, storage)
     for suits, make in _KINDS:
         if suits(source):
             return make(source)
@@ -46,6 +55,73 @@ def records_of(source: Any, runner: Runner, payload: str | None = None) -> Recor
         f"records cannot be read from a {type(source).__name__}; give paths, a Spark DataFrame, an Arrow "
         "table, pandas, or an iterable of dicts"
     )
+
+
+def _of_paths(
+    paths: Sequence[str], runner: Runner, payload: str | None, read_options: ReadOptions
+) -> Records:
+    """The records of files, or of whatever else Spark's readers take."""
+    named = named_format(paths, read_options.format)
+    if named is not None and named.address != "files":
+        return _of_spark(SparkSource(named, tuple(paths), read_options), runner, payload)
+    if any(map(foreign_scheme, paths)):
+        return _of_spark_files(paths, runner, payload, read_options, named)
+    storage = storage_for(paths, runner)
+    files = list_files(paths, storage)
+    if named is None and read_options.format is None:
+        named = format_of_files([file.name for file in files], paths)
+    if named is not None:
+        source = SparkSource(named, tuple(paths), read_options, tuple(files), storage)
+        return _of_spark(source, runner, payload)
+    _refuse_read_options(read_options, "JSON and Parquet, which Trellis reads itself")
+    if payload is not None:
+        raise UsageError("payload= names a column of a DataFrame, and the source is a file of records")
+    inputs = describe_files(files, paths, storage)
+    runner.start()
+    return FileRecords(inputs, runner, storage)
+
+
+def _of_spark(source: SparkSource, runner: Runner, payload: str | None) -> Records:
+    """What Spark's reader makes of a source. Raises UsageError where the load runs without Spark."""
+    from trellis.engine.spark.frames import FrameRecords
+    from trellis.engine.spark.reader import read_frame
+
+    spark = _spark_runner(runner, source.title, f"the format {source.format.name}")
+    return FrameRecords(read_frame(spark.session, source), payload, source, spark)
+
+
+def _of_spark_files(
+    paths: Sequence[str],
+    runner: Runner,
+    payload: str | None,
+    read_options: ReadOptions,
+    named: SourceFormat | None,
+) -> Records:
+    """The records of files on a file system that only Spark has."""
+    from trellis.engine.spark.reader import list_spark_files
+
+    spark = _spark_runner(runner, ", ".join(paths), "this file system")
+    files = list_spark_files(spark.session, paths)
+    chosen = named or foreign_format_of([file.name for file in files], paths, read_options.format)
+    return _of_spark(SparkSource(chosen, tuple(paths), read_options, tuple(files)), spark, payload)
+
+
+def _spark_runner(runner: Runner, title: str, what: str) -> SparkRunner:
+    from trellis.engine.spark.job import SparkRunner
+
+    if not isinstance(runner, SparkRunner):
+        raise UsageError(
+            f"{title}: only Spark reads {what}; load it without --engine inline (TRELLIS_ENGINE)"
+        )
+    return runner
+
+
+def _refuse_read_options(read_options: ReadOptions, source: str) -> None:
+    for name in read_options.options:
+        raise UsageError(
+            f"--read-option {name}: read options are for formats that Spark reads, not for {source}; "
+            "leave it out"
+        )
 
 
 def _is_module(value: Any, *names: str) -> bool:

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from trellis.dialects import get_dialect, names
-from trellis.engine.input.filtered import Away, TurnedAway
-from trellis.engine.input.items import Chunks
-from trellis.engine.input.records import ItemRecords, Records
+from trellis.engine.records.files import ItemRecords, Records
+from trellis.engine.records.filtered import FilteredRecord, FilteredRecords
+from trellis.engine.records.items import Chunks
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
@@ -100,7 +100,7 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
             if not _is_table(piece):
                 yield _feed(piece, request, to_records)
     if part.dropped or len(part.removed_values):
-        yield Feed(TurnedAway(_Reasons(part), part.table_name), request)
+        yield Feed(FilteredRecords(_Reasons(part), part.table_name), request)
 
 
 def _is_table(piece: Any) -> bool:
@@ -129,9 +129,11 @@ class _Reasons:
 
     part: Part
 
-    def __iter__(self) -> Iterator[Away]:
+    def __iter__(self) -> Iterator[FilteredRecord]:
         for each in chain(self.part.dropped_items, self.part.removed_values):
-            yield Away(each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key)
+            yield FilteredRecord(
+                each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key
+            )
 
 
 def undeclared(schema: Schema, settings: Settings) -> Schema:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from trellis.engine.input.compression import Compression, decompressed, zstd_error
+from trellis.engine.input.places import Places
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import UsageError
 
@@ -53,13 +54,15 @@ class Split:
 class Block:
     """Whole lines. `line` counts those before it in the split, `offset` is its place in the stream.
 
-    `numbers` are those of its lines where some between them are left out.
+    `numbers` are those of its lines where some between them are left out, `places` where its lines came from
+    if that is not the number of the line in its file.
     """
 
     data: bytes
     line: int
     offset: int
     numbers: tuple[int, ...] | None = None
+    places: Places | None = None
 
     @property
     def numbered(self) -> list[tuple[int, bytes]]:
@@ -85,10 +88,10 @@ class Block:
 
     @property
     def lines(self) -> list[bytes]:
-        found = self.data.split(b"\n")
-        if found and not found[-1]:
-            found.pop()
-        return found
+        lines = self.data.split(b"\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        return lines
 
 
 def line_array(data: bytes) -> pa.BinaryArray:
@@ -174,20 +177,22 @@ def _from_here(stream: IO[bytes], rest: bytes, offset: int, end: int | None, siz
 
 
 def _array_blocks(stream: IO[bytes], path: str) -> Iterator[Block]:
-    """The elements of a JSON array as lines. Raises UsageError where the array is damaged: how many
-    records are lost in it could not be said."""
-    made: list[bytes] = []
+    """The elements of a JSON array as lines.
+
+    Raises UsageError where the array is damaged: how many records are lost in it is not known.
+    """
+    elements: list[bytes] = []
     size = line = offset = 0
     for element in _elements(stream, path):
-        made.append(element)
+        elements.append(element)
         size += len(element) + 1
         if size >= BLOCK:
-            data = b"\n".join(made) + b"\n"
+            data = b"\n".join(elements) + b"\n"
             yield Block(data, line, offset)
-            line, offset, size = line + len(made), offset + len(data), 0
-            made = []
-    if made:
-        yield Block(b"\n".join(made) + b"\n", line, offset)
+            line, offset, size = line + len(elements), offset + len(data), 0
+            elements = []
+    if elements:
+        yield Block(b"\n".join(elements) + b"\n", line, offset)
 
 
 def _elements(stream: IO[bytes], path: str) -> Iterator[bytes]:

@@ -35,6 +35,7 @@ LEAST, MOST, TASKS = 4 << 20, 4 * SPLIT, 16
 """The bytes of a split, and how many splits a large input is cut into as long as none gets too large."""
 HEAD = 4096
 """Bytes from which the kind of a file is told."""
+FIRST_LINE = 64 << 10
 THREADS = 32
 """How many remote files are opened at once."""
 
@@ -66,7 +67,16 @@ def input_files(sources: Sequence[str], storage: Storage = DEFAULT_STORAGE) -> l
     Raises UsageError for what is not there, cannot be read, or is of no known or of mixed kinds;
     StorageError where a remote file system fails.
     """
-    listed = [file for source in sources for file in storage.list_files(source)]
+    return describe_files(list_files(sources, storage), sources, storage)
+
+
+def list_files(sources: Sequence[str], storage: Storage) -> list[FileStatus]:
+    """The files behind paths, URLs, patterns and folders, in order. Raises UsageError, StorageError."""
+    return [file for source in sources for file in storage.list_files(source)]
+
+
+def describe_files(listed: Sequence[FileStatus], sources: Sequence[str], storage: Storage) -> list[InputFile]:
+    """Files that are listed, with what is in them. Raises UsageError, StorageError."""
     files = _at_once(partial(_describe, storage), listed, [file.location for file in listed])
     kinds = {"parquet" if file.layout == "parquet" else "JSON" for file in files}
     if len(kinds) > 1:
@@ -109,6 +119,20 @@ def _ranges(files: Sequence[InputFile], size: int, storage: Storage) -> list[Seq
     return _at_once(parts, files, [file.location for file in files])
 
 
+def first_lines(files: Sequence[FileStatus], storage: Storage) -> list[bytes]:
+    """The first line of each file, decompressed, up to 64 kB of it. Raises UsageError, StorageError."""
+
+    def first_line(file: FileStatus) -> bytes:
+        compression = _COMPRESSIONS.get(Path(file.name).suffix, "")
+        try:
+            with decompressed(file.location, compression, storage, FIRST_LINE) as stream:
+                return stream.read(FIRST_LINE).removeprefix(BOM).partition(b"\n")[0].rstrip(b"\r")
+        except (OSError, EOFError, zlib.error, zstd_error()) as bad:
+            raise UsageError(f"{file.name}: cannot be read ({bad}); nothing was loaded") from None
+
+    return _at_once(first_line, files, [file.location for file in files])
+
+
 def _at_once(work: Callable[[T], R], files: Sequence[T], locations: Sequence[str]) -> list[R]:
     """Work on each file; in threads where they are remote, as opening such a file is mostly waiting."""
     if len(files) < 2 or not any(map(is_remote, locations)):
@@ -132,7 +156,7 @@ def _describe(storage: Storage, file: FileStatus) -> InputFile:
     if ending.lower() not in _TEXT and not head.lstrip().startswith((b"{", b"[")):
         raise UsageError(
             f"{file.name}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, "
-            ".zst, .bz2) and Parquet are"
+            ".zst, .bz2) and Parquet are; name another format that Spark reads with --format"
         )
     if compression:
         try:
@@ -140,11 +164,11 @@ def _describe(storage: Storage, file: FileStatus) -> InputFile:
                 head = stream.read(HEAD)
         except (OSError, EOFError, zlib.error, zstd_error()):
             head = b""
-    layout = _layout(head.removeprefix(BOM).lstrip())
+    layout = layout_of(head.removeprefix(BOM).lstrip())
     return InputFile(file.name, layout, compression, file.size, file.location, version)
 
 
-def _layout(head: bytes) -> Layout:
+def layout_of(head: bytes) -> Layout:
     """An array, unless its first line is a whole value by itself and others follow."""
     if not head.startswith(b"["):
         return "lines"

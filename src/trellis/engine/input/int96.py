@@ -52,7 +52,7 @@ def batches_of_file(
         return
     fine = _Rows(file.open("ns").iter_batches(size, row_groups=groups, columns=list(readings)))
     for batch in batches:
-        yield _refined(batch, fine.take(batch.num_rows), readings)
+        yield _refined(batch, fine.take_rows(batch.num_rows), readings)
 
 
 def _refined(
@@ -95,16 +95,16 @@ def _columns(file: pq.ParquetFile) -> list[str]:
     leaves = (file.metadata.schema.column(at) for at in range(len(file.metadata.schema)))
     paths = [leaf.path for leaf in leaves if leaf.physical_type == "INT96"]
     names = file.schema_arrow.names
-    found = (name for name in names if any(f"{path}.".startswith(f"{name}.") for path in paths))
-    return [name for name in found if names.count(name) == 1]
+    columns = (name for name in names if any(f"{path}.".startswith(f"{name}.") for path in paths))
+    return [name for name in columns if names.count(name) == 1]
 
 
 def _within(seconds: pa.Array, last: int) -> bool:
     """Whether the moments in seconds are at most so far from 1970; Parquet has no others in seconds."""
-    for each in _moments(seconds):
-        ends = pc.min_max(each.cast(pa.int64())).as_py()
+    for moments in _moments(seconds):
+        ends = pc.min_max(moments.cast(pa.int64())).as_py()
         if (
-            each.type.unit == "s"
+            moments.type.unit == "s"
             and ends["min"] is not None
             and not -last < ends["min"] <= ends["max"] < last
         ):
@@ -143,10 +143,10 @@ class _Rows:
         self.batches = batches
         self.left: list[pa.RecordBatch] = []
 
-    def take(self, count: int) -> pa.RecordBatch:
-        while sum(each.num_rows for each in self.left) < count:
+    def take_rows(self, count: int) -> pa.RecordBatch:
+        while sum(batch.num_rows for batch in self.left) < count:
             self.left.append(next(self.batches))
         table = pa.Table.from_batches(self.left).combine_chunks()
         self.left = table.slice(count).to_batches()
-        (taken,) = table.slice(0, count).to_batches()
-        return taken
+        (rows,) = table.slice(0, count).to_batches()
+        return rows

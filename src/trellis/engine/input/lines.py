@@ -84,18 +84,18 @@ def replaced_values(line: bytes, keys: int) -> list[tuple[str, Any]]:
 
 def duplicates(line: bytes) -> list[tuple[str, Any]]:
     """Every (key, value) that a later pair with the same key in the same object overwrote."""
-    lost: list[tuple[str, Any]] = []
+    overwritten: list[tuple[str, Any]] = []
 
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        for key, value in found:
-            if key in made:
-                lost.append((key, made[key]))
-            made[key] = value
-        return made
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in values:
+                overwritten.append((key, values[key]))
+            values[key] = value
+        return values
 
-    _loads(line, pairs)
-    return lost
+    _loads(line, object_of)
+    return overwritten
 
 
 def _exact(line: bytes) -> Any:

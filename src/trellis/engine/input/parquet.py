@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.int96 import ParquetInput, batches_of_file
+from trellis.engine.input.places import Places
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import ContractError, UsageError
 
@@ -20,13 +21,15 @@ BATCH = 16_384
 class RowBatch:
     """Consecutive rows of a split: its number, and how many rows stand before it in the split.
 
-    `cut` says how many values of a column lost digits of their second when they were read.
+    `cut` says how many values of a column lost digits of their second when they were read, `places` where the
+    rows came from if that is not their number in the split.
     """
 
     number: int
     first: int
     batch: pa.RecordBatch
     cut: Mapping[str, int] = field(default_factory=dict)
+    places: Places | None = None
 
 
 def read_batches(split: Split, storage: Storage = DEFAULT_STORAGE) -> Iterator[RowBatch]:

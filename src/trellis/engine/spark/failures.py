@@ -7,7 +7,8 @@ import re
 import sys
 
 from trellis import __version__
-from trellis.errors import SparkError
+from trellis.engine.storage.location import local_path
+from trellis.errors import SparkError, TrellisError, UsageError
 
 _GONE = (
     "Py4JNetworkError",
@@ -25,12 +26,19 @@ _WORKER_DIED = ("Python worker exited unexpectedly", "Connection reset", "java.i
 _MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _OTHER_PYTHON = "PYTHON_VERSION_MISMATCH"
+_MISSING_SOURCE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
+_NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
+_UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
+_CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
+_CONDITION = re.compile(r"\[[A-Z][A-Z_]+(?:\.[A-Z_]+)*\] (.+?)(?= SQLSTATE:|\n\s*at |\n\n|$)", re.DOTALL)
 LIMIT = 300
 
 
-def job_failure(failure: Exception) -> SparkError:
+def job_failure(failure: Exception) -> TrellisError:
     """Why a job did not end."""
     text = _text(failure)
+    if unreadable := _unreadable_file(text):
+        return unreadable
     if module := _MISSING_MODULE.search(text):
         return SparkError(
             f"the Python of Spark's workers has no module {module[1].partition('.')[0]!r}; install "
@@ -54,6 +62,55 @@ def job_failure(failure: Exception) -> SparkError:
             "loaded; give the workers more memory, or run fewer tasks at once, such as --master 'local[1]'"
         )
     return SparkError(f"the Spark job failed: {_reason(text)}; --debug shows all of it")
+
+
+def reader_failure(failure: Exception, source: str, format_name: str, package: str) -> TrellisError:
+    """Why Spark's reader made no frame of a source."""
+    text = _text(failure)
+    if any(mark in text for mark in _GONE):
+        return job_failure(failure)
+    if is_missing_source(failure):
+        if not package:
+            return UsageError(
+                f"--format {format_name}: Spark has no such data source; check the name, or start Spark with "
+                "its package in spark.jars.packages"
+            )
+        return UsageError(
+            f"{source}: Spark reads {format_name} with a package that this session lacks; add it before "
+            f"Spark starts, for example in spark-defaults.conf: spark.jars.packages {package}"
+        )
+    if _NO_FILE_SYSTEM.search(text):
+        return UsageError(
+            f"{source}: this Spark has no file system for that scheme; check it, or add the package of the "
+            "file system (for s3a:// org.apache.hadoop:hadoop-aws) and set spark.hadoop.fs.SCHEME.impl"
+        )
+    if unreadable := _unreadable_file(text):
+        return unreadable
+    return UsageError(f"{source}: Spark cannot read it as {format_name}: {_condition(text) or _reason(text)}")
+
+
+def is_missing_source(failure: Exception) -> bool:
+    """Whether Spark does not know a format."""
+    return any(mark in _text(failure) for mark in _MISSING_SOURCE)
+
+
+def _unreadable_file(text: str) -> UsageError | None:
+    """The error for a file that a reader of Spark gave up in the middle of a job."""
+    file = _UNREADABLE.search(text)
+    if file is None:
+        return None
+    causes = [line for line in _CAUSE.findall(text) if "Encountered error while reading" not in line]
+    why = f" ({(_condition(causes[-1]) or causes[-1])[:LIMIT]})" if causes else ""
+    path = local_path(re.sub("^file:/*", "file:/", file[1]))
+    return UsageError(
+        f"{path}: cannot be read by Spark{why}; nothing was loaded; mend the file or leave it out"
+    )
+
+
+def _condition(text: str) -> str:
+    """The sentence of Spark's error condition, without its name and state."""
+    condition = _CONDITION.search(text)
+    return " ".join(condition[1].split())[:LIMIT].rstrip(".") if condition else ""
 
 
 def start_failure(failure: Exception, address: str) -> SparkError:

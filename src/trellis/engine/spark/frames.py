@@ -8,34 +8,44 @@ again for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from trellis.engine.conform.choose import AnyConformer, conformer_of
-from trellis.engine.input.blocks import BLOCK, BOM, Block, Split
-from trellis.engine.input.parquet import BATCH, RowBatch
+from trellis.engine.conform.choose import conformer_of
+from trellis.engine.input.blocks import BLOCK, Block, Split
+from trellis.engine.input.parquet import RowBatch
+from trellis.engine.input.places import FILE, POSITION
+from trellis.engine.input.source_format import MALFORMED
+from trellis.engine.input.spark_source import SparkSource
 from trellis.engine.input.spool import Spooled
 from trellis.engine.parallel import Parallel
 from trellis.engine.plan import Peek, Plan
+from trellis.engine.records.files import fingerprint_of, table_of_file
 from trellis.engine.spark.failures import job_failure
+from trellis.engine.spark.frame_tasks import (
+    VALUE,
+    Batches,
+    ConformPartition,
+    FrameLayout,
+    file_blocks,
+    frame_splits,
+    row_batches,
+    split_of_file,
+    split_of_partition,
+    value_blocks,
+)
 from trellis.engine.spark.job import SparkRunner
+from trellis.engine.spark.reader import BLOCK_START, FILE_PATH, file_key
 from trellis.engine.task import (
     Outcome,
-    Part,
     Progress,
     Waiting,
     conform_spooled,
-    run_parts,
-    spooling_lines,
-    spooling_rows,
 )
-from trellis.errors import ContractError, UsageError
+from trellis.errors import ContractError, TrellisError, UsageError
 from trellis.evolution.observe import Observations
 
 if TYPE_CHECKING:
@@ -43,29 +53,42 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 PEEK_ROWS: Final = 1_000
-PARTITION, VALUE = "__trellis_partition", "value"
+PARTITION: Final = "__trellis_partition"
 NAME: Final = "the DataFrame"
 
-Batches = Iterable[pa.RecordBatch]
-Parts = Callable[[Plan, Split, Batches, AnyConformer], Iterator[Part]]
+R = TypeVar("R")
 
 
 class FrameRecords:
-    """The rows of a DataFrame in the order of its partitions; with `payload` the JSON objects in that
-    column."""
+    """The rows of a DataFrame; with `payload` the JSON objects in that column.
 
-    name = ""
+    They stand in the order of the partitions or, where `source` names the files that the frame was read from,
+    in that of these files.
+    """
+
     weight: int | None = None
-    file_count = 1
 
-    def __init__(self, frame: DataFrame, payload: str | None = None) -> None:
-        self.runner = SparkRunner(session=frame.sparkSession)
+    def __init__(
+        self,
+        frame: DataFrame,
+        payload: str | None = None,
+        source: SparkSource | None = None,
+        runner: SparkRunner | None = None,
+    ) -> None:
+        self.runner = runner or SparkRunner(session=frame.sparkSession)
         self.parallel: Parallel = self.runner.parallel
-        self.parts: Parts = _row_parts if payload is None else _line_parts
-        self.frame = _with_partition(frame, payload)
+        self.source = source
+        self.files = source.files if source is not None else ()
+        self.name = _default_table(source) if source is not None else ""
+        self.file_count = max(len(self.files), 1)
+        self.frame, self.layout = _with_layout(frame, payload, source)
 
-    def fingerprint(self, *_: str) -> str | None:
-        return None
+    def fingerprint(self, *parts: str) -> str | None:
+        """What identifies the files and how they are read; None for rows that come from no file."""
+        if self.source is None or not self.files:
+            return None
+        files = ((file.location, file.size, str(file.modified_ns)) for file in self.files)
+        return fingerprint_of(files, *parts, self.source.format.name, *self.source.read_options.public)
 
     def peek(self, plan: Plan) -> Peek:
         """A look at the first rows; none where the schema knows tables already, as it costs a job."""
@@ -74,45 +97,105 @@ class FrameRecords:
         known = any(table.seen_data for table in plan.schema.tables.values())
         if known or not conformer.learns:
             return Peek(Observations())
-        try:
-            rows = self.frame.limit(PEEK_ROWS).toArrow()
-        except Exception as bad:
-            raise job_failure(bad) from bad
-        for partition, run in _by_partition(rows.combine_chunks().to_batches()):
-            return self._peek(conformer, _split(partition), run)
+        with self._redacted():
+            try:
+                rows = self._first_rows().limit(PEEK_ROWS).toArrow()
+            except Exception as failure:
+                raise job_failure(failure) from failure
+            for split, run in frame_splits(rows.combine_chunks().to_batches(), self.layout):
+                for content in self.layout.read(split, run, BLOCK):
+                    if isinstance(content, Block):
+                        observed = conformer.block(split, content).observed
+                        return Peek(observed or Observations(), content.sample())
+                    if isinstance(content, RowBatch):
+                        return Peek(conformer.batch(split, content).observed or Observations())
         return Peek(Observations())
 
-    def _peek(self, conformer: AnyConformer, split: Split, batches: Batches) -> Peek:
-        if self.parts is _line_parts:
-            for block in blocks_of(batches, BLOCK):
-                return Peek(conformer.block(split, block).observed or Observations(), block.sample())
-        for rows in _numbered(batches):
-            return Peek(conformer.batch(split, rows).observed or Observations())
-        return Peek(Observations())
+    def _first_rows(self) -> DataFrame:
+        """The frame from which the first record comes: that of the first file, not of any."""
+        from pyspark.sql import functions
+        from pyspark.sql.functions import lit
+
+        if not self.files:
+            return self.frame
+        first = next((file.location for file in self.files if file.size), "")
+        path = functions.url_decode(functions.replace(self.frame[FILE_PATH], lit("+"), lit("%2B")))
+        names = [first] if ":/" in first else [f"file:{first}", f"file://{first}"]
+        return self.frame.where(path.isin(names) & (self.frame[BLOCK_START] == 0))
+
+    def map_partitions(self, work: Callable[[Batches], Iterator[R]]) -> Iterator[R]:
+        """What some work makes of the rows of each partition. Raises UsageError, SparkError."""
+        with self._redacted():
+            yield from self.runner.map_partitions(self.frame, work)
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         if pending is None:
-            yield from self.runner.map_partitions(self.frame, _ConformPartition(plan, self.parts))
+            yield from self.map_partitions(ConformPartition(plan, self.layout))
             return
         waiting: dict[Split, list[Spooled]] = {}
-        for each in pending:
-            assert isinstance(each, Spooled)
-            waiting.setdefault(each.split, []).append(each)
+        for spooled in pending:
+            assert isinstance(spooled, Spooled)
+            waiting.setdefault(spooled.split, []).append(spooled)
         yield from self.parallel(partial(conform_spooled, plan), list(waiting.values()))
 
+    @contextmanager
+    def _redacted(self) -> Iterator[None]:
+        """Raise errors without the secrets among the options of the reader."""
+        try:
+            yield
+        except TrellisError as failure:
+            if self.source is None:
+                raise
+            raise type(failure)(self.source.read_options.redact(str(failure))) from None
 
-def _with_partition(frame: DataFrame, payload: str | None) -> DataFrame:
-    """The frame with the number of the partition; with a payload nothing but that beside it.
+
+def _default_table(source: SparkSource) -> str:
+    """The name of the root table where the user names none."""
+    if source.files:
+        return table_of_file(source.files[0].name)
+    (name, *_) = source.sources
+    return re.split(r"[./:]", name.rstrip("/"))[-1] if re.fullmatch(r"[\w./:-]+", name) else ""
+
+
+def _with_layout(
+    frame: DataFrame, payload: str | None, source: SparkSource | None
+) -> tuple[DataFrame, FrameLayout]:
+    """The frame with the columns that name the splits of its rows; with a payload little beside these.
 
     Raises UsageError, ContractError.
     """
     from pyspark.sql import functions
 
-    partition = functions.spark_partition_id().alias(PARTITION)
+    split_of: Callable[..., Split]
+    if source is not None and source.files:
+        keys: tuple[str, ...] = (FILE_PATH, BLOCK_START)
+        numbers = {file_key(file.location): (at, file.name) for at, file in enumerate(source.files)}
+        split_of = partial(split_of_file, numbers)
+    else:
+        keys = (PARTITION,)
+        title = NAME if source is None else source.title
+        split_of = partial(split_of_partition, title)
+        frame = frame.withColumn(PARTITION, functions.spark_partition_id())
+    payload = payload or (source.format.payload if source is not None else None)
     if payload is None:
         _refuse_unsupported(frame)
-        return frame.select("*", partition)
-    return frame.select(_json_of(frame, payload).alias(VALUE), partition)
+        reason = source.format.malformed_reason if source is not None and MALFORMED in frame.columns else ""
+        return frame, FrameLayout(keys, split_of, partial(row_batches, reason))
+    read = file_blocks if source is not None and source.format.lines else value_blocks
+    columns = [_json_of(frame, payload).alias(VALUE), *_topic_places(frame, payload)]
+    return frame.select(*columns, *keys), FrameLayout(keys, split_of, read)
+
+
+def _topic_places(frame: DataFrame, payload: str) -> list[Column]:
+    """Where the records of a Kafka topic stand, if the columns of its reader are there."""
+    from pyspark.sql import functions
+
+    types = {column.name: column.dataType.typeName() for column in frame.schema}
+    kafka = {"topic": ("string",), "partition": ("integer", "long"), "offset": ("long", "integer")}
+    if payload in kafka or any(types.get(name) not in names for name, names in kafka.items()):
+        return []
+    file = functions.concat_ws("-", "topic", "partition").alias(FILE)
+    return [(frame["offset"].cast("long") - 1).alias(POSITION), file]  # positions of a load count from 1
 
 
 def _json_of(frame: DataFrame, payload: str) -> Column:
@@ -134,105 +217,6 @@ def _json_of(frame: DataFrame, payload: str) -> Column:
     )
 
 
-# ---- in the tasks
-
-
-@dataclass(frozen=True)
-class _ConformPartition:
-    """What runs on an executor: the rows of one partition become staged files and an outcome."""
-
-    plan: Plan
-    parts: Parts
-
-    def __call__(self, batches: Batches) -> Iterator[Outcome]:
-        for partition, run in _by_partition(batches):
-            split = _split(partition)
-            parts = partial(self.parts, self.plan, split, run)
-            yield run_parts(self.plan, f"{partition:06d}-0", split, parts, None, lambda size: None)
-
-
-def _split(partition: int) -> Split:
-    return Split(0, partition, NAME)
-
-
-def _by_partition(batches: Batches) -> Iterator[tuple[int, Batches]]:
-    """The rows of each partition, without its number."""
-
-    def runs() -> Iterator[tuple[int, pa.RecordBatch]]:
-        for batch in batches:
-            at = batch.schema.get_field_index(PARTITION)
-            numbers, rows = batch.column(at), batch.remove_column(at)
-            ends = pc.run_end_encode(numbers)
-            start = 0
-            for number, end in zip(ends.values.to_pylist(), ends.run_ends.to_pylist(), strict=True):
-                yield number, rows.slice(start, end - start)
-                start = end
-
-    for number, run in groupby(runs(), key=lambda each: each[0]):
-        yield number, (rows for _, rows in run)
-
-
-def _row_parts(plan: Plan, split: Split, batches: Batches, conformer: AnyConformer) -> Iterator[Part]:
-    return spooling_rows(plan, split, _numbered(batches), conformer)
-
-
-def _numbered(batches: Batches) -> Iterator[RowBatch]:
-    first = number = 0
-    for batch in batches:
-        for start in range(0, batch.num_rows, BATCH):
-            rows = batch.slice(start, BATCH)
-            yield RowBatch(number, first, rows)
-            first, number = first + rows.num_rows, number + 1
-
-
-def _line_parts(plan: Plan, split: Split, batches: Batches, conformer: AnyConformer) -> Iterator[Part]:
-    return spooling_lines(plan, split, blocks_of(batches, BLOCK * conformer.times), conformer)
-
-
-@dataclass
-class _OpenBlock:
-    """Values that become a block together."""
-
-    values: list[pa.Array] = field(default_factory=list)
-    rows: int = 0
-    bytes: int = 0
-
-
-def blocks_of(batches: Batches, size: int) -> Iterator[Block]:
-    """The JSON of the first column as blocks of lines of about so many bytes, one line for each row."""
-    line = offset = 0
-    held = _OpenBlock()
-    for batch in batches:
-        values = _one_line_each(batch.column(0), first=line == held.rows == 0)
-        held.values.append(values)
-        held.rows += len(values)
-        held.bytes += values.nbytes
-        if held.bytes >= size:
-            data = _joined(held.values)
-            yield Block(data, line, offset)
-            line, offset, held = line + held.rows, offset + len(data), _OpenBlock()
-    if held.rows:
-        yield Block(_joined(held.values), line, offset)
-
-
-def _one_line_each(values: pa.Array, first: bool) -> pa.Array:
-    """The values without line breaks, which JSON allows between its tokens alone; a missing one is `null`."""
-    values = values.cast(pa.binary())
-    for newline in (b"\n", b"\r"):
-        if pc.any(pc.match_substring(values, newline), min_count=0).as_py():
-            values = pc.replace_substring(values, newline, b" ")
-    if first and len(values) and (values[0].as_py() or b"").startswith(BOM):
-        values = pa.concat_arrays([pa.array([values[0].as_py()[len(BOM) :]], pa.binary()), values.slice(1)])
-    return pc.fill_null(values, b"null") if values.null_count else values
-
-
-def _joined(values: Sequence[pa.Array]) -> bytes:
-    """The values, each with a newline."""
-    lines = pc.binary_join_element_wise(pa.concat_arrays(values), pa.scalar(b""), pa.scalar(b"\n"))
-    content = lines.buffers()[2]
-    return content.to_pybytes() if content is not None else b""
-
-
 # ---- what a frame may hold
 
 _UNSUPPORTED: Final = ("interval", "daytimeinterval", "yearmonthinterval", "variant")
@@ -241,7 +225,7 @@ _UNSUPPORTED: Final = ("interval", "daytimeinterval", "yearmonthinterval", "vari
 
 def _refuse_unsupported(frame: DataFrame) -> None:
     for column in frame.schema:
-        type_ = next((each for each in _types(column.dataType) if each.typeName() in _UNSUPPORTED), None)
+        type_ = next((type_ for type_ in _types(column.dataType) if type_.typeName() in _UNSUPPORTED), None)
         if type_ is not None:
             raise ContractError(
                 f"{NAME}: {column.name} holds a {type_.simpleString()}, which no data type takes; convert "
@@ -253,6 +237,6 @@ def _types(outer: DataType) -> Iterator[DataType]:
     """A type and all that are inside it."""
     yield outer
     inner = (getattr(outer, name, None) for name in ("elementType", "keyType", "valueType"))
-    for each in (*inner, *(column.dataType for column in getattr(outer, "fields", ()))):
-        if each is not None:
-            yield from _types(each)
+    for type_ in (*inner, *(column.dataType for column in getattr(outer, "fields", ()))):
+        if type_ is not None:
+            yield from _types(type_)

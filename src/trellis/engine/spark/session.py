@@ -73,6 +73,7 @@ def _address(master: str | None, remote: str | None) -> _Address:
 
 
 _starts: dict[_Address, SessionStart] = {}
+_started_here: list[SparkSession] = []
 
 
 def start_session(
@@ -125,6 +126,11 @@ def active_session() -> SparkSession | None:
         return None
     except Exception as failure:
         raise session_failure(failure) from failure
+
+
+def started_here(session: SparkSession) -> bool:
+    """Whether Trellis started the session, in local mode."""
+    return any(started is session for started in _started_here)
 
 
 def is_connect(session: SparkSession) -> bool:
@@ -186,6 +192,8 @@ def _start(master: str | None, short: bool) -> SparkSession:
         raise start_failure(failure, master or "local mode") from failure
     if settings:
         session.sparkContext.setLogLevel("ERROR")
+        if _is_local(master or LOCAL_MASTER):
+            _started_here.append(session)
     return session
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from trellis.engine.plan import Discard, Reject
@@ -48,16 +48,21 @@ DISCARDS = _table(
 LOST = {table.name: table for table in (REJECTS, DISCARDS)}
 
 
-def reject_batch(rejects: Sequence[Reject], load_id: str, file: str) -> TableBatch:
+PlaceOf = Callable[[int], tuple[str, int]]
+"""The file and the position in it, counted from 0, of the record with a number."""
+
+
+def reject_batch(rejects: Sequence[Reject], load_id: str, place_of: PlaceOf) -> TableBatch:
     now = datetime.now(timezone.utc)
-    rows = ((load_id, file, r.line, text_excerpt(r.text), r.reason, now) for r in rejects)
+    rows = ((load_id, *place_of(r.line), text_excerpt(r.text), r.reason, now) for r in rejects)
     return _batch(REJECTS, rows)
 
 
-def discard_batch(discards: Sequence[Discard], load_id: str, file: str) -> TableBatch:
+def discard_batch(discards: Sequence[Discard], load_id: str, place_of: PlaceOf) -> TableBatch:
     now = datetime.now(timezone.utc)
     rows = (
-        (load_id, d.table, d.column, d.path, d.value, file, d.line, d.reason, d.row, now) for d in discards
+        (load_id, d.table, d.column, d.path, d.value, *place_of(d.line), d.reason, d.row, now)
+        for d in discards
     )
     return _batch(DISCARDS, rows)
 

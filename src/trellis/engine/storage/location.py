@@ -22,6 +22,8 @@ STORES: Mapping[str, str] = {
 """The kind of store that each scheme of a URL names."""
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)/*(.*)", re.DOTALL)
+_ANY_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+_NO_FILES = frozenset({"file", "http", "https"})
 _FILE_URL = re.compile(r"file:(?://localhost(?=/)|//(?!/)|//(?=/)|(?=/))", re.IGNORECASE)
 _FORMS: Mapping[str, str] = {
     "s3": "s3a://BUCKET/KEY",
@@ -92,6 +94,20 @@ def is_remote(location: str) -> bool:
     """
     url = _URL.match(location)
     return url is not None and url[1].lower() != "file"
+
+
+def foreign_scheme(location: str) -> str | None:
+    """The scheme of a location on a file system that Trellis does not open itself, but Spark may.
+
+    >>> foreign_scheme("dbfs:/raw/x.jsonl"), foreign_scheme("wasbs://raw@acme/x")
+    ('dbfs', 'wasbs')
+    >>> foreign_scheme("s3a://raw/x"), foreign_scheme("file:/raw/x"), foreign_scheme("raw/x")
+    (None, None, None)
+    """
+    url = _ANY_URL.match(location)
+    scheme = url[1].lower() if url is not None else ""
+    known = scheme in STORES or scheme in _NO_FILES
+    return None if url is None or known or os.path.exists(location) else scheme
 
 
 def local_path(location: str) -> str:

@@ -65,10 +65,10 @@ class Node:
         return sum(seen.count for seen in self.kinds.values())
 
     def key(self, name: str) -> Node:
-        found = self.keys.get(name)
-        if found is None:
-            found = self.keys[name] = Node(f"{self.path}.{shown(name)}" if self.path else shown(name))
-        return found
+        node = self.keys.get(name)
+        if node is None:
+            node = self.keys[name] = Node(f"{self.path}.{shown(name)}" if self.path else shown(name))
+        return node
 
     def item(self) -> Node:
         if self.items is None:

@@ -58,6 +58,11 @@ def survey_split(split: Split, storage: Storage, progress: Callable[[int], objec
     """What is in a split; its lines are counted from its start. Raises UsageError."""
     survey = Survey()
     lines = scan_split(survey, split, storage, progress)
+    return flat_survey(survey, split, lines)
+
+
+def flat_survey(survey: Survey, split: Split, lines: int) -> SplitSurvey:
+    """What a survey of a split has seen, as flat as it has to be to be sent."""
     root = survey.root
     whole = SplitSurvey(split, lines, survey.records, root.objects, [], survey.rejects, survey.doubled)
     stack: list[tuple[int, str | None, Node]] = [(0, key, node) for key, node in reversed(root.keys.items())]

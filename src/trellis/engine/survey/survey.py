@@ -50,26 +50,31 @@ class Survey:
         self.file = file
         lines = block.lines
         numbers: Sequence[int] = range(block.line + 1, block.line + 1 + len(lines))
-        found = _parsed(block.data, lines)
+        records = _parsed(block.data, lines)
         text: Sequence[bytes] = (block.data,)
-        if found is None:
-            lines, numbers, found = self._exact(lines, numbers)
+        if records is None:
+            lines, numbers, records = self._exact(lines, numbers)
             text = lines
         before = self.keys
-        self.objects(found, numbers)
+        self.objects(records, numbers)
         if may_repeat(text, self.keys - before):
-            self._doubled(lines, numbers, found)
+            self._doubled(lines, numbers, records)
 
     def items(self, file: str, items: Iterable[Any], first: int = 1) -> None:
         """Take records that are Python values already."""
         self.file = file
-        self.objects([each if isinstance(each, dict) else {"value": each} for each in items], first=first)
+        self.objects([item if isinstance(item, dict) else {"value": item} for item in items], first=first)
 
-    def objects(self, found: Sequence[dict[str, Any]], numbers: Sequence[int] = (), first: int = 1) -> None:
+    def reject(self, reason: str, number: int, text: str) -> None:
+        """Count what is no record."""
+        _add(self.rejects, reason, Place(self.file, number), text)
+
+    def objects(self, records: Sequence[dict[str, Any]], numbers: Sequence[int] = (), first: int = 1) -> None:
+        """Take records that are objects, with their numbers or the number of the first."""
         self.fresh = {}
-        self.records += len(found)
+        self.records += len(records)
         waiting: Waiting = deque()
-        self._objects(self.root, found, numbers or range(first, first + len(found)), waiting)
+        self._objects(self.root, records, numbers or range(first, first + len(records)), waiting)
         while waiting:
             self._column(*waiting.popleft(), waiting)
 
@@ -80,15 +85,15 @@ class Survey:
             classes = set(map(type, values))
         for cls in classes:
             if len(classes) == 1:
-                own, at = values, numbers
+                chosen, at = values, numbers
             else:
-                chosen = [value.__class__ is cls for value in values]
-                own, at = list(compress(values, chosen)), list(compress(numbers, chosen))
+                is_of_class = [value.__class__ is cls for value in values]
+                chosen, at = list(compress(values, is_of_class)), list(compress(numbers, is_of_class))
             special = self._SPECIAL.get(cls)
             if special is None:
-                self._saw(node, KINDS.get(cls, "string"), own, at)
+                self._saw(node, KINDS.get(cls, "string"), chosen, at)
             else:
-                special(self, node, own, at, waiting)
+                special(self, node, chosen, at, waiting)
 
     def _saw(self, node: Node, kind: Kind, values: Sequence[Any], numbers: Sequence[int]) -> None:
         """Count values of one kind. The first of a block is not always the first that is counted."""
@@ -148,10 +153,10 @@ class Survey:
                 return
         for shape, chosen in shapes.items():
             if len(chosen) == len(values):
-                own, at_lines = values, numbers
+                objects, at_lines = values, numbers
             else:
-                own, at_lines = [values[at] for at in chosen], [numbers[at] for at in chosen]
-            columns = zip(*[value.values() for value in own], strict=True)
+                objects, at_lines = [values[at] for at in chosen], [numbers[at] for at in chosen]
+            columns = zip(*[value.values() for value in objects], strict=True)
             waiting.extend(
                 (node.key(key), column, at_lines) for key, column in zip(shape, columns, strict=True)
             )
@@ -182,11 +187,11 @@ class Survey:
             try:
                 good.append((line, number, record(line)))
             except BadLine as bad:
-                _add(self.rejects, str(bad).partition(":")[0], Place(self.file, number), str(bad))
-        return [each[0] for each in good], [each[1] for each in good], [each[2] for each in good]
+                self.reject(str(bad).partition(":")[0], number, str(bad))
+        return [line for line, _, _ in good], [number for _, number, _ in good], [value for *_, value in good]
 
-    def _doubled(self, lines: Sequence[bytes], numbers: Sequence[int], found: Sequence[Any]) -> None:
-        for line, number, value in zip(lines, numbers, found, strict=True):
+    def _doubled(self, lines: Sequence[bytes], numbers: Sequence[int], records: Sequence[Any]) -> None:
+        for line, number, value in zip(lines, numbers, records, strict=True):
             if may_repeat((line,), count_keys(value)):
                 for key, lost in duplicates(line):
                     _add(self.doubled, key, Place(self.file, number), example(lost))
@@ -206,12 +211,12 @@ def _parsed(data: bytes, lines: Sequence[bytes]) -> list[dict[str, Any]] | None:
     """All lines at once, if they are all objects and no number in them needs care."""
     try:
         if _LONG in data.translate(_DIGITS):
-            found = [record(line) if _is_long(line) else orjson.loads(line) for line in lines]
+            records = [record(line) if _is_long(line) else orjson.loads(line) for line in lines]
         else:
-            found = list(map(orjson.loads, lines))
+            records = list(map(orjson.loads, lines))
     except (orjson.JSONDecodeError, BadLine):
         return None
-    return found if not found or set(map(type, found)) == {dict} else None
+    return records if not records or set(map(type, records)) == {dict} else None
 
 
 def _is_long(line: bytes) -> bool:

@@ -16,7 +16,7 @@ from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, ev
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
-from trellis.engine.input.records import FileRecords
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.job import SparkRunner
 from trellis.errors import SchemaError, UsageError

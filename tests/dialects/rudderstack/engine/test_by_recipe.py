@@ -19,8 +19,8 @@ from trellis.dialects import get_dialect
 from trellis.dialects.rudderstack.profiles.events import events
 from trellis.engine.conform import routed
 from trellis.engine.input.files import input_files
-from trellis.engine.input.records import FileRecords
 from trellis.engine.plan import Plan
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.evolution.evolve import Evolution, evolve
 from trellis.evolution.observe import Observations

@@ -19,7 +19,7 @@ import trellis.engine.input.blocks
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.files import input_files
-from trellis.engine.input.records import FileRecords
+from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import Protocol
 from trellis.engine.conform.choose import conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
-from trellis.engine.input.items import Chunks, run_items
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
+from trellis.engine.records.items import Chunks, run_items
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
@@ -62,7 +62,7 @@ class FileRecords:
         self.storage = storage
         self.parallel: Parallel = runner.parallel
         self.split_size = split_size
-        self.name = _table_name(files[0].path) if files else ""
+        self.name = table_of_file(files[0].path) if files else ""
         self.file_count = len(files)
         self.weight: int | None = sum(file.size for file in files)
 
@@ -72,11 +72,7 @@ class FileRecords:
         return splits_of(self.files, size, self.storage)
 
     def fingerprint(self, *parts: str) -> str | None:
-        digest = hashlib.sha256("\0".join(parts).encode())
-        for file in self.files:
-            where = file.location if is_remote(file.location) else os.path.realpath(file.location)
-            digest.update(f"\0{where}\0{file.size}\0{file.version}".encode())
-        return digest.hexdigest()[:24]
+        return fingerprint_of(((file.location, file.size, file.version) for file in self.files), *parts)
 
     def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan, fast=False)
@@ -129,11 +125,20 @@ class ItemRecords:
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
-        wanted = None if pending is None else refs_by_offset(pending)
-        return run_items(plan, self.chunks, wanted, progress)
+        chunks = None if pending is None else refs_by_offset(pending)
+        return run_items(plan, self.chunks, chunks, progress)
 
 
-def _table_name(path: str) -> str:
+def fingerprint_of(files: Iterable[tuple[str, int, str]], *parts: str) -> str:
+    """What identifies files by location, size and version, and whatever else matters of a load."""
+    digest = hashlib.sha256("\0".join(parts).encode())
+    for location, size, version in files:
+        where = location if is_remote(location) else os.path.realpath(location)
+        digest.update(f"\0{where}\0{size}\0{version}".encode())
+    return digest.hexdigest()[:24]
+
+
+def table_of_file(path: str) -> str:
     """`data/orders-2024-01.jsonl.gz` -> `orders`: the file's name without dates, numbers and endings."""
     stem = Path(path).name.split(".")[0]
     return re.sub(r"[-_.]+\d[\d\-_.T:Z]*$", "", stem) or stem

@@ -16,7 +16,7 @@ from trellis.engine.task import Outcome, Part, Progress, run_parts
 CHUNK = 5_000
 WHERE = Split(0, 0, "records")
 
-Wanted = Mapping[int, tuple[int, ...] | None] | None
+Selection = Mapping[int, tuple[int, ...] | None] | None
 
 
 class Chunks:
@@ -36,8 +36,8 @@ class Chunks:
         return Chunks(_Spool(_cut(iter(items))))
 
 
-def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) -> Iterator[Outcome]:
-    """Conform and stage the chunks, or those numbered in `wanted`, or what it says of them."""
+def run_items(plan: Plan, chunks: Chunks, blocks: Selection, progress: Progress) -> Iterator[Outcome]:
+    """Conform and stage the chunks, or those numbered in `blocks`, or the records of them named there."""
 
     def parts(conformer: AnyConformer) -> Iterator[Part]:
         first = 0
@@ -46,7 +46,7 @@ def run_items(plan: Plan, chunks: Chunks, wanted: Wanted, progress: Progress) ->
             first += len(chunk)
             yield Part(number, len(chunk), first, conform, partial(BlockRef, WHERE, number))
 
-    yield run_parts(plan, "items", WHERE, parts, wanted, progress)
+    yield run_parts(plan, "items", WHERE, parts, blocks, progress)
 
 
 class _Spool:

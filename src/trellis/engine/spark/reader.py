@@ -1,0 +1,182 @@
+"""Sources that Spark reads: its reader for the format makes a frame, and each row keeps its file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from trellis.engine.input.files import first_lines
+from trellis.engine.input.source_format import MALFORMED, Address, SourceFormat, table_name_of
+from trellis.engine.input.spark_source import SparkSource
+from trellis.engine.spark.failures import is_missing_source, reader_failure
+from trellis.engine.spark.session import started_here
+from trellis.engine.storage.location import absolute, is_remote, local_path
+from trellis.engine.storage.storage import FileStatus
+from trellis.errors import TrellisError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+RECURSIVE: Final = "recursiveFileLookup"
+FILE_PATH: Final = "__trellis_path"
+BLOCK_START: Final = "__trellis_block"
+"""Columns beside the rows of files."""
+_QUERY: Final = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
+_GLOB: Final = re.compile(r"([*?\[\]{}\\])")
+
+
+def read_frame(session: SparkSession, source: SparkSource) -> DataFrame:
+    """The frame that Spark's reader makes. Raises UsageError, SparkError."""
+    with _explained(session, source):
+        try:
+            return _FRAMES[source.format.address](session, source)
+        except Exception as failure:
+            if not is_missing_source(failure) or not _add_package(session, source.format):
+                raise
+            return _FRAMES[source.format.address](session, source)
+
+
+def list_spark_files(session: SparkSession, sources: Sequence[str]) -> list[FileStatus]:
+    """The files behind paths of file systems that only Spark has, in order. Raises UsageError, SparkError."""
+    files: list[FileStatus] = []
+    for source in sources:
+        try:
+            reader = session.read.format("binaryFile").option(RECURSIVE, "true")
+            rows = (
+                reader.load(source)
+                .selectExpr("path", "length", "unix_micros(modificationTime) AS at")
+                .collect()
+            )
+        except Exception as failure:
+            raise reader_failure(failure, source, "files", "") from failure
+        if not rows:
+            raise UsageError(f"{source}: no files there; check the path")
+        files += (
+            FileStatus(row.path, row.path, row.length, row.at * 1000)
+            for row in sorted(rows, key=lambda row: str(row.path))
+        )
+    return files
+
+
+def file_key(location: str) -> str:
+    """A location in one form, whether the user, the storage layer or `_metadata.file_path` wrote it.
+
+    >>> file_key("file:/raw/a%20b.csv"), file_key("/raw//x/../a b.csv")
+    ('/raw/a b.csv', '/raw/a b.csv')
+    """
+    path = local_path(location)
+    if path != location:
+        return os.path.normpath(path)
+    return unquote(location) if is_remote(location) or ":/" in location else os.path.normpath(location)
+
+
+@contextmanager
+def _explained(session: SparkSession, source: SparkSource) -> Iterator[None]:
+    try:
+        yield
+    except TrellisError:
+        raise
+    except Exception as failure:
+        package = package_of(session.version, source.format)
+        reason = reader_failure(failure, source.title, source.format.name, package)
+        raise type(reason)(source.read_options.redact(str(reason))) from None
+
+
+def _add_package(session: SparkSession, source_format: SourceFormat) -> bool:
+    """Fetch what Spark lacks for a format, if the session is one of our own; whether that helped."""
+    if not source_format.joins_late or not started_here(session):
+        return False
+    package = package_of(session.version, source_format)
+    try:
+        session.sql(f"ADD JAR 'ivy://{package}?transitive=false'")
+    except Exception:  # the message about the missing source names the package
+        return False
+    return True
+
+
+def package_of(version: str, source_format: SourceFormat) -> str:
+    """The package of a format for a version of Spark."""
+    return source_format.package.format(spark=version, spark_minor=".".join(version.split(".")[:2]))
+
+
+# ---- one function for each kind of address
+
+
+def _frame_of_files(session: SparkSession, source: SparkSource) -> DataFrame:
+    """The rows of files, each with its file and where its block starts."""
+    frames = [_load_files(session, source, paths) for paths in _path_groups(source)]
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+
+
+def _load_files(session: SparkSession, source: SparkSource, paths: list[str]) -> DataFrame:
+    from pyspark.sql.functions import col
+
+    reader = _reader(session, source)
+    if not source.option(RECURSIVE) and not source.option("basePath"):
+        reader = reader.option(RECURSIVE, "true")
+    frame = reader.load(paths)
+    if source.format.malformed_reason and frame.columns and source.option("mode") != "failfast":
+        schema = frame.schema.add(MALFORMED, "string")
+        frame = reader.option("columnNameOfCorruptRecord", MALFORMED).schema(schema).load(paths)
+    place = (
+        col("_metadata.file_path").alias(FILE_PATH),
+        col("_metadata.file_block_start").alias(BLOCK_START),
+    )
+    return frame.select("*", *place)
+
+
+def _path_groups(source: SparkSource) -> list[list[str]]:
+    """The paths for Spark's reader, files with different headers apart: it takes one header for all files."""
+    if source.storage is None:
+        return [list(source.sources)]
+    groups: dict[bytes, list[FileStatus]] = {}
+    has_header = source.format.malformed_reason and source.option("header") == "true"
+    headers = first_lines(source.files, source.storage) if has_header else [b""] * len(source.files)
+    for file, header in zip(source.files, headers, strict=True):
+        if header or not has_header:
+            groups.setdefault(header, []).append(file)
+    if len(groups) < 2 and not any(_GLOB.search(text) for text in source.sources):
+        return [[absolute(text) for text in source.sources]]
+    return [[_GLOB.sub(r"\\\1", file.location) for file in files] for files in groups.values()]
+
+
+def _frame_of_path(session: SparkSession, source: SparkSource) -> DataFrame:
+    path = _only(source)
+    return _reader(session, source).load(absolute(path) if os.path.exists(path) else path)
+
+
+def _frame_of_catalog(session: SparkSession, source: SparkSource) -> DataFrame:
+    return session.read.options(**source.options).table(table_name_of(_only(source)))
+
+
+def _frame_of_option(session: SparkSession, source: SparkSource) -> DataFrame:
+    name = source.format.option
+    text = _only(source)
+    reader = _reader(session, source)
+    if not any(source.option(option) for option in (name, *source.format.instead)):
+        is_query = "query" in source.format.instead and _QUERY.match(text)
+        reader = reader.option("query" if is_query else name, text)
+    return reader.load()
+
+
+def _only(source: SparkSource) -> str:
+    if len(source.sources) > 1:
+        raise UsageError(f"{source.title}: the format {source.format.name} is read one source at a time")
+    return source.sources[0]
+
+
+def _reader(session: SparkSession, source: SparkSource) -> DataFrameReader:
+    return session.read.format(source.format.name).options(**source.options)
+
+
+_FRAMES: Final[Mapping[Address, Callable[[SparkSession, SparkSource], DataFrame]]] = {
+    "files": _frame_of_files,
+    "path": _frame_of_path,
+    "catalog": _frame_of_catalog,
+    "option": _frame_of_option,
+}
