@@ -9,6 +9,9 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.lexicographic_order import in_order
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
@@ -17,9 +20,6 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.validate import faults_of
 from trellis.dialects.pinot.document.virtual import virtual_columns
 from trellis.dialects.pinot.document.writing import write_schema
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.format import parse_format
-from trellis.dialects.pinot.moment.lexicographic import in_order
 from trellis.dialects.pinot.row.main_time import FIRST, LAST
 from trellis.dialects.pinot.value.order import compare
 

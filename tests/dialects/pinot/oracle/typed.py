@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
 from trellis.dialects.pinot.expression.arguments import millis_of
-from trellis.dialects.pinot.moment.stamp import stamp_text
 from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
 

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trellis.dialects.pinot.date_time.format import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.moment.format import FormatError
 from trellis.dialects.pinot.row.main_time import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError

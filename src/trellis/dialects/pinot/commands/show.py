@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.cluster.check import Checked
+    from trellis.dialects.pinot.date_time.preview import Sample, Tried
     from trellis.dialects.pinot.document.plan import Plan
-    from trellis.dialects.pinot.moment.sample import Sample, Tried
 
 COMMAND = 400
 """So much is shown of a command: most of it is a schema."""

@@ -12,6 +12,8 @@ from trellis.cli.load import settings_of
 from trellis.dialects.pinot.cluster.check import Checked, check
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.preview import Sample, try_format
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy import migrated
 from trellis.dialects.pinot.document.plan import Plan, plan
@@ -19,8 +21,6 @@ from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
 from trellis.dialects.pinot.document.writing import write_schema
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.sample import Sample, try_format
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.pipelines.config import read_text
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
 from trellis.dialects.pinot.document.fields import FieldSpec, TimeField
 from trellis.dialects.pinot.document.literals import literal_text, parse_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
-from trellis.dialects.pinot.moment.stamp import stamp_text
 from trellis.dialects.pinot.value.java_text import double_text
 from trellis.dialects.pinot.value.kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
 

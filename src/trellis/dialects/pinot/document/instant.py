@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
+from trellis.dialects.pinot.date_time.granularity import granularity_millis
+from trellis.dialects.pinot.date_time.lexicographic_order import in_order
 from trellis.dialects.pinot.document.columns import Placed
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.moment.format import DateTimeFormat, FormatError, parse_format
-from trellis.dialects.pinot.moment.granularity import granularity_millis
-from trellis.dialects.pinot.moment.lexicographic import in_order
 
 EARLIEST: Final = 31_536_000_000
 LATEST: Final = 3_187_296_000_000

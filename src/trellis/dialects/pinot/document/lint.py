@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.format import FormatError, parse_format
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.columns import Placed, placed
 from trellis.dialects.pinot.document.defaults import default_of
@@ -13,7 +14,6 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.in_table import inner
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual import built_in
-from trellis.dialects.pinot.moment.format import FormatError, parse_format
 from trellis.dialects.pinot.table.config import SUFFIXES
 from trellis.dialects.pinot.value.kinds import CannotConvert
 

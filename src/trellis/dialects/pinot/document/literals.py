@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.format import FormatError
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
 from trellis.dialects.pinot.document.json_text import compact
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.moment.format import FormatError
-from trellis.dialects.pinot.moment.stamp import stamp_millis
 from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, CannotConvert
 from trellis.dialects.pinot.value.numerals import parse_decimal, parse_double, parse_float, parse_whole
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.format import FormatError, parse_format
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.columns import Placed, placed
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -15,7 +16,6 @@ from trellis.dialects.pinot.document.legacy import conversion_fault
 from trellis.dialects.pinot.document.transforms import transform_faults
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual import reserved
-from trellis.dialects.pinot.moment.format import FormatError, parse_format
 
 METRIC_TYPES: Final = frozenset(
     {

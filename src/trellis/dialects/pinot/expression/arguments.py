@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from trellis.dialects.pinot.moment.stamp import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
 from trellis.dialects.pinot.value.java_text import double_text, float_text, plain_text
 from trellis.dialects.pinot.value.kinds import (
     INT_MAX,

@@ -10,10 +10,10 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from trellis.dialects.pinot.date_time.iso_calendar import DAY
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
 from trellis.dialects.pinot.infer.texts import Bounds, Texts, bounds_of, joined
-from trellis.dialects.pinot.moment.civil import DAY
 from trellis.dialects.pinot.value.instants import days_of, micros_of
 
 DISTINCT: Final = 1_000

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.lexicographic_order import in_order
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.moment.format import parse_format
-from trellis.dialects.pinot.moment.lexicographic import in_order
-from trellis.dialects.pinot.moment.stamp import stamp_millis
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from json import JSONDecodeError, loads
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
-from trellis.dialects.pinot.moment.errors import FormatError
 
 Bounds = tuple[int, int]
 """The earliest and the latest instant, in milliseconds."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from trellis.dialects.pinot.date_time.format import FormatError, parse_format
 from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.moment.format import FormatError, parse_format
 from trellis.dialects.pinot.value.instants import millis_of
 from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.kinds import CannotConvert

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, timezone
 from typing import Final
 
-from trellis.dialects.pinot.moment.zones import clock_of
+from trellis.dialects.pinot.date_time.time_zones import clock_of
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND: Final = timedelta(microseconds=1)

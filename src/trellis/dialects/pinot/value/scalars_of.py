@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.moment.stamp import stamp_millis
 from trellis.dialects.pinot.value.damage import Damage, Guard
 from trellis.dialects.pinot.value.instants import days_of, millis_of
 from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, Int64

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.moment.stamp import stamp_text
 from trellis.dialects.pinot.value.damage import Damage, Guard
 from trellis.dialects.pinot.value.instants import micros_of, millis_of
 from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text, plain_text

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError
-from trellis.dialects.pinot.moment.civil import (
+from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
     MINUTE,
@@ -20,7 +19,8 @@ from trellis.dialects.pinot.moment.civil import (
     weekday_of,
     weekyear_of,
 )
-from trellis.dialects.pinot.moment.zones import UTC, Clock, clock_of, zone_ids
+from trellis.dialects.pinot.date_time.time_zones import UTC, Clock, clock_of, zone_ids
+from trellis.dialects.pinot.expression.arguments import FunctionError
 from trellis.errors import nearest
 
 LENGTHS: Final = {

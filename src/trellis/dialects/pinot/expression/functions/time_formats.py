@@ -6,6 +6,19 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
+from trellis.dialects.pinot.date_time.granularity import granularity_millis, size_and_unit
+from trellis.dialects.pinot.date_time.iso_calendar import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    date_of,
+    days_of,
+    month_length,
+)
+from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
+from trellis.dialects.pinot.date_time.units import of_millis
 from trellis.dialects.pinot.expression.arguments import (
     FunctionError,
     as_long,
@@ -15,11 +28,6 @@ from trellis.dialects.pinot.expression.arguments import (
 from trellis.dialects.pinot.expression.functions.calendar import instant_near, start_of, zone_of
 from trellis.dialects.pinot.expression.functions.epochs import divide_whole
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.moment.civil import DAY, HOUR, MINUTE, SECOND, date_of, days_of, month_length
-from trellis.dialects.pinot.moment.format import DateTimeFormat, FormatError, parse_format
-from trellis.dialects.pinot.moment.granularity import granularity_millis, size_and_unit
-from trellis.dialects.pinot.moment.units import of_millis
-from trellis.dialects.pinot.moment.zones import UTC, clock_of
 from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
 
 TIME_FORMATS: Final = Theme()

@@ -6,6 +6,7 @@ import re
 import time
 from typing import Final
 
+from trellis.dialects.pinot.date_time.time_zones import UTC
 from trellis.dialects.pinot.expression.arguments import (
     FunctionError,
     as_instant,
@@ -27,7 +28,6 @@ from trellis.dialects.pinot.expression.functions.calendar import (
 )
 from trellis.dialects.pinot.expression.functions.epochs import clamp_long, divide_whole
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.moment.zones import UTC
 from trellis.errors import nearest
 
 TIMES: Final = Theme()

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from trellis.dialects.pinot.moment.format import DateTimeFormat, FormatError, parse_format
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
 
 SDF = "SIMPLE_DATE_FORMAT"
 NOON = 1700000000123

@@ -8,8 +8,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.moment.civil import DAY, HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND
-from trellis.dialects.pinot.moment.errors import FormatError
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_calendar import DAY, HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND
 
 _COARSE: Final[Mapping[str, int]] = MappingProxyType(
     {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.moment import civil
-from trellis.dialects.pinot.moment.format import parse_format
-from trellis.dialects.pinot.moment.julian import hybrid_date, hybrid_days
-from trellis.dialects.pinot.moment.stamp import stamp_millis, stamp_text
-from trellis.dialects.pinot.moment.units import UNITS
+from trellis.dialects.pinot.date_time import iso_calendar
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.hybrid_calendar import hybrid_date, hybrid_days
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.units import UNITS
 
 ANY_MILLIS = st.integers(-9 * 10**18, 9 * 10**18)
 MILLIS = st.integers(-62_135_596_800_000, 253_402_300_799_999)
-SINCE_GREGORIAN = st.integers(-12_219_292_800_000 + civil.DAY, 253_402_300_799_999 - civil.DAY)
+SINCE_GREGORIAN = st.integers(-12_219_292_800_000 + iso_calendar.DAY, 253_402_300_799_999 - iso_calendar.DAY)
 SINCE_1970 = st.integers(10**11, 253_402_300_799_999)
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -24,14 +24,18 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 @given(st.dates())
 def test_the_calendar_is_that_of_datetime(day: date) -> None:
     days = day.toordinal() - 719_163
-    assert civil.days_of(day.year, day.month, day.day) == days
-    assert civil.date_of(days) == (day.year, day.month, day.day)
-    assert (civil.weekyear_of(days), civil.week_of(days), civil.weekday_of(days)) == day.isocalendar()
+    assert iso_calendar.days_of(day.year, day.month, day.day) == days
+    assert iso_calendar.date_of(days) == (day.year, day.month, day.day)
+    assert (
+        iso_calendar.weekyear_of(days),
+        iso_calendar.week_of(days),
+        iso_calendar.weekday_of(days),
+    ) == day.isocalendar()
 
 
 @given(st.integers(-(10**11), 10**11))
 def test_a_date_is_a_day(days: int) -> None:
-    assert civil.days_of(*civil.date_of(days)) == days
+    assert iso_calendar.days_of(*iso_calendar.date_of(days)) == days
     assert hybrid_days(*hybrid_date(days)) == days
 
 
@@ -54,12 +58,12 @@ def test_with_an_offset_every_zone_comes_back(millis: int, zone: str) -> None:
     ("form", "unit"),
     [
         ("SIMPLE_DATE_FORMAT", 1000),
-        ("SIMPLE_DATE_FORMAT|yyyy-MM-dd", civil.DAY),
-        ("SIMPLE_DATE_FORMAT|yyyyMMdd", civil.DAY),
+        ("SIMPLE_DATE_FORMAT|yyyy-MM-dd", iso_calendar.DAY),
+        ("SIMPLE_DATE_FORMAT|yyyyMMdd", iso_calendar.DAY),
         ("SIMPLE_DATE_FORMAT|yyyy-MM-dd HH:mm:ss", 1000),
         ("SIMPLE_DATE_FORMAT|yyyy-MM-dd hh:mm a", 60_000),
-        ("SIMPLE_DATE_FORMAT|xxxx-'W'ww-e", civil.DAY),
-        ("SIMPLE_DATE_FORMAT|yyyy-DDD", civil.DAY),
+        ("SIMPLE_DATE_FORMAT|xxxx-'W'ww-e", iso_calendar.DAY),
+        ("SIMPLE_DATE_FORMAT|yyyy-DDD", iso_calendar.DAY),
         ("SIMPLE_DATE_FORMAT|EEE MMM dd HH:mm:ss ZZZ yyyy", 1000),
         ("EPOCH|MICROSECONDS", 1),
         ("EPOCH", 1),

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
-from trellis.dialects.pinot.moment.civil import CYCLE_DAYS, DAY, HOUR, MINUTE
-from trellis.dialects.pinot.moment.zone_names import LINKS, SHORT
+from trellis.dialects.pinot.date_time.iso_calendar import CYCLE_DAYS, DAY, HOUR, MINUTE
+from trellis.dialects.pinot.date_time.zone_names import LINKS, SHORT
 
 UTC: Final = "UTC"
 _UNKNOWN_TO_JAVA: Final = frozenset({"Factory", "localtime", "posixrules", "ROC"})

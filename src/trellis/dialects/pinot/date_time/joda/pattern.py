@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from trellis.dialects.pinot.moment.errors import FormatError
+from trellis.dialects.pinot.date_time.errors import FormatError
 
 LETTERS: Final = "GCYxweEyDMdaKhHkmsSzZ"
 _NUMBERS: Final = frozenset("CYxweyDdKhHkmsS")

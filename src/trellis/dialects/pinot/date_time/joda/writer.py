@@ -7,7 +7,8 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.moment.civil import (
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
     MINUTE,
@@ -18,10 +19,9 @@ from trellis.dialects.pinot.moment.civil import (
     weekday_of,
     weekyear_of,
 )
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.joda import Field, Part, parse_pattern
-from trellis.dialects.pinot.moment.joda_text import ERAS, HALVES, MONTHS, WEEKDAYS
-from trellis.dialects.pinot.moment.zones import clock_of
+from trellis.dialects.pinot.date_time.joda.names import ERAS, HALVES, MONTHS, WEEKDAYS
+from trellis.dialects.pinot.date_time.joda.pattern import Field, Part, parse_pattern
+from trellis.dialects.pinot.date_time.time_zones import clock_of
 
 
 class Shown:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
+from trellis.dialects.pinot.date_time.iso_8601 import write_iso
+from trellis.dialects.pinot.date_time.lexicographic_order import in_order, order_message
 from trellis.dialects.pinot.document.instant import EARLIEST, LATEST
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.format import DateTimeFormat, parse_format
-from trellis.dialects.pinot.moment.iso import write_iso
-from trellis.dialects.pinot.moment.lexicographic import in_order, order_message
 
 
 @dataclass(frozen=True)

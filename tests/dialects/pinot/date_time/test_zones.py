@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.moment.format import parse_format
-from trellis.dialects.pinot.moment.zones import Zone, clock_of, resolve
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.time_zones import Zone, clock_of, resolve
 
 
 @pytest.mark.parametrize(

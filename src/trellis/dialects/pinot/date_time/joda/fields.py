@@ -13,7 +13,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.moment.civil import (
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
     LONG_MIN,
@@ -32,7 +33,6 @@ from trellis.dialects.pinot.moment.civil import (
     weekyear_start,
     year_length,
 )
-from trellis.dialects.pinot.moment.errors import FormatError
 
 DEFAULT_YEAR: Final = 2000
 BEFORE_CHRIST: Final = 0

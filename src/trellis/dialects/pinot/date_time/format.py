@@ -9,14 +9,22 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Final
 
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.iso import read_iso, write_iso
-from trellis.dialects.pinot.moment.joda import parse_pattern
-from trellis.dialects.pinot.moment.joda_read import reader_of
-from trellis.dialects.pinot.moment.joda_write import write
-from trellis.dialects.pinot.moment.stamp import stamp_millis, stamp_text
-from trellis.dialects.pinot.moment.units import of_millis, size_of, to_millis, truncated, unit_of, whole, wrap
-from trellis.dialects.pinot.moment.zones import UTC, resolve
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_8601 import read_iso, write_iso
+from trellis.dialects.pinot.date_time.joda.pattern import parse_pattern
+from trellis.dialects.pinot.date_time.joda.reader import reader_of
+from trellis.dialects.pinot.date_time.joda.writer import write
+from trellis.dialects.pinot.date_time.time_zones import UTC, resolve
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.units import (
+    of_millis,
+    size_of,
+    to_millis,
+    truncated,
+    unit_of,
+    whole,
+    wrap,
+)
 
 __all__ = ["DateTimeFormat", "FormatError", "parse_format"]
 

@@ -12,12 +12,12 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Final
 
-from trellis.dialects.pinot.moment.civil import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.joda import Field, Part, longest, number_follows, parse_pattern
-from trellis.dialects.pinot.moment.joda_fields import RULES, FieldRule, fill
-from trellis.dialects.pinot.moment.joda_text import VALUES, ZONES
-from trellis.dialects.pinot.moment.zones import Clock, clock_of, resolve, zone_ids
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
+from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, fill
+from trellis.dialects.pinot.date_time.joda.names import VALUES, ZONES
+from trellis.dialects.pinot.date_time.joda.pattern import Field, Part, longest, number_follows, parse_pattern
+from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
 
 OFFSET: Final = (
     r"[Zz]|[+-](?:[01][0-9]|2[0-3])(?:"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final, NoReturn
 
-from trellis.dialects.pinot.moment.civil import (
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.hybrid_calendar import hybrid_date, hybrid_days, hybrid_month_length
+from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
     LONG_MAX,
@@ -16,10 +18,8 @@ from trellis.dialects.pinot.moment.civil import (
     local_time,
     month_length,
 )
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.julian import hybrid_date, hybrid_days, hybrid_month_length
-from trellis.dialects.pinot.moment.units import integer
-from trellis.dialects.pinot.moment.zones import clock_of
+from trellis.dialects.pinot.date_time.time_zones import clock_of
+from trellis.dialects.pinot.date_time.units import integer
 
 _JDBC: Final = re.compile(
     r"(\+\d{3}|\d{4})-(\+\d|\d{1,2})-(\+\d|\d{1,2}) ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trellis.dialects.pinot.moment.civil import date_of, days_of, month_length
+from trellis.dialects.pinot.date_time.iso_calendar import date_of, days_of, month_length
 
 GREGORIAN_FROM: Final = (1582, 10, 15)
 _GREGORIAN_DAYS: Final = days_of(*GREGORIAN_FROM)

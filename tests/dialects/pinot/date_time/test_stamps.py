@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.stamp import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
 
 NEW_YORK = "America/New_York"
 

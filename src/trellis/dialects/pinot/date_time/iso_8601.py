@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trellis.dialects.pinot.moment.civil import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.joda_fields import MILLIS_OF_HOUR, MILLIS_OF_MINUTE, RULES, FieldRule, fill
-from trellis.dialects.pinot.moment.joda_read import OFFSET, fraction_millis, offset_millis
-from trellis.dialects.pinot.moment.joda_write import write
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
+from trellis.dialects.pinot.date_time.joda.fields import (
+    MILLIS_OF_HOUR,
+    MILLIS_OF_MINUTE,
+    RULES,
+    FieldRule,
+    fill,
+)
+from trellis.dialects.pinot.date_time.joda.reader import OFFSET, fraction_millis, offset_millis
+from trellis.dialects.pinot.date_time.joda.writer import write
 
 _ISO: Final = re.compile(
     r"(?:"

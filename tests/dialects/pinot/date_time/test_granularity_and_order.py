@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.granularity import granularity_millis
-from trellis.dialects.pinot.moment.lexicographic import in_order, order_message
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.granularity import granularity_millis
+from trellis.dialects.pinot.date_time.lexicographic_order import in_order, order_message
 
 
 @pytest.mark.parametrize(

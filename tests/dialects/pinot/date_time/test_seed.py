@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.moment.format import DateTimeFormat, FormatError, parse_format
-from trellis.dialects.pinot.moment.granularity import granularity_millis
-from trellis.dialects.pinot.moment.lexicographic import in_order
-from trellis.dialects.pinot.moment.sample import try_format
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
+from trellis.dialects.pinot.date_time.granularity import granularity_millis
+from trellis.dialects.pinot.date_time.lexicographic_order import in_order
+from trellis.dialects.pinot.date_time.preview import try_format
 
 SDF = "SIMPLE_DATE_FORMAT"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.units import size_of, to_millis, unit_of
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.units import size_of, to_millis, unit_of
 
 
 def granularity_millis(text: str) -> int:
