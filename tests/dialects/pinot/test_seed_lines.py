@@ -21,7 +21,7 @@ from trellis.dialects.pinot.document.validate import faults_of
 from trellis.dialects.pinot.document.virtual import virtual_columns
 from trellis.dialects.pinot.document.writing import write_schema
 from trellis.dialects.pinot.row.main_time import FIRST, LAST
-from trellis.dialects.pinot.value.order import compare
+from trellis.dialects.pinot.value.comparison import compare
 
 SDF: Final = "SIMPLE_DATE_FORMAT"
 DAY: Final = {"format": f"{SDF}|yyyy-MM-dd", "granularity": "1:DAYS"}

@@ -12,8 +12,8 @@ from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
 from trellis.dialects.pinot.expression.program import FAILURES, Program
 from trellis.dialects.pinot.row.main_time import FIRST, LAST, MainTime
 from trellis.dialects.pinot.row.pipeline import Column, Pipeline
-from trellis.dialects.pinot.value.damage import Damages
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.losses import Damages
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.evolution.recipe import Path
 from trellis.evolution.vector import Cell, Derived, Special, Target, VectorProgram
 

@@ -12,8 +12,8 @@ from trellis.dialects.pinot.row.emit import MapOut, emitter
 from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.system import Authored, table_name
-from trellis.dialects.pinot.value.damage import Damage
-from trellis.dialects.pinot.value.kinds import Float32, Int64
+from trellis.dialects.pinot.value.losses import Damage
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.errors import SchemaError
 from trellis.evolution.program import Made
 from trellis.evolution.record import Lost, Rejected, Stopped

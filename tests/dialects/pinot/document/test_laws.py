@@ -20,8 +20,8 @@ from trellis.dialects.pinot.document.reading import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.validate import allowed, faults_of
 from trellis.dialects.pinot.document.writing import document_of, unrecognized, write_schema
-from trellis.dialects.pinot.value.java_text import double_text
-from trellis.dialects.pinot.value.kinds import round32
+from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.source_kinds import round32
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SAID = WORDS.filter(lambda text: bool(text.strip()))

@@ -17,7 +17,7 @@ from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, to_text
 from trellis.dialects.pinot.expression.program import compiled
 from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN, Float32, Int64
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, Float32, Int64
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     ["yyyy-MM-dd", "day", "UTC", "$.a[0]", "$..b", "a+", "cafe", "12", "%"]

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
 from trellis.dialects.pinot.expression.arguments import millis_of
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 
 def typed(given: Any) -> Any:

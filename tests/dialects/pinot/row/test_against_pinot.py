@@ -21,8 +21,8 @@ from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.row.marks import RowFault
 from trellis.dialects.pinot.row.pipeline import Outcome, Pipeline
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import Float32, Int64, SourceKind, kind_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of
 from trellis.errors import SchemaError
 
 pytestmark = pytest.mark.pinot

@@ -18,7 +18,7 @@ from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.system import Authored
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.kinds import Float32, Int64
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.evolution.program import Made
 from trellis.evolution.record import Rejected, Stopped
 

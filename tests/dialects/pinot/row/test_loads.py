@@ -16,7 +16,7 @@ import pytest
 import trellis
 from dialects.pinot.row.rows import column, config, document, map_column, several, time
 from trellis.dialects import get_dialect
-from trellis.dialects.pinot.value.kinds import Float32
+from trellis.dialects.pinot.value.source_kinds import Float32
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 

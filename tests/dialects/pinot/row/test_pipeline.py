@@ -20,7 +20,7 @@ from dialects.pinot.row.rows import (
 )
 from trellis.dialects.pinot.row.marks import RowFault
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.damage import Damage
+from trellis.dialects.pinot.value.losses import Damage
 from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import SchemaError
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.value.convert import converter
-from trellis.dialects.pinot.value.damage import Damages
+from trellis.dialects.pinot.value.conversion.converter import converter
+from trellis.dialects.pinot.value.losses import Damages
 from trellis.dialects.pinot.value.settings import PARITY, Settings
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import column, convert
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sanitise import sanitiser
+from trellis.dialects.pinot.value.sanitization import sanitiser
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 MILLIONS = 10_000_000
 DIGITS = "9" * MILLIONS

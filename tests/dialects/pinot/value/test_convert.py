@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32, Int64
 from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 ROWS: list[tuple[str, Any, str, Any]] = [
     ("K01", 7.9, "INT", 7),

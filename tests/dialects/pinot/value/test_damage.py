@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.damage import Damage, Damaged, Damages
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32
+from trellis.dialects.pinot.value.losses import Damage, Damaged, Damages
 from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32
 
 STRICT = Settings(strict=True)
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.json_exact import rewritten
-from trellis.dialects.pinot.value.json_limits import BeyondLimits, NotJson
-from trellis.dialects.pinot.value.json_text import json_from_text
-from trellis.dialects.pinot.value.json_write import json_of, quoted
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32, Int64
+from trellis.dialects.pinot.value.json_text.limits import BeyondLimits, NotJson
+from trellis.dialects.pinot.value.json_text.reader import json_from_text
+from trellis.dialects.pinot.value.json_text.rewriter import rewritten
+from trellis.dialects.pinot.value.json_text.writer import json_of, quoted
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 ROWS = [
     ("J01", '{"b":1, "a":1.10}', '{"b":1,"a":1.1}'),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 KEPT: list[tuple[Any, Any]] = [
     (None, None),

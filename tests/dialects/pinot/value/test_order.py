@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.order import compare, order_key
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.comparison import compare, order_key
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
+from trellis.dialects.pinot.value.special_values import special
 
 PAIRS = [
     ("INT", -1, 1),

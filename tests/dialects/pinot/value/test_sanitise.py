@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
 from trellis.dialects.pinot.document.types import ExceedStrategy
-from trellis.dialects.pinot.value.damage import Damage, Damaged, Damages
-from trellis.dialects.pinot.value.sanitise import TooLong, sanitiser
+from trellis.dialects.pinot.value.losses import Damage, Damaged, Damages
+from trellis.dialects.pinot.value.sanitization import TooLong, sanitiser
 from trellis.dialects.pinot.value.settings import Settings
 
 TRIM, SUBSTITUTE = ExceedStrategy.TRIM_LENGTH, ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE

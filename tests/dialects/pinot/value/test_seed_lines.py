@@ -11,10 +11,10 @@ from dialects.pinot.value.columns import column, convert
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
-from trellis.dialects.pinot.value.kinds import CannotConvert, Int64
-from trellis.dialects.pinot.value.order import compare
-from trellis.dialects.pinot.value.sanitise import sanitiser
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.comparison import compare
+from trellis.dialects.pinot.value.sanitization import sanitiser
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64
+from trellis.dialects.pinot.value.special_values import special
 
 DEFAULTS: list[tuple[str, str, Any]] = [
     ("seed_p12", "INT", -(2**31)),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.special_values import special
 
 NAN = float("nan")
 ROWS = [

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.standardise import standardise
+from trellis.dialects.pinot.value.conversion.standardization import standardise
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 ROWS = [
     ("M01", [], "INT[]", None),

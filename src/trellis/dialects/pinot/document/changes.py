@@ -14,7 +14,7 @@ from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_text import compact
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writing import field_document, time_document
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 class Effort(Enum):

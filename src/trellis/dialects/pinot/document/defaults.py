@@ -11,8 +11,8 @@ from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
 from trellis.dialects.pinot.document.fields import FieldSpec, TimeField
 from trellis.dialects.pinot.document.literals import literal_text, parse_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
-from trellis.dialects.pinot.value.java_text import double_text
-from trellis.dialects.pinot.value.kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
+from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.source_kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
 
 __all__ = [
     "COMPLEX_DEFAULTS",

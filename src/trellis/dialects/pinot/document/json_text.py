@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.json_write import quoted
-from trellis.dialects.pinot.value.kinds import Float32
+from trellis.dialects.pinot.value.json_text.writer import quoted
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import Float32
 
 
 def compact(value: Any) -> str:

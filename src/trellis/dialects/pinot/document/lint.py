@@ -15,7 +15,7 @@ from trellis.dialects.pinot.document.in_table import inner
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual import built_in
 from trellis.dialects.pinot.table.config import SUFFIXES
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 INSTANT_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.TIMESTAMP)
 VALUE_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.FLOAT, PinotType.DOUBLE)

@@ -12,8 +12,8 @@ from trellis.dialects.pinot.date_time.format import FormatError
 from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
 from trellis.dialects.pinot.document.json_text import compact
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, CannotConvert
-from trellis.dialects.pinot.value.numerals import parse_decimal, parse_double, parse_float, parse_whole
+from trellis.dialects.pinot.value.numbers.parsing import parse_decimal, parse_double, parse_float, parse_whole
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, CannotConvert
 
 
 def parse_default(data_type: PinotType, literal: Any) -> Value:
@@ -26,7 +26,7 @@ def parse_default(data_type: PinotType, literal: Any) -> Value:
     (0, '{"a":1}')
     >>> parse_default(PinotType.INT, 1.5)
     Traceback (most recent call last):
-    trellis.dialects.pinot.value.kinds.CannotConvert: Cannot convert value: '1.5' to type: INT
+    CannotConvert: Cannot convert value: '1.5' to type: INT
     """
     text = literal_text(literal)
     try:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.literals import literal_text
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 from trellis.errors import nearest
 
 Word = TypeVar("Word", bound=Enum)

@@ -26,7 +26,7 @@ from trellis.dialects.pinot.document.types import (
     Value,
 )
 from trellis.dialects.pinot.document.verdict import schema_faults
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError, nearest
 
 NO_CHILDREN: Final[Mapping[str, FieldSpec]] = MappingProxyType({})

@@ -9,7 +9,7 @@ from trellis.dialects.pinot.document.defaults import default_json, same_value, t
 from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
 from trellis.dialects.pinot.document.json_text import compact, pretty
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 def write_schema(schema: PinotSchema, pretty: bool = True) -> str:

@@ -15,8 +15,16 @@ from typing import Any, Final
 from uuid import UUID
 
 from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
-from trellis.dialects.pinot.value.java_text import double_text, float_text, plain_text
-from trellis.dialects.pinot.value.kinds import (
+from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text, plain_text
+from trellis.dialects.pinot.value.numbers.parsing import (
+    BLANKS,
+    NotANumber,
+    parse_decimal,
+    parse_double,
+    parse_whole,
+)
+from trellis.dialects.pinot.value.numbers.rounding import double_of, low_bits, saturated, wrapped
+from trellis.dialects.pinot.value.source_kinds import (
     INT_MAX,
     INT_MIN,
     LONG_MAX,
@@ -26,8 +34,6 @@ from trellis.dialects.pinot.value.kinds import (
     SourceKind,
     kind_of,
 )
-from trellis.dialects.pinot.value.numerals import BLANKS, NotANumber, parse_decimal, parse_double, parse_whole
-from trellis.dialects.pinot.value.rounding import double_of, low_bits, saturated, wrapped
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MILLISECOND: Final = timedelta(milliseconds=1)

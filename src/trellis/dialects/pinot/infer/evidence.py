@@ -14,7 +14,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import DAY
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
 from trellis.dialects.pinot.infer.texts import Bounds, Texts, bounds_of, joined
-from trellis.dialects.pinot.value.instants import days_of, micros_of
+from trellis.dialects.pinot.value.epochs import days_of, micros_of
 
 DISTINCT: Final = 1_000
 """How many different whole numbers of a path are remembered."""

@@ -10,7 +10,7 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.roles import Found, Roles
 from trellis.dialects.pinot.table.config import ComplexConfig
-from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
+from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 FLAT: Final = ComplexConfig()
 

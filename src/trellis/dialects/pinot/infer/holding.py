@@ -8,7 +8,7 @@ from typing import Final
 
 from trellis.dialects.pinot.document.types import MAX_LENGTH, PinotType
 from trellis.dialects.pinot.infer.evidence import Evidence, Scalars
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 
 ROOM: Final = INT_MAX // 4
 """A whole number beyond this one is near enough to the end of INT that LONG is proposed."""

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.table.config import ComplexConfig
-from trellis.dialects.pinot.value.json_write import json_of
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Record = Mapping[str, Any]
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
 from trellis.dialects.pinot.row.marks import Fault
-from trellis.dialects.pinot.value.convert import converter
-from trellis.dialects.pinot.value.java_text import plain_text
-from trellis.dialects.pinot.value.json_write import json_of
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.conversion.converter import converter
+from trellis.dialects.pinot.value.conversion.texts import storable
+from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.numbers.java_format import plain_text
 from trellis.dialects.pinot.value.settings import Settings
-from trellis.dialects.pinot.value.texts_of import storable
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Emit = Callable[[Value], Any]
 

@@ -9,9 +9,9 @@ from trellis.dialects.pinot.date_time.format import FormatError, parse_format
 from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.instants import millis_of
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.epochs import millis_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
 
 FIRST: Final = 31_536_000_000

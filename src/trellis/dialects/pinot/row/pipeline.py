@@ -17,12 +17,12 @@ from trellis.dialects.pinot.row.conforming import Conforming
 from trellis.dialects.pinot.row.main_time import MainTime
 from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.table.config import TableConfig
-from trellis.dialects.pinot.value.convert import converter
-from trellis.dialects.pinot.value.damage import Damaged, Damages
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sanitise import sanitiser
+from trellis.dialects.pinot.value.conversion.converter import converter
+from trellis.dialects.pinot.value.losses import Damaged, Damages
+from trellis.dialects.pinot.value.sanitization import sanitiser
 from trellis.dialects.pinot.value.settings import Settings
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
+from trellis.dialects.pinot.value.special_values import special
 from trellis.errors import SchemaError
 
 

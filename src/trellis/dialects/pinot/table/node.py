@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trellis.dialects.pinot.document.node import Ledger, Node, shown
-from trellis.dialects.pinot.value.numerals import NotANumber, parse_double
+from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
 
 
 class TableNode(Node):

@@ -18,10 +18,10 @@ from trellis.dialects.pinot.expression.arguments import (
     long_result,
 )
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text import json_from_text
-from trellis.dialects.pinot.value.json_write import json_of
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float32
-from trellis.dialects.pinot.value.numerals import BLANKS, NotANumber, parse_whole
+from trellis.dialects.pinot.value.json_text.reader import json_from_text
+from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.numbers.parsing import BLANKS, NotANumber, parse_whole
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float32
 from trellis.errors import nearest
 
 CASTS: Final = Theme()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.expression.arguments import FunctionError, as_double, as_object
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.kinds import CannotConvert, kind_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, kind_of
 
 COMPARISONS: Final = Theme()
 TOLERANCE: Final = 1e-7

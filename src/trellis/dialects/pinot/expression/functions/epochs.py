@@ -9,8 +9,8 @@ from typing import Final
 
 from trellis.dialects.pinot.expression.arguments import FunctionError, as_long, long_result
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
-from trellis.dialects.pinot.value.rounding import wrapped
+from trellis.dialects.pinot.value.numbers.rounding import wrapped
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 EPOCHS: Final = Theme()
 UNITS: Final = {"Seconds": 1000, "Minutes": 60_000, "Hours": 3_600_000, "Days": 86_400_000}

@@ -17,11 +17,11 @@ from trellis.dialects.pinot.expression.arguments import (
 )
 from trellis.dialects.pinot.expression.functions.registry import Theme
 from trellis.dialects.pinot.expression.json_path.path import UnsupportedPath, read_path
-from trellis.dialects.pinot.value.java_text import decimal_text
-from trellis.dialects.pinot.value.json_exact import may_follow
-from trellis.dialects.pinot.value.json_write import json_of
-from trellis.dialects.pinot.value.kinds import LONG_MIN
-from trellis.dialects.pinot.value.numerals import NotANumber, parse_double, parse_whole
+from trellis.dialects.pinot.value.json_text.rewriter import may_follow
+from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text
+from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double, parse_whole
+from trellis.dialects.pinot.value.source_kinds import LONG_MIN
 
 JSON_DOCUMENTS: Final = Theme()
 BLANKS: Final = " \t\n\r"

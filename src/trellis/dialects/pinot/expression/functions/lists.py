@@ -16,8 +16,8 @@ from trellis.dialects.pinot.expression.arguments import (
     long_result,
 )
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.json_write import utf16_key
-from trellis.dialects.pinot.value.kinds import Float32
+from trellis.dialects.pinot.value.json_text.writer import utf16_key
+from trellis.dialects.pinot.value.source_kinds import Float32
 
 LISTS: Final = Theme()
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from trellis.dialects.pinot.expression.arguments import FunctionError, as_double, as_int
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.java_text import double_text
-from trellis.dialects.pinot.value.rounding import double_of, saturated
+from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.numbers.rounding import double_of, saturated
 
 NUMBERS: Final = Theme()
 INFINITY: Final = float("inf")

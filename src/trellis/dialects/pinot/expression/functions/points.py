@@ -22,8 +22,8 @@ from trellis.dialects.pinot.expression.arguments import (
     long_result,
 )
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
-from trellis.dialects.pinot.value.numerals import NotANumber, parse_double
+from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
+from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 POINTS: Final = Theme()
 _GEOGRAPHY: Final = 0x80

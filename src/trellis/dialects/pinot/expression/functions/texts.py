@@ -7,7 +7,7 @@ from typing import Final
 
 from trellis.dialects.pinot.expression.arguments import FunctionError, as_int, as_text
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.numerals import BLANKS
+from trellis.dialects.pinot.value.numbers.parsing import BLANKS
 
 TEXTS: Final = Theme()
 LONGEST: Final = 2**24

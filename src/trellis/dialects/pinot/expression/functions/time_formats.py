@@ -28,7 +28,7 @@ from trellis.dialects.pinot.expression.arguments import (
 from trellis.dialects.pinot.expression.functions.calendar import instant_near, start_of, zone_of
 from trellis.dialects.pinot.expression.functions.epochs import divide_whole
 from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 TIME_FORMATS: Final = Theme()
 _ISO: Final = re.compile(

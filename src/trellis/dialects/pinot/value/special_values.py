@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.rounding import without_trailing_zeros
+from trellis.dialects.pinot.value.numbers.rounding import without_trailing_zeros
 
 Special = Callable[[Value], Value | None]
 

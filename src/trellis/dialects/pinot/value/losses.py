@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from trellis.dialects.pinot.value.kinds import CannotConvert
 from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 class Damage(Enum):

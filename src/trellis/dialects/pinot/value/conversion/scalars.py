@@ -11,12 +11,12 @@ from uuid import UUID
 
 from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.damage import Damage, Guard
-from trellis.dialects.pinot.value.instants import days_of, millis_of
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, Int64
-from trellis.dialects.pinot.value.numbers_of import finite, long_of_decimal, long_of_float
-from trellis.dialects.pinot.value.numerals import BLANKS
-from trellis.dialects.pinot.value.sentence import cannot, shown
+from trellis.dialects.pinot.value.conversion.numbers import finite, long_of_decimal, long_of_float
+from trellis.dialects.pinot.value.epochs import days_of, millis_of
+from trellis.dialects.pinot.value.losses import Damage, Guard
+from trellis.dialects.pinot.value.messages import cannot, shown
+from trellis.dialects.pinot.value.numbers.parsing import BLANKS
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, Int64
 
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

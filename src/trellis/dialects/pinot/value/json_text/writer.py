@@ -12,9 +12,9 @@ from json.encoder import encode_basestring as _quote
 from typing import Any, Final
 from uuid import UUID
 
-from trellis.dialects.pinot.value.instants import millis_of
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32, SourceKind, kind_of
+from trellis.dialects.pinot.value.epochs import millis_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of
 
 _LOWER_HEX: Final = re.compile(r"\\u00(0[b-f]|1[a-f])")
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.damage import Damage, Guard
-from trellis.dialects.pinot.value.java_text import double_text, float_text
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
-from trellis.dialects.pinot.value.numerals import (
+from trellis.dialects.pinot.value.losses import Damage, Guard
+from trellis.dialects.pinot.value.messages import cannot, shown
+from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text
+from trellis.dialects.pinot.value.numbers.parsing import (
     BLANKS,
     SCALE_MAX,
     NotANumber,
@@ -18,7 +18,7 @@ from trellis.dialects.pinot.value.numerals import (
     parse_float,
     parse_whole,
 )
-from trellis.dialects.pinot.value.rounding import (
+from trellis.dialects.pinot.value.numbers.rounding import (
     EXACT,
     double_of,
     float32_of,
@@ -26,7 +26,7 @@ from trellis.dialects.pinot.value.rounding import (
     saturated,
     wrapped,
 )
-from trellis.dialects.pinot.value.sentence import cannot, shown
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
 
 INT, LONG, FLOAT, DOUBLE, BIG_DECIMAL = (
     PinotType.INT,

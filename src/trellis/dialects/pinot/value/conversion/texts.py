@@ -11,14 +11,14 @@ from uuid import UUID
 
 from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.damage import Damage, Guard
-from trellis.dialects.pinot.value.instants import micros_of, millis_of
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text, plain_text
-from trellis.dialects.pinot.value.json_text import json_and_end
-from trellis.dialects.pinot.value.json_write import json_of, quoted
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
-from trellis.dialects.pinot.value.numbers_of import finite
-from trellis.dialects.pinot.value.sentence import shown
+from trellis.dialects.pinot.value.conversion.numbers import finite
+from trellis.dialects.pinot.value.epochs import micros_of, millis_of
+from trellis.dialects.pinot.value.json_text.reader import json_and_end
+from trellis.dialects.pinot.value.json_text.writer import json_of, quoted
+from trellis.dialects.pinot.value.losses import Damage, Guard
+from trellis.dialects.pinot.value.messages import shown
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text, plain_text
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HALF: Final = re.compile("[\ud800-\udfff]")

@@ -7,7 +7,7 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
 
 EXACT: Final = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 """Decimal arithmetic that keeps every digit."""

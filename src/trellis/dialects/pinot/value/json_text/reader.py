@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from trellis.dialects.pinot.value.json_exact import may_follow, rewritten
-from trellis.dialects.pinot.value.json_limits import NotJson, decimal_of, may_be_beyond
-from trellis.dialects.pinot.value.json_write import json_of, quoted
+from trellis.dialects.pinot.value.json_text.limits import NotJson, decimal_of, may_be_beyond
+from trellis.dialects.pinot.value.json_text.rewriter import may_follow, rewritten
+from trellis.dialects.pinot.value.json_text.writer import json_of, quoted
 
 
 def json_from_text(text: str) -> str:

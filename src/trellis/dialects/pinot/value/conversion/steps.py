@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value import numbers_of as numbers
-from trellis.dialects.pinot.value import scalars_of as scalars
-from trellis.dialects.pinot.value import texts_of as texts
-from trellis.dialects.pinot.value.damage import Guard
-from trellis.dialects.pinot.value.kinds import SourceKind
+from trellis.dialects.pinot.value.conversion import numbers, scalars, texts
+from trellis.dialects.pinot.value.losses import Guard
+from trellis.dialects.pinot.value.source_kinds import SourceKind
 
 Step = Callable[[Any, Guard], Value]
 Steps = Mapping[SourceKind, Step]

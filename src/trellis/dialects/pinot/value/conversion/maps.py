@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.json_exact import may_follow
-from trellis.dialects.pinot.value.json_write import key_text
-from trellis.dialects.pinot.value.sentence import cannot
+from trellis.dialects.pinot.value.json_text.rewriter import may_follow
+from trellis.dialects.pinot.value.json_text.writer import key_text
+from trellis.dialects.pinot.value.messages import cannot
 
 
 def complex_of(value: Any, target: PinotType) -> Any:

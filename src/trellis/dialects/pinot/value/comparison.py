@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sentence import shown
+from trellis.dialects.pinot.value.messages import shown
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 def compare(data_type: PinotType, one: Value, other: Value) -> int:

@@ -10,10 +10,10 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from trellis.dialects.pinot.value.java_text import decimal_text
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.numerals import NotANumber, parse_decimal
-from trellis.dialects.pinot.value.rounding import without_trailing_zeros
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text
+from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_decimal
+from trellis.dialects.pinot.value.numbers.rounding import without_trailing_zeros
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 DEPTH: Final = 1000
 NAME_LENGTH: Final = 50_000

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sentence import shown
+from trellis.dialects.pinot.value.messages import shown
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 def standardise(value: Any, single: bool = True) -> Any:
@@ -21,7 +21,7 @@ def standardise(value: Any, single: bool = True) -> Any:
     (5, 5, None, [1, 2])
     >>> standardise([5, 6])
     Traceback (most recent call last):
-    trellis.dialects.pinot.value.kinds.CannotConvert: Cannot read single-value from a list of 2 values...
+    CannotConvert: Cannot read single-value from a list of 2 values...
     """
     try:
         return _standard(value, single)

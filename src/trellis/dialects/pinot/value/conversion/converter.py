@@ -7,8 +7,13 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
-from trellis.dialects.pinot.value.damage import Damages, Guard
-from trellis.dialects.pinot.value.kinds import (
+from trellis.dialects.pinot.value.conversion.maps import complex_of
+from trellis.dialects.pinot.value.conversion.standardization import standardise
+from trellis.dialects.pinot.value.conversion.steps import Step, Steps, steps_of
+from trellis.dialects.pinot.value.losses import Damages, Guard
+from trellis.dialects.pinot.value.messages import cannot
+from trellis.dialects.pinot.value.settings import PARITY, Settings
+from trellis.dialects.pinot.value.source_kinds import (
     INT_MAX,
     INT_MIN,
     LONG_MAX,
@@ -17,11 +22,6 @@ from trellis.dialects.pinot.value.kinds import (
     SourceKind,
     kind_of,
 )
-from trellis.dialects.pinot.value.maps import complex_of
-from trellis.dialects.pinot.value.matrix import Step, Steps, steps_of
-from trellis.dialects.pinot.value.sentence import cannot
-from trellis.dialects.pinot.value.settings import PARITY, Settings
-from trellis.dialects.pinot.value.standardise import standardise
 
 Converter = Callable[[Any], Value | None]
 

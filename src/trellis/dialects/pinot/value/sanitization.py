@@ -7,10 +7,10 @@ from collections.abc import Callable
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType, Value
-from trellis.dialects.pinot.value.damage import Damage, Damages, Guard
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sentence import SHOWN, shown
+from trellis.dialects.pinot.value.losses import Damage, Damages, Guard
+from trellis.dialects.pinot.value.messages import SHOWN, shown
 from trellis.dialects.pinot.value.settings import PARITY, Settings
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Sanitiser = Callable[[Value], tuple[Value, bool]]
 _NUL = "\0"

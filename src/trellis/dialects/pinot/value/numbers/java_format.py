@@ -8,8 +8,8 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Final
 
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.rounding import float32_of
+from trellis.dialects.pinot.value.numbers.rounding import float32_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 FLOAT_MIN_NORMAL: Final = 1.1754943508222875e-38
 LONGEST_PLAIN: Final = 1_000_000
@@ -38,7 +38,7 @@ def double_text(value: float) -> str:
 def float_text(value: float) -> str:
     """`Float.toString` of a float of 32 bits.
 
-    >>> from trellis.dialects.pinot.value.kinds import Float32
+    >>> from trellis.dialects.pinot.value.source_kinds import Float32
     >>> [float_text(Float32(each)) for each in (7.9, 1e10, 16777216, 3.4028235e38, 1e-45, 0.001)]
     ['7.9', '1.0E10', '1.6777216E7', '3.4028235E38', '1.4E-45', '0.001']
     """

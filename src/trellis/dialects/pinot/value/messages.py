@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.kinds import CannotConvert, kind_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, kind_of
 
 SHOWN: Final = 60
 """Characters of a value that a sentence shows."""

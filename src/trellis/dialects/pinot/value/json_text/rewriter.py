@@ -7,8 +7,14 @@ import unicodedata
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from typing import Final
 
-from trellis.dialects.pinot.value.json_limits import DEPTH, NAME_LENGTH, BeyondLimits, NotJson, number_text
-from trellis.dialects.pinot.value.json_write import quoted
+from trellis.dialects.pinot.value.json_text.limits import (
+    DEPTH,
+    NAME_LENGTH,
+    BeyondLimits,
+    NotJson,
+    number_text,
+)
+from trellis.dialects.pinot.value.json_text.writer import quoted
 
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _SCALAR: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")

@@ -7,8 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
-from trellis.dialects.pinot.value.rounding import double_of, float32_of
+from trellis.dialects.pinot.value.numbers.rounding import double_of, float32_of
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 BLANKS: Final = "".join(map(chr, range(0x21)))
 """What Java's `trim` takes away: every character up to the blank."""
@@ -35,7 +35,7 @@ def parse_whole(text: str, low: int = LONG_MIN, high: int = LONG_MAX) -> int:
     (7, -7)
     >>> parse_whole("7.0")
     Traceback (most recent call last):
-    trellis.dialects.pinot.value.numerals.NotANumber: ...
+    NotANumber: ...
     """
     if len(text) < 10 and text.isascii() and text.isdigit():
         return int(text)
