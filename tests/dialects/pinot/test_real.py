@@ -21,7 +21,7 @@ from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.cluster.refusal import Refused
 from trellis.dialects.pinot.document.defaults import type_default
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 
 pytestmark = pytest.mark.pinot

@@ -15,11 +15,11 @@ from trellis.dialects.pinot.date_time.lexicographic_order import in_order
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.document.virtual import virtual_columns
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.virtual_columns import virtual_columns
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.row.main_time import FIRST, LAST
 from trellis.dialects.pinot.value.comparison import compare
 

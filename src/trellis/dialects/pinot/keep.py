@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.compare import compatible, stored_as
+from trellis.dialects.pinot.document.comparison.compatibility import compatible, stored_as
+from trellis.dialects.pinot.document.comparison.migration_plan import Step, plan
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.plan import Step, plan
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.options import OPTIONS, TABLE_CONFIG
 from trellis.dialects.pinot.program import program_of
 from trellis.dialects.pinot.system import (

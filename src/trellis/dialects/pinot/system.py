@@ -13,10 +13,10 @@ from typing import Any, Final
 import orjson
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy import migrated
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.legacy_time import migrated
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.evolution.journal import own_journal

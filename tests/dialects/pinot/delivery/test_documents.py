@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.table.documents import (
     Kafka,
     left_out,

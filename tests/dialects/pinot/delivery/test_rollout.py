@@ -10,7 +10,7 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.rollout import Rollout, Stopped
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.table.documents import WantedTable, offline_table
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}

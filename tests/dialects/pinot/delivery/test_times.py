@@ -16,7 +16,7 @@ import pytest
 from dialects.pinot.delivery.test_deliver import loaded
 from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
 from trellis.dialects.pinot.cluster.times import TimeCheck
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.system import authored_of
 from trellis.dialects.pinot.table.config import table_config
 

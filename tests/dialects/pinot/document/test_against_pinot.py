@@ -9,12 +9,12 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.comparison.compatibility import compatible, same
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.document.writing import unrecognized, write_schema
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.writer import unrecognized, write_schema
 from trellis.dialects.pinot.table.config import examine
 from trellis.dialects.pinot.table.keys import (
     COMPLEX,

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from trellis.dialects.pinot.document.changes import Effort, changes
-from trellis.dialects.pinot.document.compare import compatible, same, stored_as
+from trellis.dialects.pinot.document.comparison.changes import Effort, changes
+from trellis.dialects.pinot.document.comparison.compatibility import compatible, same, stored_as
 from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 

@@ -8,8 +8,8 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
-from trellis.dialects.pinot.document.legacy import converted, migrated
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.legacy_time import converted, migrated
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.errors import SchemaError
 

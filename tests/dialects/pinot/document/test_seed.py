@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 
 from trellis.dialects.pinot.document.defaults import default_of
-from trellis.dialects.pinot.document.lint import lints_of
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.validate import METRIC_TYPES, allowed, faults_of
-from trellis.dialects.pinot.document.writing import unrecognized, write_schema
+from trellis.dialects.pinot.document.validation.lints import lints_of
+from trellis.dialects.pinot.document.validation.schema_rules import METRIC_TYPES, allowed, faults_of
+from trellis.dialects.pinot.document.writer import unrecognized, write_schema
 
 FLIGHTS: Final[dict[str, Any]] = {
     "schemaName": "flights",

@@ -8,9 +8,9 @@ import pytest
 
 from trellis.dialects.pinot.cluster.check import check
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.reading import examine, read_schema
+from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
-from trellis.dialects.pinot.document.verdict import config_faults, schema_faults
+from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.keys import misspelt
 from trellis.errors import SchemaError

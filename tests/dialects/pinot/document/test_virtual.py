@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
-from trellis.dialects.pinot.document.virtual import built_in, reserved, virtual_columns
+from trellis.dialects.pinot.document.virtual_columns import built_in, reserved, virtual_columns
 
 
 def test_seed_p68_the_virtual_columns_are_dimensions() -> None:

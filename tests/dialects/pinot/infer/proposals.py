@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from trellis.dialects.pinot.cluster.infer import infer_records
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.infer.proposal import Asked, Proposal
 from trellis.dialects.pinot.row.marks import Row
 from trellis.dialects.pinot.row.pipeline import Pipeline

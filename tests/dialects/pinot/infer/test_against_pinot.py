@@ -10,7 +10,7 @@ import pytest
 
 from dialects.pinot.infer.proposals import proposed
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.infer.first_object import first_object
 from trellis.dialects.pinot.infer.roles import Roles
 from trellis.dialects.pinot.table.config import CollectionMode, ComplexConfig

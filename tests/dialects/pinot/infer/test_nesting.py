@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialects.pinot.infer.proposals import NOW, lints, proposed, rows, said
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.value.settings import Settings

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.row.marks import Row
 from trellis.dialects.pinot.row.pipeline import Pipeline

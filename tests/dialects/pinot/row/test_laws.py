@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.program import PinotProgram

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, several
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.program import PinotProgram
 from trellis.dialects.pinot.system import Authored

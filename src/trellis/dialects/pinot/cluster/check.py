@@ -10,11 +10,11 @@ from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.refusal import Refused
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.lint import lints_of
-from trellis.dialects.pinot.document.node import Unknown
-from trellis.dialects.pinot.document.reading import examine, parse
+from trellis.dialects.pinot.document.json_object import Unknown
+from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.document.verdict import config_faults, schema_faults
+from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
+from trellis.dialects.pinot.document.validation.lints import lints_of
 from trellis.dialects.pinot.table.keys import misspelt
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlencode
 from trellis.dialects.pinot.cluster.http import Answer, Http
 from trellis.dialects.pinot.cluster.refusal import Refused, json_of, refused
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.json_text import compact
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.json_output import compact
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.table.config import Kind
 

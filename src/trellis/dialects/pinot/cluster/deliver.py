@@ -18,9 +18,9 @@ from trellis.dialects.pinot.cluster.rows import FileRows
 from trellis.dialects.pinot.cluster.times import TimeCheck
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy import migrated
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.legacy_time import migrated
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.system import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.documents import (

@@ -10,10 +10,10 @@ from typing import Any, Final, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.refusal import Refused
-from trellis.dialects.pinot.document.changes import Effort, changes
-from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.comparison.changes import Effort, changes
+from trellis.dialects.pinot.document.comparison.compatibility import compatible, same
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.table.config import Kind, table_config
 from trellis.dialects.pinot.table.documents import WantedTable
 from trellis.errors import DestinationError, TrellisError

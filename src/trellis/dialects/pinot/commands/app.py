@@ -144,7 +144,7 @@ def plan_change(
     from trellis.dialects.pinot.cluster.http import Http
     from trellis.dialects.pinot.commands.show import plan_dict, show_plan
     from trellis.dialects.pinot.commands.work import planned
-    from trellis.dialects.pinot.document.plan import CONTROLLER
+    from trellis.dialects.pinot.document.comparison.migration_plan import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
     found = planned(old, new, table_config or (), rename, profile)

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.console import counted, cut, grid, indented
-from trellis.dialects.pinot.document.changes import Effort
+from trellis.dialects.pinot.document.comparison.changes import Effort
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.cluster.check import Checked
     from trellis.dialects.pinot.date_time.preview import Sample, Tried
-    from trellis.dialects.pinot.document.plan import Plan
+    from trellis.dialects.pinot.document.comparison.migration_plan import Plan
 
 COMMAND = 400
 """So much is shown of a command: most of it is a schema."""

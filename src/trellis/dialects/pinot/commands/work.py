@@ -14,13 +14,13 @@ from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import Sample, try_format
+from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy import migrated
-from trellis.dialects.pinot.document.plan import Plan, plan
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.legacy_time import migrated
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.pipelines.config import read_text
 

@@ -9,7 +9,7 @@ from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.iso_8601 import write_iso
 from trellis.dialects.pinot.date_time.lexicographic_order import in_order, order_message
-from trellis.dialects.pinot.document.instant import EARLIEST, LATEST
+from trellis.dialects.pinot.document.validation.date_time_rules import EARLIEST, LATEST
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy import conversion
+from trellis.dialects.pinot.document.legacy_time import conversion
 from trellis.dialects.pinot.expression.chain import chain_of
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from trellis.dialects.pinot.document.lint import VALUE_TYPES
 from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.document.validation.lints import VALUE_TYPES
 from trellis.dialects.pinot.infer.evidence import Evidence, Scalars
 from trellis.dialects.pinot.infer.holding import scalar
 from trellis.errors import UsageError, nearest

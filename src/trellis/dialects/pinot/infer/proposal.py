@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy import migrated
+from trellis.dialects.pinot.document.legacy_time import migrated
 from trellis.dialects.pinot.document.types import FieldType, Value
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex import ComplexTypes

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
-from trellis.dialects.pinot.document.node import Ledger, shown
+from trellis.dialects.pinot.document.json_object import Ledger, shown
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.table.keys import look_at_kinds
 from trellis.dialects.pinot.table.node import TableNode

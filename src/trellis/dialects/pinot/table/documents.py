@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy import migrated
+from trellis.dialects.pinot.document.legacy_time import migrated
 from trellis.dialects.pinot.table.config import Kind, table_config
 from trellis.errors import UsageError, nearest
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import pointer
-from trellis.dialects.pinot.document.node import Ledger, Unknown, near
+from trellis.dialects.pinot.document.json_object import Ledger, Unknown, near
 from trellis.dialects.pinot.table.node import TableNode
 
 CLOSE: Final = 0.85

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.pinot.document.node import Ledger, Node, shown
+from trellis.dialects.pinot.document.json_object import Ledger, Node, shown
 from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.json_text import compact
-from trellis.dialects.pinot.document.keys import LISTS
+from trellis.dialects.pinot.document.json_output import compact
+from trellis.dialects.pinot.document.known_keys import LISTS
 from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.writer import document_of
 
 
 def compatible(old: PinotSchema, new: PinotSchema) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from enum import Enum
 from typing import Final
 
-from trellis.dialects.pinot.document import keys
+from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
-from trellis.dialects.pinot.document.node import Ledger, Node, shown
+from trellis.dialects.pinot.document.json_object import Ledger, Node, shown
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.errors import SchemaError
 
@@ -112,7 +112,7 @@ def _granule(parent: Node, key: str, ledger: Ledger) -> Granule | None:
     document = parent.objects(key)
     if document is None:
         return None
-    node = Node(document, parent.at(key), ledger, keys.GRANULE)
+    node = Node(document, parent.at(key), ledger, known_keys.GRANULE)
     name, data_type, unit = (
         node.text("name"),
         node.word("dataType", PinotType),

@@ -9,8 +9,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.transforms import array_sentence
 from trellis.dialects.pinot.document.types import FieldType, Profile
+from trellis.dialects.pinot.document.validation.transform_rules import array_sentence
 from trellis.dialects.pinot.expression.functions.catalog import UnsupportedFunction
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError

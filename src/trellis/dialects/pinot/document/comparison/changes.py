@@ -8,12 +8,12 @@ from enum import Enum
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.columns import columns
-from trellis.dialects.pinot.document.compare import fits, role_of, stored_as
+from trellis.dialects.pinot.document.comparison.compatibility import fits, role_of, stored_as
 from trellis.dialects.pinot.document.defaults import default_json, default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.json_text import compact
+from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.document.writing import field_document, time_document
+from trellis.dialects.pinot.document.writer import field_document, time_document
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 

@@ -10,12 +10,12 @@ from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.columns import Placed, placed
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.in_table import table_faults
-from trellis.dialects.pinot.document.instant import instant_faults
-from trellis.dialects.pinot.document.legacy import conversion_fault
-from trellis.dialects.pinot.document.transforms import transform_faults
+from trellis.dialects.pinot.document.legacy_time import conversion_fault
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
-from trellis.dialects.pinot.document.virtual import reserved
+from trellis.dialects.pinot.document.validation.date_time_rules import instant_faults
+from trellis.dialects.pinot.document.validation.table_rules import table_faults
+from trellis.dialects.pinot.document.validation.transform_rules import transform_faults
+from trellis.dialects.pinot.document.virtual_columns import reserved
 
 METRIC_TYPES: Final = frozenset(
     {

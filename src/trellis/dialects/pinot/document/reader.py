@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from trellis.dialects.pinot.document import keys
+from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.defaults import parse_default, type_default
 from trellis.dialects.pinot.document.faults import SchemaFaults, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
-from trellis.dialects.pinot.document.legacy import read_time
+from trellis.dialects.pinot.document.json_object import NOTHING, TWICE, Ledger, Node, Unknown, shown
+from trellis.dialects.pinot.document.legacy_time import read_time
 from trellis.dialects.pinot.document.literals import literal_text
-from trellis.dialects.pinot.document.node import NOTHING, TWICE, Ledger, Node, Unknown, shown
 from trellis.dialects.pinot.document.recognition import is_table_config
 from trellis.dialects.pinot.document.types import (
     BASE,
@@ -25,7 +25,7 @@ from trellis.dialects.pinot.document.types import (
     Profile,
     Value,
 )
-from trellis.dialects.pinot.document.verdict import schema_faults
+from trellis.dialects.pinot.document.validation.all_rules import schema_faults
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError, nearest
 
@@ -108,14 +108,14 @@ class _Reader:
     def __init__(self, profile: Profile, ledger: Ledger) -> None:
         self._profile, self._ledger = profile, ledger
         self._names: set[str] = set()
-        more = keys.FIELD_EXTENDED if profile.extended else NOTHING
-        self._keys = {kind: known | more for kind, known in keys.FIELD.items()}
+        more = known_keys.FIELD_EXTENDED if profile.extended else NOTHING
+        self._keys = {kind: known | more for kind, known in known_keys.FIELD.items()}
 
     def schema(self, document: Mapping[str, Any]) -> PinotSchema:
         extended = self._profile.extended
-        known = keys.SCHEMA | keys.SCHEMA_EXTENDED if extended else keys.SCHEMA
-        top = Node(document, "", self._ledger, known, keys.SCHEMA_EXTENDED)
-        lists = {kind: self._list(top, key, kind) for key, kind in keys.LISTS.items()}
+        known = known_keys.SCHEMA | known_keys.SCHEMA_EXTENDED if extended else known_keys.SCHEMA
+        top = Node(document, "", self._ledger, known, known_keys.SCHEMA_EXTENDED)
+        lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
         return PinotSchema(
             top.text("schemaName"),
             lists[FieldType.DIMENSION],
@@ -158,7 +158,7 @@ class _Reader:
         return tuple(made)
 
     def _node(self, document: Mapping[str, Any], place: str, kind: FieldType) -> Node:
-        node = Node(document, place, self._ledger, self._keys[kind], keys.FIELD_EXTENDED)
+        node = Node(document, place, self._ledger, self._keys[kind], known_keys.FIELD_EXTENDED)
         node.column = node.text("name")
         return node
 
@@ -242,11 +242,11 @@ class _Reader:
 
     def _child_kind(self, node: Node, name: str, child: Mapping[str, Any]) -> FieldType | None:
         said = child.get("fieldType")
-        found = next((kind for kind in keys.FIELD if kind.value == said), None)
+        found = next((kind for kind in known_keys.FIELD if kind.value == said), None)
         if found is None and said is None:
             node.fault(f"child {name!r} needs a fieldType", "childFieldSpecs", name)
         elif found is None:
-            close = nearest(str(said).upper(), (each.value for each in keys.FIELD))
+            close = nearest(str(said).upper(), (each.value for each in known_keys.FIELD))
             node.fault(f"unknown fieldType {shown(said)}{close}", "childFieldSpecs", name, "fieldType")
         return found
 
@@ -255,7 +255,7 @@ class _Reader:
         if value is None:
             self._ledger.gaps = top.said("timeFieldSpec") is not None or self._ledger.gaps
             return None
-        node = Node(value, pointer("timeFieldSpec"), self._ledger, keys.TIME)
+        node = Node(value, pointer("timeFieldSpec"), self._ledger, known_keys.TIME)
         time = read_time(node, self._ledger)
         if time is None:
             self._ledger.gaps = True

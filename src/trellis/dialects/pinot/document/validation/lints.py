@@ -11,9 +11,9 @@ from trellis.dialects.pinot.document.columns import Placed, placed
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.in_table import inner
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
-from trellis.dialects.pinot.document.virtual import built_in
+from trellis.dialects.pinot.document.validation.table_rules import inner
+from trellis.dialects.pinot.document.virtual_columns import built_in
 from trellis.dialects.pinot.table.config import SUFFIXES
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 

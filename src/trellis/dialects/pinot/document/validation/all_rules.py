@@ -7,18 +7,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from trellis.dialects.pinot.document import keys
+from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.in_table import table_faults
-from trellis.dialects.pinot.document.node import TWICE, Ledger
+from trellis.dialects.pinot.document.json_object import TWICE, Ledger
 from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.validation.table_rules import table_faults
 
 _ORDER: Final = {
     key: at
     for at, key in enumerate(
-        ("", "schemaName", *keys.LISTS, "timeFieldSpec", "primaryKeyColumns", "enableColumnBasedNullHandling")
+        (
+            "",
+            "schemaName",
+            *known_keys.LISTS,
+            "timeFieldSpec",
+            "primaryKeyColumns",
+            "enableColumnBasedNullHandling",
+        )
     )
 }
 _NEED_ALL_COLUMNS: Final = re.compile(

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.changes import Change, Effort, changes
-from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.comparison.changes import Change, Effort, changes
+from trellis.dialects.pinot.document.comparison.compatibility import compatible, same
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.json_text import compact
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.json_output import compact
+from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.table.config import name_of, table_config
 from trellis.dialects.pinot.table.documents import offline_table
 
