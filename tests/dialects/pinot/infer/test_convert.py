@@ -7,7 +7,7 @@ import pytest
 from dialects.pinot.infer.proposals import said
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
-from trellis.dialects.pinot.infer.convert import convert
+from trellis.dialects.pinot.infer.conversion import convert
 from trellis.dialects.pinot.infer.proposal import Proposal
 from trellis.dialects.pinot.system import Authored, with_authored
 from trellis.errors import UsageError

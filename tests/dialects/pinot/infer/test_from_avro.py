@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.infer.from_avro import from_avro
+from trellis.dialects.pinot.infer.avro import from_avro
 from trellis.dialects.pinot.infer.roles import Roles
 from trellis.dialects.pinot.table.config import ComplexConfig
 from trellis.errors import SchemaError

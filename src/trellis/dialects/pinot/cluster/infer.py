@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.evidence import Evidence, Scalars
+from trellis.dialects.pinot.infer.evidence.observations import Evidence, Scalars
+from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, asked_shape
 from trellis.dialects.pinot.infer.proposal import Asked, Proposal
-from trellis.dialects.pinot.infer.propose import propose
-from trellis.dialects.pinot.infer.shapes import SHAPES, asked_shape
+from trellis.dialects.pinot.infer.proposer import propose
 from trellis.dialects.pinot.system import JOURNAL, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.engine.survey.paths import Kind, Node

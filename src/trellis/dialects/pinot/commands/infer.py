@@ -99,7 +99,7 @@ def convert_schema(
     from trellis.cli.stored import Store
     from trellis.dialects import get_dialect
     from trellis.dialects.pinot.cluster.infer import write
-    from trellis.dialects.pinot.infer.convert import convert
+    from trellis.dialects.pinot.infer.conversion import convert
 
     store = Store.open(at, dataset, name)
     found = convert(store.newest, table, get_dialect(store.pipeline.dialect).keep.prefix)

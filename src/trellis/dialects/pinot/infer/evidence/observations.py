@@ -12,8 +12,8 @@ from uuid import UUID
 
 from trellis.dialects.pinot.date_time.iso_calendar import DAY
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
-from trellis.dialects.pinot.infer.texts import Bounds, Texts, bounds_of, joined
+from trellis.dialects.pinot.infer.evidence.texts import Bounds, Texts, bounds_of, joined
+from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, Shape
 from trellis.dialects.pinot.value.epochs import days_of, micros_of
 
 DISTINCT: Final = 1_000

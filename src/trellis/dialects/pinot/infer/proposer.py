@@ -7,11 +7,11 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from trellis.dialects.pinot.infer.columns import Columns
-from trellis.dialects.pinot.infer.evidence import Evidence
-from trellis.dialects.pinot.infer.main_time import main_time
-from trellis.dialects.pinot.infer.naming import table_name
-from trellis.dialects.pinot.infer.nesting import Nesting
+from trellis.dialects.pinot.infer.columns.main_time import main_time
+from trellis.dialects.pinot.infer.columns.naming import table_name
+from trellis.dialects.pinot.infer.columns.nesting import Nesting
+from trellis.dialects.pinot.infer.columns.proposer import Columns
+from trellis.dialects.pinot.infer.evidence.observations import Evidence
 from trellis.dialects.pinot.infer.proposal import (
     Asked,
     Lint,

@@ -8,10 +8,10 @@ from typing import Final
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.holding import Held
-from trellis.dialects.pinot.infer.shapes import SHAPES, Shape, asked_shape
-from trellis.dialects.pinot.infer.texts import Bounds, bounds_of
-from trellis.dialects.pinot.infer.words import says_time, words
+from trellis.dialects.pinot.infer.columns.value_types import Held
+from trellis.dialects.pinot.infer.evidence.name_words import says_time, words
+from trellis.dialects.pinot.infer.evidence.texts import Bounds, bounds_of
+from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, Shape, asked_shape
 from trellis.dialects.pinot.row.main_time import FIRST, LAST
 from trellis.errors import UsageError
 

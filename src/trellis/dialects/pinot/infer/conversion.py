@@ -9,10 +9,10 @@ from typing import Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.naming import Names, quoted, table_name
+from trellis.dialects.pinot.infer.columns.naming import Names, quoted, table_name
+from trellis.dialects.pinot.infer.evidence.name_words import main_rank, says_amount, says_identity
 from trellis.dialects.pinot.infer.proposal import Lint, Proposal, Proposed, table_document, transforms
 from trellis.dialects.pinot.infer.roles import schema_of
-from trellis.dialects.pinot.infer.words import main_rank, says_amount, says_identity
 from trellis.dialects.pinot.system import authored_of
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError, nearest

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.infer.holding import Held
-from trellis.dialects.pinot.infer.words import says_amount, says_identity, says_sequence, says_time
+from trellis.dialects.pinot.infer.columns.value_types import Held
+from trellis.dialects.pinot.infer.evidence.name_words import (
+    says_amount,
+    says_identity,
+    says_sequence,
+    says_time,
+)
 from trellis.errors import UsageError
 
 FEW: Final = 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trellis.dialects.pinot.infer.columns import Columns
+from trellis.dialects.pinot.infer.columns.proposer import Columns
+from trellis.dialects.pinot.infer.evidence.name_words import main_rank
 from trellis.dialects.pinot.infer.proposal import Asked, Lint
-from trellis.dialects.pinot.infer.words import main_rank
 
 
 def main_time(columns: Columns, asked: Asked, delimiter: str) -> str | None:

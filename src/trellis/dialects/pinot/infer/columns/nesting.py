@@ -9,8 +9,8 @@ from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.validation.lints import VALUE_TYPES
-from trellis.dialects.pinot.infer.evidence import Evidence, Scalars
-from trellis.dialects.pinot.infer.holding import scalar
+from trellis.dialects.pinot.infer.columns.value_types import scalar
+from trellis.dialects.pinot.infer.evidence.observations import Evidence, Scalars
 from trellis.errors import UsageError, nearest
 
 DELIMITERS: Final = (".", "__", "/", ":", "~", "|")

@@ -8,13 +8,13 @@ from types import MappingProxyType
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.holding import NUMBERS, SAID, Held, counted, held
-from trellis.dialects.pinot.infer.instants import Instant, asked_instant, instant_of
-from trellis.dialects.pinot.infer.naming import Names, quoted
-from trellis.dialects.pinot.infer.nesting import Leaf
-from trellis.dialects.pinot.infer.parts import part_of
+from trellis.dialects.pinot.infer.columns.field_roles import part_of
+from trellis.dialects.pinot.infer.columns.naming import Names, quoted
+from trellis.dialects.pinot.infer.columns.nesting import Leaf
+from trellis.dialects.pinot.infer.columns.time_formats import Instant, asked_instant, instant_of
+from trellis.dialects.pinot.infer.columns.value_types import NUMBERS, SAID, Held, counted, held
+from trellis.dialects.pinot.infer.evidence.name_words import says_amount
 from trellis.dialects.pinot.infer.proposal import Asked, Lint, Proposed
-from trellis.dialects.pinot.infer.words import says_amount
 from trellis.errors import UsageError
 
 

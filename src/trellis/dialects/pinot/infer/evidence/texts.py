@@ -8,7 +8,7 @@ from json import JSONDecodeError, loads
 from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.infer.shapes import SHAPES, Shape
+from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, Shape
 
 Bounds = tuple[int, int]
 """The earliest and the latest instant, in milliseconds."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trellis.dialects.pinot.document.types import MAX_LENGTH, PinotType
-from trellis.dialects.pinot.infer.evidence import Evidence, Scalars
+from trellis.dialects.pinot.infer.evidence.observations import Evidence, Scalars
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 
 ROOM: Final = INT_MAX // 4
