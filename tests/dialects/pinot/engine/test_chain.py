@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.expression.chain import chain_of
+from trellis.dialects.pinot.expression.column_steps import chain_of
+from trellis.dialects.pinot.expression.compiler import compiled
 from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.program import compiled
 from trellis.engine.columnar.authored.chain import chained, times_of
 
 COUNTS = (

@@ -17,11 +17,11 @@ from dialects.pinot.expression.test_functions import CASES
 from dialects.pinot.oracle.client import Oracle, Refused
 from dialects.pinot.oracle.typed import typed
 from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
-from trellis.dialects.pinot.expression.functions.catalog import FUNCTIONS, PRIMITIVE_ARRAYS, UNSUPPORTED
+from trellis.dialects.pinot.expression.compiler import compiled
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.program import compiled
 from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
+from trellis.dialects.pinot.functions.catalog import FUNCTIONS, PRIMITIVE_ARRAYS, UNSUPPORTED
 
 pytestmark = pytest.mark.pinot
 

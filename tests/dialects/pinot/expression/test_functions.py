@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from dialects.pinot.expression.rows import ROW, shown
-from trellis.dialects.pinot.expression.functions import catalog
-from trellis.dialects.pinot.expression.functions.catalog import (
+from trellis.dialects.pinot.expression.compiler import compiled
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import Call, canonical, nodes
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
+from trellis.dialects.pinot.functions import catalog
+from trellis.dialects.pinot.functions.catalog import (
     FUNCTIONS,
     PRIMITIVE_ARRAYS,
     UNSUPPORTED,
     UnsupportedFunction,
 )
-from trellis.dialects.pinot.expression.functions.times import now_millis
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Call, canonical, nodes
-from trellis.dialects.pinot.expression.program import compiled
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
+from trellis.dialects.pinot.functions.date_time.instants import now_millis
 
 TABLE = Path(__file__).with_name("functions.txt").read_text(encoding="utf-8")
 CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswith("# ")]

@@ -6,11 +6,11 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.expression.compiler import FAILURES, Program, compiled
+from trellis.dialects.pinot.expression.evaluation_order import ordered
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import arguments
-from trellis.dialects.pinot.expression.order import ordered
-from trellis.dialects.pinot.expression.program import FAILURES, Program, compiled
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 

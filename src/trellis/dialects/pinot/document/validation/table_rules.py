@@ -11,12 +11,12 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, Profile
 from trellis.dialects.pinot.document.validation.transform_rules import array_sentence
-from trellis.dialects.pinot.expression.functions.catalog import UnsupportedFunction
+from trellis.dialects.pinot.expression.compiler import compiled
+from trellis.dialects.pinot.expression.evaluation_order import ordered
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, arguments, nodes
-from trellis.dialects.pinot.expression.order import ordered
-from trellis.dialects.pinot.expression.program import compiled
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction
 from trellis.dialects.pinot.table.config import ReadTable, TableConfig, examine
 from trellis.errors import SchemaError
 

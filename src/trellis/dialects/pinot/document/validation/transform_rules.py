@@ -8,11 +8,11 @@ from dataclasses import replace
 from trellis.dialects.pinot.document.columns import Placed
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.expression.functions.catalog import UnsupportedFunction, returns_primitive_array
+from trellis.dialects.pinot.expression.compiler import compiled
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Expression, Script, arguments
-from trellis.dialects.pinot.expression.program import compiled
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, returns_primitive_array
 
 
 def transform_faults(fields: Iterable[Placed]) -> Iterator[Fault]:

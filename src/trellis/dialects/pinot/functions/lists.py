@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import (
+from trellis.dialects.pinot.functions.arguments import (
     as_double,
     as_int,
     as_list,
@@ -15,7 +15,7 @@ from trellis.dialects.pinot.expression.arguments import (
     int_result,
     long_result,
 )
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.json_text.writer import utf16_key
 from trellis.dialects.pinot.value.source_kinds import Float32
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError, as_long, long_result
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.arguments import FunctionError, as_long, long_result
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.numbers.rounding import wrapped
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from typing import Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError, as_int, as_text
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.arguments import FunctionError, as_int, as_text
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.numbers.parsing import BLANKS
 
 TEXTS: Final = Theme()

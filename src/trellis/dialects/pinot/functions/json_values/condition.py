@@ -8,8 +8,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from trellis.dialects.pinot.expression.arguments import FunctionError
-from trellis.dialects.pinot.expression.java_pattern import compile_pattern
+from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.functions.text.java_regex import compile_pattern
 
 Condition = Callable[[Any], bool]
 Operand = Callable[[Any], Any]

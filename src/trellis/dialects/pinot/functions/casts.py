@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import (
+from trellis.dialects.pinot.functions.arguments import (
     FunctionError,
     as_bytes,
     as_decimal,
@@ -17,7 +17,7 @@ from trellis.dialects.pinot.expression.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.json_text.reader import json_from_text
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.numbers.parsing import BLANKS, NotANumber, parse_whole

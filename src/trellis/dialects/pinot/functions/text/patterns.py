@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError, as_int, as_text
-from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.expression.java_pattern import compile_pattern, python_replacement
+from trellis.dialects.pinot.functions.arguments import FunctionError, as_int, as_text
+from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.functions.text.java_regex import compile_pattern, python_replacement
 
 PATTERNS: Final = Theme()
 

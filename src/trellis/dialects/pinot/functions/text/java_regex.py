@@ -7,7 +7,7 @@ import warnings
 from functools import lru_cache
 from typing import Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError
+from trellis.dialects.pinot.functions.arguments import FunctionError
 
 _PIECE: Final = re.compile(r"\\.|\(\?<(?![=!])|\[\^?\]?|\]|&&|[.]|.", re.DOTALL)
 _ANY: Final = "[^\\n\\r\\x85\\u2028\\u2029]"

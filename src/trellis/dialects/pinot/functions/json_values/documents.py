@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import (
+from trellis.dialects.pinot.functions.arguments import (
     FunctionError,
     as_double,
     as_long,
@@ -15,8 +15,8 @@ from trellis.dialects.pinot.expression.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.expression.functions.registry import Theme
-from trellis.dialects.pinot.expression.json_path.path import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.json_text.rewriter import may_follow
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.numbers.java_format import decimal_text

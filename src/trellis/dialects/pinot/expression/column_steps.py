@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.functions.epochs import UNITS
 from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal
+from trellis.dialects.pinot.functions.date_time.epochs import UNITS
 from trellis.evolution.vector import Divide, ReadTime, Step, Times, WriteTime
 
 _LENGTHS: Final[Mapping[str, int]] = {unit.lower(): length for unit, length in UNITS.items()}

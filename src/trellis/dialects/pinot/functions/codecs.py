@@ -13,8 +13,8 @@ from typing import Final
 from urllib.parse import quote_plus
 from uuid import UUID
 
-from trellis.dialects.pinot.expression.arguments import FunctionError, as_bytes, as_text
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.arguments import FunctionError, as_bytes, as_text
+from trellis.dialects.pinot.functions.registry import Theme
 
 CODECS: Final = Theme()
 _ESCAPED: Final = re.compile(r"[0-9a-fA-F]{2}|\+[0-9a-fA-F]|-0")

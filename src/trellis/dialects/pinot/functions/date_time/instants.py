@@ -7,7 +7,7 @@ import time
 from typing import Final
 
 from trellis.dialects.pinot.date_time.time_zones import UTC
-from trellis.dialects.pinot.expression.arguments import (
+from trellis.dialects.pinot.functions.arguments import (
     FunctionError,
     as_instant,
     as_long,
@@ -16,7 +16,7 @@ from trellis.dialects.pinot.expression.arguments import (
     long_result,
     moment_of,
 )
-from trellis.dialects.pinot.expression.functions.calendar import (
+from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
     LENGTHS,
     MONTHS,
@@ -26,8 +26,8 @@ from trellis.dialects.pinot.expression.functions.calendar import (
     whole_units,
     zone_of,
 )
-from trellis.dialects.pinot.expression.functions.epochs import clamp_long, divide_whole
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.date_time.epochs import clamp_long, divide_whole
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.errors import nearest
 
 TIMES: Final = Theme()

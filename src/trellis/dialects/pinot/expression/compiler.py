@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trellis.dialects.pinot.expression.functions.catalog import check_calls, function_of
-from trellis.dialects.pinot.expression.functions.comparisons import as_logical
-from trellis.dialects.pinot.expression.functions.registry import Function
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, Script
+from trellis.dialects.pinot.functions.catalog import check_calls, function_of
+from trellis.dialects.pinot.functions.comparisons import as_logical
+from trellis.dialects.pinot.functions.registry import Function
 
 Program = Callable[[Mapping[str, Any]], Any]
 """What an expression makes of a row: its value, None for null."""

@@ -19,15 +19,15 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
 )
 from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
 from trellis.dialects.pinot.date_time.units import of_millis
-from trellis.dialects.pinot.expression.arguments import (
+from trellis.dialects.pinot.functions.arguments import (
     FunctionError,
     as_long,
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.expression.functions.calendar import instant_near, start_of, zone_of
-from trellis.dialects.pinot.expression.functions.epochs import divide_whole
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.date_time.calendar import instant_near, start_of, zone_of
+from trellis.dialects.pinot.functions.date_time.epochs import divide_whole
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 TIME_FORMATS: Final = Theme()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final, NamedTuple
 
-from trellis.dialects.pinot.expression.arguments import (
+from trellis.dialects.pinot.functions.arguments import (
     FunctionError,
     as_bytes,
     as_double,
@@ -21,7 +21,7 @@ from trellis.dialects.pinot.expression.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.expression.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import Theme
 from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
 from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import conversion
-from trellis.dialects.pinot.expression.chain import chain_of
+from trellis.dialects.pinot.expression.column_steps import chain_of
+from trellis.dialects.pinot.expression.compiler import Program, compiled
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import arguments
 from trellis.dialects.pinot.expression.map_columns import KEYS, VALUES, keys_of, values_of
-from trellis.dialects.pinot.expression.program import Program, compiled
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 from trellis.evolution.vector import Step

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError
-from trellis.dialects.pinot.expression.json_path.condition import Condition, PathError, read_condition
+from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.functions.json_values.condition import Condition, PathError, read_condition
 
 Values = Iterator[Any]
 Step = Callable[[Any], Values]

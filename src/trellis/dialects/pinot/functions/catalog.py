@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from trellis.dialects.pinot.expression.functions.casts import CASTS
-from trellis.dialects.pinot.expression.functions.codecs import CODECS
-from trellis.dialects.pinot.expression.functions.comparisons import COMPARISONS
-from trellis.dialects.pinot.expression.functions.epochs import EPOCHS
-from trellis.dialects.pinot.expression.functions.json_documents import JSON_DOCUMENTS
-from trellis.dialects.pinot.expression.functions.lists import LISTS
-from trellis.dialects.pinot.expression.functions.numbers import NUMBERS
-from trellis.dialects.pinot.expression.functions.patterns import PATTERNS
-from trellis.dialects.pinot.expression.functions.points import POINTS
-from trellis.dialects.pinot.expression.functions.registry import Function, merged
-from trellis.dialects.pinot.expression.functions.texts import TEXTS
-from trellis.dialects.pinot.expression.functions.time_formats import TIME_FORMATS
-from trellis.dialects.pinot.expression.functions.times import TIMES
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, canonical, nodes
+from trellis.dialects.pinot.functions.casts import CASTS
+from trellis.dialects.pinot.functions.codecs import CODECS
+from trellis.dialects.pinot.functions.comparisons import COMPARISONS
+from trellis.dialects.pinot.functions.date_time.epochs import EPOCHS
+from trellis.dialects.pinot.functions.date_time.formats import TIME_FORMATS
+from trellis.dialects.pinot.functions.date_time.instants import TIMES
+from trellis.dialects.pinot.functions.json_values.documents import JSON_DOCUMENTS
+from trellis.dialects.pinot.functions.lists import LISTS
+from trellis.dialects.pinot.functions.numbers import NUMBERS
+from trellis.dialects.pinot.functions.points import POINTS
+from trellis.dialects.pinot.functions.registry import Function, merged
+from trellis.dialects.pinot.functions.text.patterns import PATTERNS
+from trellis.dialects.pinot.functions.text.strings import TEXTS
 from trellis.errors import nearest
 
 FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(
