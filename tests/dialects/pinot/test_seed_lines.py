@@ -20,7 +20,7 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.virtual_columns import virtual_columns
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.row.main_time import FIRST, LAST
+from trellis.dialects.pinot.row.time_validation import FIRST, LAST
 from trellis.dialects.pinot.value.comparison import compare
 
 SDF: Final = "SIMPLE_DATE_FORMAT"

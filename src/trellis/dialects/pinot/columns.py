@@ -10,8 +10,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
 from trellis.dialects.pinot.expression.compiler import FAILURES, Program
-from trellis.dialects.pinot.row.main_time import FIRST, LAST, MainTime
 from trellis.dialects.pinot.row.pipeline import Column, Pipeline
+from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
 from trellis.dialects.pinot.value.losses import Damages
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.evolution.recipe import Path

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.pinot.columns import vector_of
-from trellis.dialects.pinot.row.emit import MapOut, emitter
-from trellis.dialects.pinot.row.marks import Row, RowFault
+from trellis.dialects.pinot.row.engine_values import MapOut, emitter
 from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.system import Authored, table_name
 from trellis.dialects.pinot.value.losses import Damage
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64

@@ -124,7 +124,7 @@ def test_rows_of_before_a_column_was_added(tmp_path: Path) -> None:
 
 
 def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path) -> None:
-    from trellis.dialects.pinot.table.documents import Kafka
+    from trellis.dialects.pinot.table.generated_config import Kafka
 
     pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", RIDES, ROWS, view="nullable")
     out = tmp_path / "out"

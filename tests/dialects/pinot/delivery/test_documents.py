@@ -8,14 +8,14 @@ import pytest
 
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
-from trellis.dialects.pinot.table.documents import (
+from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     left_out,
     offline_table,
     realtime_table,
     time_column_of,
 )
-from trellis.dialects.pinot.table.job import JOB_TYPES, IngestionJob
+from trellis.dialects.pinot.table.ingestion_job import JOB_TYPES, IngestionJob
 from trellis.errors import UsageError
 from trellis.schema.yaml_text import read
 

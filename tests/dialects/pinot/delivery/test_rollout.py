@@ -11,7 +11,7 @@ from dialects.pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorde
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.rollout import Rollout, Stopped
 from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.table.documents import WantedTable, offline_table
+from trellis.dialects.pinot.table.generated_config import WantedTable, offline_table
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
 TABLE = recorded()["table"]["request"]

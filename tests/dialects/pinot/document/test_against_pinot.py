@@ -16,7 +16,7 @@ from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import unrecognized, write_schema
 from trellis.dialects.pinot.table.config import examine
-from trellis.dialects.pinot.table.keys import (
+from trellis.dialects.pinot.table.known_keys import (
     COMPLEX,
     CONFORMING,
     FILTER,

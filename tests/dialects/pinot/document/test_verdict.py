@@ -12,7 +12,7 @@ from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
 from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.table.keys import misspelt
+from trellis.dialects.pinot.table.known_keys import misspelt
 from trellis.errors import SchemaError
 
 DAY = {

@@ -10,8 +10,8 @@ from trellis.dialects.pinot.cluster.infer import infer_records
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.infer.proposal import Asked, Proposal
-from trellis.dialects.pinot.row.marks import Row
 from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.settings import Settings
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.row.marks import Row
 from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.settings import PARITY, Settings
 

@@ -9,8 +9,8 @@ import pytest
 from dialects.pinot.row.rows import NOW, NOW_MILLIS, config, document, pipeline, rows, time, values
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.row.main_time import FIRST, LAST, MainTime
-from trellis.dialects.pinot.row.marks import RowFault
+from trellis.dialects.pinot.row.row import RowFault
+from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
 from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import SchemaError
 

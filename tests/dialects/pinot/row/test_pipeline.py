@@ -18,7 +18,7 @@ from dialects.pinot.row.rows import (
     time,
     values,
 )
-from trellis.dialects.pinot.row.marks import RowFault
+from trellis.dialects.pinot.row.row import RowFault
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.losses import Damage
 from trellis.dialects.pinot.value.settings import Settings

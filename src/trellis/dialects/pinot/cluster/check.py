@@ -15,7 +15,7 @@ from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
 from trellis.dialects.pinot.document.validation.lints import lints_of
-from trellis.dialects.pinot.table.keys import misspelt
+from trellis.dialects.pinot.table.known_keys import misspelt
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
 Source = Literal["schema", "table config", "controller"]

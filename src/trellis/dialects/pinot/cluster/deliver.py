@@ -23,7 +23,7 @@ from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.system import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.table.documents import (
+from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     WantedTable,
     left_out,
@@ -31,7 +31,7 @@ from trellis.dialects.pinot.table.documents import (
     realtime_table,
     time_column_of,
 )
-from trellis.dialects.pinot.table.job import CONTROLLER, FORMATS, IngestionJob, scheme_of
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, FORMATS, IngestionJob, scheme_of
 from trellis.errors import UsageError, nearest
 
 JOB: Final = "ingestion-job.yaml"

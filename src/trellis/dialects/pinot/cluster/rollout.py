@@ -15,7 +15,7 @@ from trellis.dialects.pinot.document.comparison.compatibility import compatible,
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.table.config import Kind, table_config
-from trellis.dialects.pinot.table.documents import WantedTable
+from trellis.dialects.pinot.table.generated_config import WantedTable
 from trellis.errors import DestinationError, TrellisError
 
 Outcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from trellis.dialects.pinot.date_time.format import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.row.main_time import MainTime
+from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 

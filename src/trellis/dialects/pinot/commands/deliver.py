@@ -23,8 +23,8 @@ from trellis.dialects.pinot.cluster.files import ROWS
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.cluster.rollout import Done, Rollout, Stopped
 from trellis.dialects.pinot.system import authored_of, table_name
-from trellis.dialects.pinot.table.documents import Kafka
-from trellis.dialects.pinot.table.job import CONTROLLER
+from trellis.dialects.pinot.table.generated_config import Kafka
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 from trellis.errors import UsageError
 
 

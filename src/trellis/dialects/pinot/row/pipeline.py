@@ -12,10 +12,10 @@ from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrated
 from trellis.dialects.pinot.document.types import FieldType, Value
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
-from trellis.dialects.pinot.row.complex import ComplexTypes
-from trellis.dialects.pinot.row.conforming import Conforming
-from trellis.dialects.pinot.row.main_time import MainTime
-from trellis.dialects.pinot.row.marks import Row, RowFault
+from trellis.dialects.pinot.row.complex_types import ComplexTypes
+from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.row.schema_conforming import Conforming
+from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.value.conversion.converter import converter
 from trellis.dialects.pinot.value.losses import Damaged, Damages

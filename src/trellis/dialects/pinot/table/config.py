@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.json_object import Ledger, shown
 from trellis.dialects.pinot.document.recognition import is_schema
-from trellis.dialects.pinot.table.keys import look_at_kinds
-from trellis.dialects.pinot.table.node import TableNode
+from trellis.dialects.pinot.table.json_object import TableNode
+from trellis.dialects.pinot.table.known_keys import look_at_kinds
 from trellis.errors import SchemaError
 
 Kind = Literal["OFFLINE", "REALTIME"]

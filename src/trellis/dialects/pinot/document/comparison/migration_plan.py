@@ -13,7 +13,7 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.table.config import name_of, table_config
-from trellis.dialects.pinot.table.documents import offline_table
+from trellis.dialects.pinot.table.generated_config import offline_table
 
 CONTROLLER: Final = "http://localhost:9000"
 

@@ -12,7 +12,7 @@ from trellis.dialects.pinot.infer.columns.value_types import Held
 from trellis.dialects.pinot.infer.evidence.name_words import says_time, words
 from trellis.dialects.pinot.infer.evidence.texts import Bounds, bounds_of
 from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, Shape, asked_shape
-from trellis.dialects.pinot.row.main_time import FIRST, LAST
+from trellis.dialects.pinot.row.time_validation import FIRST, LAST
 from trellis.errors import UsageError
 
 _DAY: Final = 86_400_000

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
-from trellis.dialects.pinot.row.marks import Fault
+from trellis.dialects.pinot.row.row import Fault
 from trellis.dialects.pinot.value.conversion.converter import converter
 from trellis.dialects.pinot.value.conversion.texts import storable
 from trellis.dialects.pinot.value.json_text.writer import json_of

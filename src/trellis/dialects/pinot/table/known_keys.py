@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.json_object import Ledger, Unknown, near
-from trellis.dialects.pinot.table.node import TableNode
+from trellis.dialects.pinot.table.json_object import TableNode
 
 CLOSE: Final = 0.85
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.row.marks import Fault, Row, RowFault
+from trellis.dialects.pinot.row.row import Fault, Row, RowFault
 from trellis.dialects.pinot.table.config import ConformingConfig
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert

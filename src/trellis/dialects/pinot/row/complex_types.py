@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.row.marks import Row, RowFault
+from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.table.config import ComplexConfig
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
