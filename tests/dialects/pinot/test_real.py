@@ -18,8 +18,8 @@ from trellis import Pipeline
 from trellis.cli.app import run
 from trellis.cli.work import document_of
 from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.controller_errors import Refused
 from trellis.dialects.pinot.cluster.http import Http
-from trellis.dialects.pinot.cluster.refusal import Refused
 from trellis.dialects.pinot.document.defaults import type_default
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType

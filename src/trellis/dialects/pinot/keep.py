@@ -17,8 +17,8 @@ from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.options import OPTIONS, TABLE_CONFIG
-from trellis.dialects.pinot.program import program_of
-from trellis.dialects.pinot.system import (
+from trellis.dialects.pinot.row_transform import program_of
+from trellis.dialects.pinot.stored_schema import (
     JOURNAL,
     PREFIX,
     Authored,

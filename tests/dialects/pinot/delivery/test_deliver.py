@@ -13,9 +13,9 @@ from dialects.pinot import every_type
 from trellis import Pipeline
 from trellis.cli.work import document_of
 from trellis.destinations.base import Destination
-from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
+from trellis.dialects.pinot.cluster.delivery import Wanted, delivery_of, write
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.system import Authored, authored_of
+from trellis.dialects.pinot.stored_schema import Authored, authored_of
 from trellis.errors import DestinationError, UsageError
 from trellis.schema.yaml_text import read
 

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot import every_type
-from trellis.dialects.pinot.cluster.files import write_files
-from trellis.dialects.pinot.cluster.rows import FileRows
+from trellis.dialects.pinot.cluster.data_files import write_files
+from trellis.dialects.pinot.cluster.file_rows import FileRows
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.errors import DestinationError, UsageError
 

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot.delivery.test_deliver import loaded
-from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
-from trellis.dialects.pinot.cluster.times import TimeCheck
+from trellis.dialects.pinot.cluster.delivery import Wanted, delivery_of, write
+from trellis.dialects.pinot.cluster.time_check import TimeCheck
 from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.system import authored_of
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import table_config
 
 LOAD_AGAIN = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.cluster.check import check
+from trellis.dialects.pinot.cluster.document_check import check
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from trellis.dialects.pinot.cluster.infer import infer_records
+from trellis.dialects.pinot.cluster.schema_inference import infer_records
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.infer.proposal import Asked, Proposal

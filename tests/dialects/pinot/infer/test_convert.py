@@ -9,7 +9,7 @@ from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.infer.conversion import convert
 from trellis.dialects.pinot.infer.proposal import Proposal
-from trellis.dialects.pinot.system import Authored, with_authored
+from trellis.dialects.pinot.stored_schema import Authored, with_authored
 from trellis.errors import UsageError
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 

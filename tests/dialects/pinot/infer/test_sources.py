@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot.infer.proposals import proposed, rows, said
-from trellis.dialects.pinot.cluster.infer import authored_for, infer, schema_for, write
-from trellis.dialects.pinot.system import authored_of
+from trellis.dialects.pinot.cluster.schema_inference import authored_for, infer, schema_for, write
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.errors import UsageError
 
 

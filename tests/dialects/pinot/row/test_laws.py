@@ -13,10 +13,10 @@ from dialects.pinot.row.rows import NOW, column, config, document, map_column, p
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.options import Options
-from trellis.dialects.pinot.program import PinotProgram
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row, RowFault
-from trellis.dialects.pinot.system import Authored
+from trellis.dialects.pinot.row_transform import PinotProgram
+from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.evolution.program import Made

@@ -9,8 +9,8 @@ import pytest
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, several
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.options import Options
-from trellis.dialects.pinot.program import PinotProgram
-from trellis.dialects.pinot.system import Authored
+from trellis.dialects.pinot.row_transform import PinotProgram
+from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.evolution.record import Rejected, Stopped
 

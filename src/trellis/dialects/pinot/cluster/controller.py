@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
+from trellis.dialects.pinot.cluster.controller_errors import Refused, json_of, refused
 from trellis.dialects.pinot.cluster.http import Answer, Http
-from trellis.dialects.pinot.cluster.refusal import Refused, json_of, refused
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.reader import read_schema

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.refusal import Refused
+from trellis.dialects.pinot.cluster.controller_errors import Refused
 from trellis.dialects.pinot.document.comparison.changes import Effort, changes
 from trellis.dialects.pinot.document.comparison.compatibility import compatible, same
 from trellis.dialects.pinot.document.fields import PinotSchema

@@ -69,8 +69,8 @@ def validate_schema(
     refused. With --controller that Pinot looks at it too; nothing is stored.
     """
     from trellis.cli.console import console, print_json
-    from trellis.dialects.pinot.commands.show import checked_dict, show_checked
-    from trellis.dialects.pinot.commands.work import checked, connection
+    from trellis.dialects.pinot.commands.inputs import checked, connection
+    from trellis.dialects.pinot.commands.output import checked_dict, show_checked
 
     asked = connection(controller, header, timeout)
     found = checked(file, table_config or (), profile, asked)
@@ -106,8 +106,8 @@ def try_format(
     from dataclasses import asdict
 
     from trellis.cli.console import console, print_json
-    from trellis.dialects.pinot.commands.show import show_sample
-    from trellis.dialects.pinot.commands.work import sample
+    from trellis.dialects.pinot.commands.inputs import sample
+    from trellis.dialects.pinot.commands.output import show_sample
 
     found = sample(format, values or (), zone)
     if json:
@@ -142,8 +142,8 @@ def plan_change(
     """Show what changes between two schemas, whether Pinot takes it, and the commands in their one order."""
     from trellis.cli.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
-    from trellis.dialects.pinot.commands.show import plan_dict, show_plan
-    from trellis.dialects.pinot.commands.work import planned
+    from trellis.dialects.pinot.commands.inputs import planned
+    from trellis.dialects.pinot.commands.output import plan_dict, show_plan
     from trellis.dialects.pinot.document.comparison.migration_plan import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
@@ -163,7 +163,7 @@ def migrate_schema(
     debug: Debug = False,
 ) -> None:
     """Write a schema anew with its legacy timeFieldSpec as a field of dateTimeFieldSpecs."""
-    from trellis.dialects.pinot.commands.work import migrated_text, write_text
+    from trellis.dialects.pinot.commands.inputs import migrated_text, write_text
 
     text, said = migrated_text(file)
     if to is None:
@@ -252,7 +252,7 @@ def deliver_dataset(
     """
     from trellis.cli.load import settings_of
     from trellis.dialects.pinot.commands.deliver import Order, run
-    from trellis.dialects.pinot.commands.work import connection
+    from trellis.dialects.pinot.commands.inputs import connection
 
     order = Order.of(
         out, format, rows, time_column, kafka, topic, job, job_type, data, segments,

@@ -10,7 +10,8 @@ from typing import Any
 from trellis.cli.console import console, counted, grid, indented, print_json, progress
 from trellis.cli.stored import Store
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.deliver import (
+from trellis.dialects.pinot.cluster.data_files import ROWS
+from trellis.dialects.pinot.cluster.delivery import (
     JOB,
     Delivery,
     Wanted,
@@ -19,10 +20,9 @@ from trellis.dialects.pinot.cluster.deliver import (
     refuse_other,
     write,
 )
-from trellis.dialects.pinot.cluster.files import ROWS
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.cluster.rollout import Done, Rollout, Stopped
-from trellis.dialects.pinot.system import authored_of, table_name
+from trellis.dialects.pinot.stored_schema import authored_of, table_name
 from trellis.dialects.pinot.table.generated_config import Kafka
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 from trellis.errors import UsageError

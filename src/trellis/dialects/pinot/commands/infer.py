@@ -63,7 +63,7 @@ def infer_schema(
     All records are looked at, never a sample, and the types hold every value.
     """
     from trellis.cli.console import console, print_json, progress
-    from trellis.dialects.pinot.cluster.infer import infer, write
+    from trellis.dialects.pinot.cluster.schema_inference import infer, write
     from trellis.dialects.pinot.infer.proposal import Asked
 
     asked = Asked(
@@ -98,7 +98,7 @@ def convert_schema(
     from trellis.cli.console import console, print_json
     from trellis.cli.stored import Store
     from trellis.dialects import get_dialect
-    from trellis.dialects.pinot.cluster.infer import write
+    from trellis.dialects.pinot.cluster.schema_inference import write
     from trellis.dialects.pinot.infer.conversion import convert
 
     store = Store.open(at, dataset, name)

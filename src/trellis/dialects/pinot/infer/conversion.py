@@ -13,7 +13,7 @@ from trellis.dialects.pinot.infer.columns.naming import Names, quoted, table_nam
 from trellis.dialects.pinot.infer.evidence.name_words import main_rank, says_amount, says_identity
 from trellis.dialects.pinot.infer.proposal import Lint, Proposal, Proposed, table_document, transforms
 from trellis.dialects.pinot.infer.roles import schema_of
-from trellis.dialects.pinot.system import authored_of
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError, nearest
 from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table, is_single

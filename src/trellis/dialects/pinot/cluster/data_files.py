@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.dialects.pinot.cluster.rows import FileColumn, FileRows
+from trellis.dialects.pinot.cluster.file_rows import FileColumn, FileRows
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.errors import UsageError
 

@@ -13,15 +13,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.destinations.base import Destination
-from trellis.dialects.pinot.cluster.files import ROWS, DataFile, write_files
-from trellis.dialects.pinot.cluster.rows import FileRows
-from trellis.dialects.pinot.cluster.times import TimeCheck
+from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, write_files
+from trellis.dialects.pinot.cluster.file_rows import FileRows
+from trellis.dialects.pinot.cluster.time_check import TimeCheck
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrated
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.system import Authored, columns_of, table_name
+from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,

@@ -11,7 +11,7 @@ from trellis.dialects.pinot.document.comparison.changes import Effort
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trellis.dialects.pinot.cluster.check import Checked
+    from trellis.dialects.pinot.cluster.document_check import Checked
     from trellis.dialects.pinot.date_time.preview import Sample, Tried
     from trellis.dialects.pinot.document.comparison.migration_plan import Plan
 

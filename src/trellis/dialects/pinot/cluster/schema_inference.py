@@ -1,7 +1,7 @@
 """A Pinot schema from the files of a source, or from what Trellis has learned of them (section 14.7).
 
-import trellis.dialects.pinot.cluster.infer
-print(trellis.dialects.pinot.cluster.infer.infer(["rides.jsonl"]).document)
+import trellis.dialects.pinot.cluster.schema_inference
+print(trellis.dialects.pinot.cluster.schema_inference.infer(["rides.jsonl"]).document)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trellis.dialects.pinot.infer.evidence.observations import Evidence, Scalars
 from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, asked_shape
 from trellis.dialects.pinot.infer.proposal import Asked, Proposal
 from trellis.dialects.pinot.infer.proposer import propose
-from trellis.dialects.pinot.system import JOURNAL, Authored, with_authored
+from trellis.dialects.pinot.stored_schema import JOURNAL, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from trellis.cli.load import settings_of
-from trellis.dialects.pinot.cluster.check import Checked, check
 from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.document_check import Checked, check
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import Sample, try_format

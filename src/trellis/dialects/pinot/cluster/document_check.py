@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.refusal import Refused
+from trellis.dialects.pinot.cluster.controller_errors import Refused
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
