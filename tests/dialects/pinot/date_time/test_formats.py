@@ -1,4 +1,4 @@
-"""Date-time formats: what they are, read and write (spec pinot.md, sections 3 and 13)."""
+"""Date-time formats: what they are, read and write."""
 
 from __future__ import annotations
 

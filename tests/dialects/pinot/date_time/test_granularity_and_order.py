@@ -1,4 +1,4 @@
-"""Granularities and the order of patterns (spec pinot.md, sections 3 and 13)."""
+"""Granularities and the order of patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the seed says of date-times (spec pinot.md, section 15)."""
+"""What the seed says of date-times."""
 
 from __future__ import annotations
 

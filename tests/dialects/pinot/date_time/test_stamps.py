@@ -1,4 +1,4 @@
-"""The text of timestamps (spec pinot.md, sections 4 and 13)."""
+"""The text of timestamps."""
 
 from __future__ import annotations
 

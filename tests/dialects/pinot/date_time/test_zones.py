@@ -1,4 +1,4 @@
-"""Names of zones as Java resolves them (spec pinot.md, section 3)."""
+"""Names of zones as Java resolves them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job and the table configs (section 12): what Pinot requires, and what the schema says."""
+"""The job and the table configs: what Pinot requires, and what the schema says."""
 
 from __future__ import annotations
 

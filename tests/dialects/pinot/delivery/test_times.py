@@ -1,4 +1,4 @@
-"""Main times for which Pinot refuses a segment: told as the files are written (section 5.2).
+"""Main times for which Pinot refuses a segment: reported while the files are written.
 
 What 1.5.1 does was asked of its own classes: out of range fails unless segmentTimeValueCheck is false,
 unreadable fails in any case, and continueOnError lets both pass.

@@ -1,4 +1,4 @@
-"""Every function: what it makes of its arguments, as Pinot does (spec pinot.md, section 5)."""
+"""Every function: what it makes of its arguments, as Pinot does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transforms and filters on rows (spec pinot.md, section 5)."""
+"""Transforms and filters on rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested values become columns and rows (spec pinot.md, section 5.4)."""
+"""Nested values become columns and rows."""
 
 from __future__ import annotations
 

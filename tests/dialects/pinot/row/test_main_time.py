@@ -1,4 +1,4 @@
-"""The main time column (spec pinot.md, sections 5.2 and 13)."""
+"""The main time column."""
 
 from __future__ import annotations
 

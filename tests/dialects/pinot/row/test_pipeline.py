@@ -1,4 +1,4 @@
-"""The steps of the pipeline in their order (spec pinot.md, section 5)."""
+"""The steps of the pipeline in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows, discards and notes that the engine is given (spec pinot.md, sections 5, 6 and 14.3)."""
+"""Rows, discards and notes that the engine is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A controller of Pinot: schemas, tables and reloads over REST (spec pinot.md, section 11).
+"""A client of Pinot's controller: schemas, tables and reloads over REST.
 
 Only GET is asked again by itself. Every refusal is one sentence, a `Refused`.
 """

@@ -1,4 +1,4 @@
-"""What a controller means by a refusal, as one sentence with what to do (spec pinot.md, section 11)."""
+"""Error answers of a controller, as one sentence with what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data files that Pinot reads without loss: Parquet, Avro, or JSON with a record a line (section 12)."""
+"""Data files that Pinot reads without loss: Parquet, Avro, or newline-delimited JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A delivery folder: the rows of a dataset as files, and every document a cluster needs (section 12)."""
+"""A delivery folder: the rows of a dataset as files, and every document a cluster needs."""
 
 from __future__ import annotations
 

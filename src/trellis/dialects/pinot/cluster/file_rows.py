@@ -1,4 +1,4 @@
-"""Rows of a dataset in the types that Pinot reads from files (spec pinot.md, section 12)."""
+"""Rows of a dataset in the types that Pinot reads from files."""
 
 from __future__ import annotations
 

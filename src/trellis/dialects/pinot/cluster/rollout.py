@@ -1,4 +1,4 @@
-"""A schema and its tables brought to a controller in the one right order (spec pinot.md, sections 11, 14)."""
+"""A schema and its tables brought to a controller: schema first, then tables, then reloads."""
 
 from __future__ import annotations
 

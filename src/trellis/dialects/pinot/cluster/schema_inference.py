@@ -1,4 +1,4 @@
-"""A Pinot schema from the files of a source, or from what Trellis has learned of them (section 14.7).
+"""A Pinot schema from the files of a source, or from the schema that Trellis learned from them.
 
 import trellis.dialects.pinot.cluster.schema_inference
 print(trellis.dialects.pinot.cluster.schema_inference.infer(["rides.jsonl"]).document)

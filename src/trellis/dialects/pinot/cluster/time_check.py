@@ -1,4 +1,4 @@
-"""Main times in the rows of a delivery for which Pinot refuses a segment (spec pinot.md, 5.2)."""
+"""Main times in the rows of a delivery for which Pinot refuses a segment."""
 
 from __future__ import annotations
 

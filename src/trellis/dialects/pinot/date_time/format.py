@@ -1,4 +1,4 @@
-"""A date-time format of a schema document: how a column writes its instants (spec pinot.md, section 3)."""
+"""A date-time format of a schema document: how a column writes its instants (`DateTimeFormatSpec`)."""
 
 from __future__ import annotations
 

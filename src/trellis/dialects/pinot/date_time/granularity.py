@@ -1,4 +1,4 @@
-"""The granularity of a dateTime column: values are never rounded to it (spec pinot.md, section 3)."""
+"""The granularity of a dateTime column, which never rounds a value (`DateTimeGranularitySpec`)."""
 
 from __future__ import annotations
 

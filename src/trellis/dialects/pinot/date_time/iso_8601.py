@@ -1,4 +1,4 @@
-"""ISO 8601 as a format without a pattern reads and writes it (spec pinot.md, section 3)."""
+"""ISO 8601 as a format without a pattern reads and writes it."""
 
 from __future__ import annotations
 

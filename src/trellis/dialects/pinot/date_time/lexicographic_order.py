@@ -1,4 +1,4 @@
-"""Whether the texts of a pattern sort as their instants do (spec pinot.md, section 3)."""
+"""Whether the texts of a pattern sort as their instants do."""
 
 from __future__ import annotations
 

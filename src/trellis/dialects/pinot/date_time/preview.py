@@ -1,4 +1,4 @@
-"""Trying a format on values: what it makes of each, and what to mind (spec pinot.md, sections 3 and 14.6)."""
+"""A format tried on values: the instant of each, and the warnings."""
 
 from __future__ import annotations
 

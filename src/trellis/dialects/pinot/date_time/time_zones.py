@@ -1,4 +1,4 @@
-"""Time zones by the names Java knows, and their offsets at any instant (spec pinot.md, section 3)."""
+"""Time zones by the names Java knows, and their offsets at any instant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a TIMESTAMP (spec pinot.md, section 4)."""
+"""The text of a TIMESTAMP (`TimestampUtils.toMillisSinceEpoch`, `Timestamp.toString`)."""
 
 from __future__ import annotations
 

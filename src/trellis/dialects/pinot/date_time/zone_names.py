@@ -1,4 +1,4 @@
-"""Which names of zones stand for which, as Java and Joda know them (spec pinot.md, section 3)."""
+"""Aliases of time zones, as Java and Joda know them."""
 
 from __future__ import annotations
 

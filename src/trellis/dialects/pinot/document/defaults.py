@@ -1,4 +1,4 @@
-"""What stands for null: the default of each type, and how one is written (spec pinot.md, section 2)."""
+"""What is stored for null: the default of each type, and its JSON (`FieldSpec.getDefaultNullValue`)."""
 
 from __future__ import annotations
 

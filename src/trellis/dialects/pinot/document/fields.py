@@ -1,4 +1,4 @@
-"""A Pinot schema as values: the field specs, and the schema that holds them (spec pinot.md, section 1)."""
+"""A Pinot schema as values: the field specs, and the schema that holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys that a schema document may have, by the place they stand in (spec pinot.md, section 1)."""
+"""The keys that a schema document may have, for each of its objects."""
 
 from __future__ import annotations
 

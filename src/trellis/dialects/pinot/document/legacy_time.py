@@ -1,4 +1,4 @@
-"""The legacy time field: how it is read, and the dateTime field that says the same (spec section 1)."""
+"""The legacy time field, and the equivalent dateTime field (`Schema.convertToDateTimeFieldSpec`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The literals that a document gives for a default, and the values they mean (spec pinot.md, section 2.2)."""
+"""The literals of a document for default values, and the values they mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema documents as values: lenient where Pinot is, with every fault at once (spec pinot.md, section 1)."""
+"""Schema documents as values: as lenient as `Schema.fromString`, with every fault at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which document of Pinot a JSON object is: a schema or a table config (spec pinot.md, sections 1 and 12)."""
+"""Which document of Pinot a JSON object is: a schema or a table config."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data types of Pinot: how each is stored, and what stands for null (spec pinot.md, section 2.1)."""
+"""The data types of Pinot and how each is stored (`FieldSpec.DataType`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that Pinot makes up in every table (spec pinot.md, section 9)."""
+"""The virtual columns of every table (`VirtualColumnProviderFactory`)."""
 
 from __future__ import annotations
 

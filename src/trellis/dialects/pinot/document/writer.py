@@ -1,4 +1,4 @@
-"""Schema values as documents: Pinot's order of keys, and what it leaves out (spec pinot.md, section 1)."""
+"""Schema values as documents, in the key order of `Schema.toJsonObject` and without what it omits."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def time_document(time: TimeField) -> dict[str, Any]:
 
 
 def unrecognized(document: Mapping[str, Any], schema: PinotSchema) -> dict[str, Any]:
-    """What of a document its schema does not say again, as the controller reports it (section 11).
+    """The parts of a document that its schema does not write again, as the controller reports them.
 
     Paths of scalars, with their values, that are gone once the schema is written: unknown keys, but also
     explicit defaults. Like the controller's, the paths do not escape `/` in keys.

@@ -1,4 +1,4 @@
-"""The schema that Pinot infers from an Avro schema; Parquet is seen as Avro too (section 10)."""
+"""The schema that Pinot infers from Avro or Parquet (`AvroUtils.getPinotSchemaFromAvroSchema`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema that Pinot itself infers: from the first JSON object only (section 10)."""
+"""The schema that Pinot infers from the first JSON object (`JsonUtils.getPinotSchemaFromJsonFile`)."""
 
 from __future__ import annotations
 

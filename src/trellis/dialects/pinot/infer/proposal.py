@@ -99,7 +99,7 @@ class Proposal:
 
 
 def table_document(name: str, time_column: str | None, ingestion: Mapping[str, Any]) -> dict[str, Any]:
-    """The config of an OFFLINE table (section 12). Without a time its segments replace those before them."""
+    """The config of an OFFLINE table. Without a time its segments replace those before them."""
     segments: dict[str, Any] = {"timeColumnName": time_column} if time_column else {}
     segments |= {"replication": "1", "segmentPushType": "APPEND" if time_column else "REFRESH"}
     made: dict[str, Any] = {

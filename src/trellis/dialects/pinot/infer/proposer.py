@@ -1,4 +1,4 @@
-"""A proposal from all rows: types that hold every value, roles, times, nested values (section 14.7)."""
+"""A proposal from all rows: types that hold every value, roles, times, nested values."""
 
 from __future__ import annotations
 

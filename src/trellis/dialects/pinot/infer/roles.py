@@ -1,4 +1,4 @@
-"""Which column plays which part, as a user says it, and the schema that fills up (section 10)."""
+"""The role of each column, as the user chooses it, and the schema that results."""
 
 from __future__ import annotations
 

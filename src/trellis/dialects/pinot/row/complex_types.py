@@ -1,4 +1,4 @@
-"""Nested values: flattened into columns, unnested into rows, renamed, or kept as JSON (section 5.4)."""
+"""Nested values: flattened, unnested into rows, renamed, or kept as JSON (`ComplexTypeTransformer`)."""
 
 from __future__ import annotations
 

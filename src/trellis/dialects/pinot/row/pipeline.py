@@ -1,4 +1,4 @@
-"""A record -> rows as Pinot stores them, step by step in the order of Pinot (spec pinot.md, section 5)."""
+"""A record -> rows as Pinot stores them, by the record transformers of Pinot in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log-like rows: fields that are no columns go into columns of the rest (spec pinot.md, section 5.5)."""
+"""Fields of log-like rows that have no column (`SchemaConformingTransformer`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main time column: which values it may hold, and what stands for null (spec pinot.md, 5.2)."""
+"""The main time column: valid values, and the value stored for null (`TimeValidationTransformer`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a table config shapes the rows (spec pinot.md, sections 5, 6 and 12)."""
+"""The parts of a table config that shape the rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Collections(Enum):
 
 @dataclass(frozen=True)
 class ComplexConfig:
-    """`complexTypeConfig`: how nested values become columns and rows (section 5.4)."""
+    """`complexTypeConfig`: how nested values become columns and rows."""
 
     delimiter: str = "."
     unnest: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class ComplexConfig:
 
 @dataclass(frozen=True)
 class ConformingConfig:
-    """`schemaConformingTransformerConfig`: where fields go that are no columns (section 5.5).
+    """`schemaConformingTransformerConfig`: where fields go that are no columns.
 
     A column of the rest that is None is switched off. `dropped` are the paths of fields that go nowhere.
     """

@@ -1,4 +1,4 @@
-"""Table configs for a schema: what Pinot requires, and what the schema says (spec pinot.md, section 12)."""
+"""Table configs generated for a schema: what Pinot requires, and what follows from the schema."""
 
 from __future__ import annotations
 

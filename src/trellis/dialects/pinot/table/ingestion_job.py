@@ -1,4 +1,4 @@
-"""The job with which Pinot makes segments of files and takes them in (spec pinot.md, section 12)."""
+"""The job that makes segments of files and pushes them into Pinot (`SegmentGenerationJobSpec`)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The keys that a table config may have, in the objects that shape rows, and what each of them holds.
 
 Tables have many more keys than these objects are read for, so a key counts as misspelt only where it is
-close to one of these (spec pinot.md, sections 5 and 12).
+close to one of these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The order of values: two compare as equal if and only if they are equal (spec pinot.md, section 2.3)."""
+"""The order of stored values (`FieldSpec.DataType.compare`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Pinot damages in silence: counted by column and sort, or refused (spec pinot.md, section 14.3)."""
+"""What Pinot changes in values without an error: counted by column and kind, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sanitization: what is too long or holds U+0000 (spec pinot.md, section 5.3)."""
+"""Text and bytes that are too long or hold U+0000 (`SanitizationTransformer`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How values are converted (spec pinot.md, sections 4, 5.1 and 14.3)."""
+"""Settings of the conversion of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of which kind a source value is (spec pinot.md, section 5.1).
+"""The kind of a source value.
 
 JSON integers tell their kind by size. A source with types says it: a Java long or a 32-bit float, that Python
 has no class for, comes as `Int64` or `Float32`.

@@ -1,4 +1,4 @@
-"""Values that would not equal themselves or their order (spec pinot.md, sections 2.3 and 5.2)."""
+"""-0.0, NaN and trailing zeros, which have no order of their own (`SpecialValueTransformer`)."""
 
 from __future__ import annotations
 

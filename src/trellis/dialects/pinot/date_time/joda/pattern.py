@@ -1,4 +1,4 @@
-"""Joda's patterns: letters and literal texts (spec pinot.md, section 3)."""
+"""The patterns of `DateTimeFormat.forPattern`: letters and literal texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a text by a Joda pattern (spec pinot.md, section 3).
+"""Reading a text by a Joda pattern.
 
 A pattern becomes one regular expression. Every part takes as much as it can and gives nothing back, as Joda's
 parts do.

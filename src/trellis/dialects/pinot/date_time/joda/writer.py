@@ -1,4 +1,4 @@
-"""Writing an instant by a Joda pattern (spec pinot.md, section 3)."""
+"""Writing an instant by a Joda pattern."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two schemas differ in, and what that does to segments that are there (spec pinot.md, section 8)."""
+"""The differences of two schemas, and what each does to existing segments."""
 
 from __future__ import annotations
 

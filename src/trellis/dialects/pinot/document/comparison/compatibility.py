@@ -1,4 +1,4 @@
-"""Whether a table's schema may be replaced by another (spec pinot.md, section 8)."""
+"""Whether a schema may replace that of a table (`Schema.isBackwardCompatibleWith`)."""
 
 from __future__ import annotations
 

@@ -58,16 +58,16 @@ def plan(
 ) -> Plan:
     """How the tables of a schema come from the old to the new one.
 
-    `tables` are the configs of the tables as they shall be: one, or the two halves of a hybrid table; without
-    them an OFFLINE table named like the schema is meant. `renames` has old names as keys, new ones as values.
-    A rename, a drop, another type or number of values needs a new table, which is made beside the old one
-    (section 14.1). Raises SchemaError for a table config that cannot be read.
+    `tables` are the target configs of the tables: one, or the two halves of a hybrid table; without them an
+    OFFLINE table named like the schema is assumed. `renames` maps old names to new ones. A rename, a drop,
+    another type or number of values needs a new table, which is created beside the old one. Raises
+    SchemaError for a table config that cannot be read.
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
-    >>> from trellis.dialects.pinot.document.types import PinotType
-    >>> made = plan(PinotSchema("s"), PinotSchema("s", (FieldSpec("n", PinotType.INT),)))
-    >>> [f"{each.method} {each.path}" for each in made.steps][1:3]
-    ['PUT /schemas/s?reload=false', 'POST /segments/s/reload?type=OFFLINE']
+     >>> from trellis.dialects.pinot.document.types import PinotType
+     >>> made = plan(PinotSchema("s"), PinotSchema("s", (FieldSpec("n", PinotType.INT),)))
+     >>> [f"{each.method} {each.path}" for each in made.steps][1:3]
+     ['PUT /schemas/s?reload=false', 'POST /segments/s/reload?type=OFFLINE']
     """
     transforms = dict(pair for each in tables for pair in table_config(each).transforms)
     found = changes(old, new, transforms)

@@ -1,4 +1,4 @@
-"""All faults of a document at once: those of reading it, and those of what could be read (sections 1, 7)."""
+"""All faults of a document at once: of reading it, and of what could be read."""
 
 from __future__ import annotations
 

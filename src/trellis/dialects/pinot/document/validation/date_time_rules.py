@@ -1,4 +1,4 @@
-"""The checks of a dateTime field: format, order, sample, granularity (spec pinot.md, sections 3 and 7)."""
+"""The rules of a dateTime field: format, order, sample, granularity."""
 
 from __future__ import annotations
 

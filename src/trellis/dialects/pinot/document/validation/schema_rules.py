@@ -1,4 +1,4 @@
-"""Whether a schema that loads is also valid: every fault at once (spec pinot.md, section 7)."""
+"""Whether a schema that loads is also valid (`SchemaUtils.validate`): every fault at once."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def faults_of(
 
 
 def allowed(data_type: PinotType, role: FieldType, profile: Profile = BASE) -> bool:
-    """Whether a field of this role may have the type (section 2.1).
+    """Whether a field of this role may have the type.
 
     >>> allowed(PinotType.JSON, FieldType.DIMENSION), allowed(PinotType.JSON, FieldType.METRIC)
     (True, False)

@@ -1,4 +1,4 @@
-"""Whether a schema and a table config fit each other (spec pinot.md, section 7)."""
+"""Whether a schema and a table config fit each other (`SchemaUtils.validate` with table configs)."""
 
 from __future__ import annotations
 

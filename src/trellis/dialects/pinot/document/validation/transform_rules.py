@@ -1,4 +1,4 @@
-"""The checks of transform functions that stand in a schema (spec pinot.md, section 7)."""
+"""The rules of transform functions in a schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The DataType step: any value of the source as a value of its column (spec pinot.md, section 5.1)."""
+"""Any value of a source as a value of its column (`DataTypeTransformer`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The complex targets: maps and lists, as they are or from JSON text (spec pinot.md, sections 5.1, 5.6).
+"""Conversion to complex types: maps and lists, as they are or from JSON text.
 
 Numbers with a fraction in such a text become doubles. Child fields convert nothing.
 """

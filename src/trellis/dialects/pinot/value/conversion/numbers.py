@@ -1,4 +1,4 @@
-"""What values become in numeric columns (spec pinot.md, section 5.1, step B)."""
+"""Conversion to numeric columns (`PinotDataType.INTEGER.convert` and so on)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values become in columns of bytes, booleans and timestamps (spec pinot.md, section 5.1, step B)."""
+"""Conversion to columns of bytes, booleans and timestamps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Lists and maps before conversion: what is empty is null, what holds one value is that value.
 
-Step A of spec pinot.md, section 5.1, done for every target but JSON and the complex types.
+The first half of `DataTypeTransformer`, for every target but JSON and the complex types.
 """
 
 from __future__ import annotations

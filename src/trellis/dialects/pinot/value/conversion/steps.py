@@ -1,4 +1,4 @@
-"""Which step takes a value of one kind to a column of one type (spec pinot.md, section 5.1, step B)."""
+"""The conversion of each source kind to each column type (`PinotDataType.convert`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values become in columns of text and JSON (spec pinot.md, section 5.1, step B)."""
+"""Conversion to columns of text and JSON."""
 
 from __future__ import annotations
 

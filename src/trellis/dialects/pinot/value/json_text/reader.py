@@ -1,4 +1,4 @@
-"""The JSON target: text of any kind as what a JSON column stores (spec pinot.md, section 5.1)."""
+"""Text of any kind as the JSON text that a JSON column stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as compact JSON text, as Pinot's library writes it (spec pinot.md, section 5.1, JSON target)."""
+"""Values as compact JSON text, as Jackson writes it for Pinot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as Java writes them (spec pinot.md, section 5.1).
+"""Numbers as Java writes them.
 
 Double and Float follow `toString` of JDK 19 and later: the shortest digits that name the number, two or more.
 """

@@ -1,4 +1,4 @@
-"""Numbers that stand in text, read as Java reads them (spec pinot.md, section 5.1)."""
+"""Numbers in text, parsed as Java does."""
 
 from __future__ import annotations
 
