@@ -1,4 +1,4 @@
-"""The pipeline of Pinot said column by column, for records that hold nothing special."""
+"""The pipeline of Pinot column by column, for records without special values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
 from trellis.dialects.pinot.expression.compiler import FAILURES, Program
 from trellis.dialects.pinot.row.pipeline import Column, Pipeline
 from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
-from trellis.dialects.pinot.value.losses import Damages
+from trellis.dialects.pinot.value.losses import LossCounts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.evolution.recipe import Path
 from trellis.evolution.vector import Cell, Derived, Special, Target, VectorProgram
@@ -28,9 +28,9 @@ _TARGETS: Final[Mapping[PinotType, Target]] = {
     PinotType.JSON: "json",
     PinotType.BYTES: "binary",
 }
-"""Maps have no shortcut."""
+"""The columnar type of each type; maps have none."""
 KNOWN: Final = 10_000
-"""So many texts of a column are remembered."""
+"""How many converted texts are cached for each column."""
 
 
 def vector_of(
@@ -40,7 +40,7 @@ def vector_of(
     unused: Callable[[str], str],
     taken: Callable[[], Counter[str]],
 ) -> VectorProgram | None:
-    """None where records may become several rows, or rows are made of the rest of a record."""
+    """The columnar form of a pipeline; None where a record may become several rows or keeps extra fields."""
     config, order = pipeline.table.complex, pipeline.transforms.order
     if pipeline.conforming is not None or any(column.default.refused for column in pipeline.columns):
         return None
@@ -51,12 +51,13 @@ def vector_of(
     paths = {name: pipeline.path_of(name) for name in pipeline.needed}
     texts = (lambda value: False) if config is None else config.to_text
     derived = {
-        each.column: replace(
-            _derived(each.column, each.program, each.arguments, paths, texts), steps=each.steps
+        transform.column: replace(
+            _derived(transform.column, transform.program, transform.arguments, paths, texts),
+            steps=transform.steps,
         )
-        for each in order
+        for transform in order
     }
-    if any(each.arguments & derived.keys() for each in order):
+    if any(transform.arguments & derived.keys() for transform in order):
         return None
     cells = tuple(
         _cell(
@@ -64,7 +65,7 @@ def vector_of(
             derived.get(column.spec.name, paths[column.spec.name]),
             nullable,
             out[column.spec.name],
-            pipeline.damages,
+            pipeline.losses,
             texts,
         )
         for column in pipeline.columns
@@ -85,7 +86,7 @@ def _derived(
     paths: Mapping[str, Path],
     texts: Callable[[list[Any]], bool],
 ) -> Derived:
-    """An expression over the fields of a record; lists and maps, and what cannot be computed, are special."""
+    """An expression over the fields of a record; lists, maps and failures are special."""
     names = sorted(arguments)
 
     def compute(*values: Any) -> Any:
@@ -104,19 +105,19 @@ def _cell(
     source: Path | Derived,
     nullable: Collection[str],
     out: Callable[[Any], Any],
-    damages: Damages,
+    losses: LossCounts,
     texts: Callable[[list[Any]], bool],
 ) -> Cell:
     spec = column.spec
     default = None if spec.name in nullable else out(column.default.value)
-    main = column.main_time or column.watched
+    main = column.main_time or column.segment_time
     within, pattern, check = _times(main, spec.data_type) if main else (None, None, None)
     return Cell(
         spec.name,
         source,
         _target(spec),
         not spec.single_value,
-        _each(column, out, damages, texts),
+        _each(column, out, losses, texts),
         default,
         None if spec.strategy is ExceedStrategy.NO_ACTION else spec.longest,
         within,
@@ -132,11 +133,11 @@ def _target(spec: FieldSpec) -> Target:
 
 
 def _each(
-    column: Column, out: Callable[[Any], Any], damages: Damages, texts: Callable[[list[Any]], bool]
+    column: Column, out: Callable[[Any], Any], losses: LossCounts, texts: Callable[[list[Any]], bool]
 ) -> Callable[[Any], Any]:
-    """What makes one value; texts that come again and are not damaged are converted once.
+    """The conversion of one value; repeated texts that lose nothing are converted once.
 
-    `texts` says which lists become JSON text before they are converted: those are special.
+    Lists for which `texts` is true become JSON text before they are converted: those are special.
     """
     known: dict[str, Any] = {}
 
@@ -145,13 +146,13 @@ def _each(
             return known[value]
         if value.__class__ is list and texts(value):
             raise Special
-        before = damages.total
+        before = losses.total
         try:
-            made = column.stored(value)
-            stored = None if made is None else out(column.cut(made)[0])
+            converted = column.stored(value)
+            stored = None if converted is None else out(column.cut(converted)[0])
         except CannotConvert:
             raise Special from None
-        if value.__class__ is str and len(known) < KNOWN and damages.total == before:
+        if value.__class__ is str and len(known) < KNOWN and losses.total == before:
             known[value] = stored
         return stored
 
@@ -161,18 +162,18 @@ def _each(
 def _times(
     main: MainTime, data_type: PinotType
 ) -> tuple[tuple[int, int] | None, str | None, Callable[[Any], bool] | None]:
-    """The bounds of a main time: of its numbers, of what its texts read as, or a look at each text."""
-    found = main.format
-    if found.kind == "SIMPLE_DATE_FORMAT":
-        if data_type is PinotType.STRING and found.zone == "UTC" and found.pattern is not None:
-            return (FIRST, LAST), found.pattern, lambda text: main.problem(text) is None
+    """The check of a main time: bounds of its numbers, a pattern of its texts, or a function of a value."""
+    time_format = main.format
+    if time_format.kind == "SIMPLE_DATE_FORMAT":
+        if data_type is PinotType.STRING and time_format.zone == "UTC" and time_format.pattern is not None:
+            return (FIRST, LAST), time_format.pattern, lambda text: main.problem(text) is None
         return None, None, lambda value: main.problem(value) is None
-    if found.kind == "TIMESTAMP" and data_type is not PinotType.STRING:
+    if time_format.kind == "TIMESTAMP" and data_type is not PinotType.STRING:
         return (FIRST, LAST), None, None
-    if found.kind == "EPOCH" and data_type in (PinotType.INT, PinotType.LONG):
-        unit = _MILLIS.get(found.unit)
+    if time_format.kind == "EPOCH" and data_type in (PinotType.INT, PinotType.LONG):
+        unit = _MILLIS.get(time_format.unit)
         if unit is not None:
-            step = unit * found.size
+            step = unit * time_format.size
             return (-(-FIRST // step), LAST // step), None, None
     return None, None, lambda value: main.problem(value) is None
 

@@ -177,7 +177,7 @@ def _object(said: Any) -> Any:
         return said
     try:
         return json.loads(said)
-    except json.JSONDecodeError as bad:
+    except json.JSONDecodeError as error:
         raise UsageError(
-            f"option {TABLE_CONFIG}: not JSON: {bad.msg} in line {bad.lineno}, column {bad.colno}"
+            f"option {TABLE_CONFIG}: not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         ) from None

@@ -1,4 +1,4 @@
-"""The pipeline of Pinot as a program of the engine: records become rows, damage becomes notes."""
+"""The pipeline of Pinot as a row program of the engine."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.pinot.columnar import vector_of
-from trellis.dialects.pinot.row.engine_values import MapOut, emitter
+from trellis.dialects.pinot.row.engine_values import MapEmitter, emitter
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.stored_schema import Authored, table_name
-from trellis.dialects.pinot.value.losses import Damage
+from trellis.dialects.pinot.value.losses import LossKind
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.errors import SchemaError
 from trellis.evolution.program import Made
@@ -24,19 +24,19 @@ KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": F
 
 
 class PinotProgram:
-    """Makes the rows of one table. `view` says whether defaults stand for null."""
+    """Makes the rows of one table. The option `view` decides whether defaults replace null."""
 
     kinds: Final = KINDS
 
     def __init__(self, authored: Authored, now: datetime) -> None:
         if authored.schema is None:
-            raise SchemaError("there is no Pinot schema to make rows by")
+            raise SchemaError("missing Pinot schema: pass one with --schema FILE")
         options = authored.options
         self.table = table_name(authored.schema)
         self.rejects = options.on_error == "reject"
-        goes_on = None if options.on_error is None else options.on_error == "null"
-        self.pipeline = Pipeline(authored.schema, authored.table, options.settings, now, goes_on)
-        self.skips = self.pipeline.goes_on
+        continue_on_error = None if options.on_error is None else options.on_error == "null"
+        self.pipeline = Pipeline(authored.schema, authored.table, options.settings, now, continue_on_error)
+        self.skips = self.pipeline.continue_on_error
         column_nulls = authored.schema.column_nulls
         self.nullable = {
             name
@@ -45,9 +45,9 @@ class PinotProgram:
         }
         self.out = {name: emitter(spec, options.settings) for name, spec in self.pipeline.specs.items()}
         self.used = self.pipeline.reads
-        self.untimely = (
-            f"the main time {authored.table.time_column} is no time from 1971 to 2071, so Pinot would refuse "
-            "its segment; rowTimeValueCheck in the table config refuses the value instead"
+        self.time_out_of_range = (
+            f"the main time {authored.table.time_column} is not between 1971 and 2071, so Pinot would refuse "
+            "its segment; rowTimeValueCheck in the table config refuses such values"
         )
         self.fast: VectorProgram | None = vector_of(
             self.pipeline, self.nullable, self.out, unused, self.taken
@@ -56,19 +56,19 @@ class PinotProgram:
     def __call__(self, record: Mapping[str, Any], /) -> Made:
         try:
             outcome = self.pipeline.rows(record)
-        except RowFault as bad:
+        except RowFault as error:
             if self.rejects or self.skips:
-                raise Rejected(str(bad), bad.kind) from None
+                raise Rejected(str(error), error.kind) from None
             raise Stopped(
-                f"{bad}; correct it, or choose what becomes of such values: --option on_error=null or "
+                f"{error}; fix the value, or choose how to handle such values: --option on_error=null or "
                 "on_error=reject"
             ) from None
-        made = Made(dropped=not outcome.rows)
+        result = Made(dropped=not outcome.rows)
         if outcome.filtered and outcome.rows:
-            made.oddities += ["the filter dropped a row of a record that gave several"] * outcome.filtered
+            result.oddities += ["the filter dropped one of several rows of a record"] * outcome.filtered
         for row in outcome.rows:
-            made.rows.append(self._emitted(row))
-            made.lost += [
+            result.rows.append(self._emitted(row))
+            result.lost += [
                 Lost(
                     self.table,
                     fault.column,
@@ -79,16 +79,16 @@ class PinotProgram:
                 for fault in row.faults
                 if fault.value is not None
             ]
-            if row.untimely:
-                made.oddities.append(self.untimely)
+            if row.time_out_of_range:
+                result.oddities.append(self.time_out_of_range)
             if row.incomplete:
-                made.oddities.append("a value became null, as it could not be stored")
+                result.oddities.append("a value could not be stored and became null")
         if self.pipeline.conforming is None:
-            made.oddities += [unused(key) for key, value in record.items() if self._drops(key, value)]
-        return made
+            result.oddities += [unused(key) for key, value in record.items() if self._drops(key, value)]
+        return result
 
     def defaults(self) -> dict[str, Any]:
-        """What stands for null, by column; those that keep null are left out."""
+        """The value stored for null by column, without the columns that keep null."""
         return {
             column.spec.name: self.out[column.spec.name](column.default.value)
             for column in self.pipeline.columns
@@ -96,37 +96,37 @@ class PinotProgram:
         }
 
     def taken(self) -> Counter[str]:
-        """What was damaged since it was asked last, in words."""
-        counts = self.pipeline.damages.take()
-        return Counter({damaged(name, damage): count for (name, damage), count in counts.items()})
+        """The losses since the last call, as sentences of the report."""
+        counts = self.pipeline.losses.take_counts()
+        return Counter({damaged(name, loss_kind): count for (name, loss_kind), count in counts.items()})
 
     def _drops(self, key: str, value: Any) -> bool:
         return key not in self.used and value is not None
 
     def _emitted(self, row: Row) -> dict[str, Any]:
         left_out = self.nullable & row.nulls
-        made: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in row.values.items():
             out = self.out[name]
             if name in left_out:
                 continue
-            if isinstance(out, MapOut):
-                made[name], lost = out.fitted(value)
+            if isinstance(out, MapEmitter):
+                values[name], lost = out.split_entries(value)
                 row.faults += lost
             else:
-                made[name] = out(value)
-        return made
+                values[name] = out(value)
+        return values
 
 
 def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
-    """None where no schema is given yet."""
+    """The row program of a table; None without a schema."""
     return None if authored.schema is None else PinotProgram(authored, now)
 
 
-def damaged(column: str, damage: Damage) -> str:
+def damaged(column: str, loss_kind: LossKind) -> str:
     done = "stored as Pinot does it; with strict=true it becomes null and is discarded"
-    return f"column {column}: {damage.value}, {done}"
+    return f"column {column}: {loss_kind.value}, {done}"
 
 
 def unused(key: str) -> str:
-    return f"{key!r} is no column of the schema, so its value was dropped"
+    return f"{key!r} is not a column of the schema; its values were dropped"

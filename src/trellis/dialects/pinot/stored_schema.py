@@ -1,6 +1,4 @@
-"""Where the stored schema of this dialect keeps the authored one, and what the tables look like that it
-gives.
-"""
+"""The authored Pinot schema inside the stored schema, and the tables that follow from it."""
 
 from __future__ import annotations
 
@@ -31,36 +29,36 @@ AUTHORED: Final = "x-pinot"
 
 @dataclass(frozen=True)
 class Authored:
-    """What the user brought: a schema, perhaps a table config, and options."""
+    """The documents of the user: a schema, perhaps a table config, and options."""
 
     schema: PinotSchema | None = None
     table: TableConfig = field(default_factory=TableConfig)
     options: Options = field(default_factory=Options)
 
     def to_document(self) -> dict[str, Any]:
-        made: dict[str, Any] = {"options": self.options.to_document()}
+        document: dict[str, Any] = {"options": self.options.to_document()}
         if self.schema is not None:
-            made["schema"] = orjson.loads(write_schema(self.schema, pretty=False))
+            document["schema"] = orjson.loads(write_schema(self.schema, pretty=False))
         if self.table.document:
-            made["table"] = orjson.loads(orjson.dumps(self.table.document, default=dict))
-        return made
+            document["table"] = orjson.loads(orjson.dumps(self.table.document, default=dict))
+        return document
 
 
 def authored_of(schema: Schema) -> Authored:
-    """What the schema carries of this."""
+    """The authored documents inside a stored schema."""
     return _authored(orjson.dumps(schema.extra.get(AUTHORED) or {}, default=dict))
 
 
 @lru_cache(maxsize=64)
 def _authored(document: bytes) -> Authored:
-    found = orjson.loads(document)
-    options = Options().over(found.get("options") or {})
-    schema = read_schema(found["schema"], options.followed).schema if "schema" in found else None
-    return Authored(schema, table_config(found.get("table")), options)
+    stored = orjson.loads(document)
+    options = Options().over(stored.get("options") or {})
+    schema = read_schema(stored["schema"], options.followed).schema if "schema" in stored else None
+    return Authored(schema, table_config(stored.get("table")), options)
 
 
 def with_authored(schema: Schema, authored: Authored) -> Schema:
-    """The schema with this in it, and with the table that it gives."""
+    """The stored schema with these documents, and with the table that follows from them."""
     extra = {**schema.extra, AUTHORED: authored.to_document()}
     kept = replace(schema, extra=MappingProxyType(extra))
     if authored.schema is None:

@@ -50,7 +50,7 @@ def test_there_are_all_commands(trellis):
 
 
 def test_validate_tells_all_at_once(trellis, written):
-    written(bad=BAD)
+    written(error=BAD)
     ran = trellis("pinot", "validate", "bad.json")
     assert (ran.code, ran.err) == (2, "")
     assert ran.out.splitlines() == [
@@ -148,7 +148,7 @@ def test_a_load_refuses_what_it_does_not_carry_out(trellis, written, lines):
 
 
 def test_validate_what_does_not_load(trellis, written):
-    written(bad={"schemaName": "r", "dimensionFieldSpecs": [{"name": "s"}], "zz": 1})
+    written(error={"schemaName": "r", "dimensionFieldSpecs": [{"name": "s"}], "zz": 1})
     found = trellis("pinot", "validate", "bad.json", "--json")
     assert found.code == 2
     assert [(each["level"], each["pointer"]) for each in found.json["findings"]] == [
@@ -201,7 +201,7 @@ def test_a_schema_of_pinot_is_none_of_trellis(trellis, written, command):
 
 
 def test_validate_by_a_controller(trellis, written, cluster):
-    written(bad=BAD)
+    written(error=BAD)
     cluster.on("POST /schemas/validate", "validate bad metric")
     found = trellis("pinot", "validate", "bad.json", "--controller", cluster.url, "--json")
     assert found.code == 2
@@ -288,8 +288,8 @@ def test_format_tells_what_it_makes_of_values(trellis):
         "  '23-11-14'    -61414005208000  0023-11-13T18:06:32Z  '0023-11-14'",
         "  'x'",
         "",
-        "  '23-11-14'  it is written back as '0023-11-14'",
-        "  '23-11-14'  a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits",
+        "  '23-11-14'  it is formatted back as '0023-11-14'",
+        "  '23-11-14'  a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed",
         "  'x'         Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found 'x' at position 1",
     ]
 
@@ -310,7 +310,7 @@ def test_format_minds_the_zone(trellis):
     assert ran.code == 0
     assert ran.out.splitlines() == [
         "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC",
-        "  The zone 'EDT' is unknown, so it silently means UTC",
+        "  The zone 'EDT' is unknown, so Pinot silently uses UTC",
     ]
 
 

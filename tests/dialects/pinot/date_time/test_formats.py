@@ -60,7 +60,7 @@ INVALID = [
     ("V05", "1.5:DAYS:EPOCH", "Invalid size: 1.5 in format: 1.5:DAYS:EPOCH"),
     ("V06", f"{SDF}|", f"Invalid SIMPLE_DATE_FORMAT pattern:  in format: {SDF}|"),
     ("V07", f"{SDF}|yyyy-MM-ddTHH", "Invalid SIMPLE_DATE_FORMAT pattern: yyyy-MM-ddTHH in format: "),
-    ("V08", f"{SDF}|XXX", "XXX is no letter of Joda's patterns, use Z or ZZ for an offset"),
+    ("V08", f"{SDF}|XXX", "XXX is not a letter of Joda's patterns, use Z or ZZ for an offset"),
     ("empty", "", "Must provide format"),
     ("no-unit", "EPOCH|", "Invalid time unit:  in format: EPOCH|"),
     ("no-size", "EPOCH|SECONDS|", "Invalid size:  in format: EPOCH|SECONDS|"),
@@ -81,17 +81,17 @@ VALID = [
     (
         "suffix",
         f"{SDF}| yyyy  tz  ( IST ) ",
-        DateTimeFormat(SDF, pattern="yyyy", zone="Asia/Kolkata", zone_said="IST"),
+        DateTimeFormat(SDF, pattern="yyyy", zone="Asia/Kolkata", zone_name="IST"),
     ),
     (
         "unknown",
         f"{SDF}|yyyy|EDT",
-        DateTimeFormat(SDF, pattern="yyyy", zone_said="EDT", zone_known=False),
+        DateTimeFormat(SDF, pattern="yyyy", zone_name="EDT", zone_known=False),
     ),
     (
         "kept-blanks",
         f"{SDF}|yyyy |IST ",
-        DateTimeFormat(SDF, pattern="yyyy ", zone_said="IST ", zone_known=False),
+        DateTimeFormat(SDF, pattern="yyyy ", zone_name="IST ", zone_known=False),
     ),
 ]
 

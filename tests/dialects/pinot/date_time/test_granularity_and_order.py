@@ -6,7 +6,7 @@ import pytest
 
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.granularity import granularity_millis
-from trellis.dialects.pinot.date_time.lexicographic_order import in_order, order_message
+from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable, sort_order_message
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_what_is_no_granularity(text: str, message: str) -> None:
     ],
 )
 def test_order(pattern: str, ordered: bool) -> None:
-    assert in_order(pattern) is ordered
+    assert is_sortable(pattern) is ordered
 
 
 def test_the_message_is_that_of_pinot() -> None:
-    assert order_message("MM-yyyy").startswith(
+    assert sort_order_message("MM-yyyy").startswith(
         "SIMPLE_DATE_FORMAT pattern MM-yyyy has to be sorted by both lexicographical and datetime order"
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trellis.dialects.pinot.date_time import iso_calendar
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.hybrid_calendar import hybrid_date, hybrid_days
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import UNITS
 
 ANY_MILLIS = st.integers(-9 * 10**18, 9 * 10**18)
@@ -72,14 +72,14 @@ def test_with_an_offset_every_zone_comes_back(millis: int, zone: str) -> None:
 @given(millis=MILLIS)
 def test_a_pattern_keeps_its_unit(form: str, unit: int, millis: int) -> None:
     parsed = parse_format(form)
-    whole = millis - millis % unit
-    assert parsed.to_millis(parsed.from_millis(millis)) == whole
-    assert parsed.from_millis(whole) == parsed.from_millis(millis)
+    truncated_integer = millis - millis % unit
+    assert parsed.to_millis(parsed.from_millis(millis)) == truncated_integer
+    assert parsed.from_millis(truncated_integer) == parsed.from_millis(millis)
 
 
 @given(SINCE_GREGORIAN, st.sampled_from(["UTC", "+05:00", "-08:00"]))
 def test_a_timestamp_text_comes_back(millis: int, zone: str) -> None:
-    assert stamp_millis(stamp_text(millis, zone), zone, strict=True) == millis
+    assert timestamp_millis(timestamp_text(millis, zone), zone, strict=True) == millis
 
 
 @given(st.integers(-(10**9), 10**9), st.sampled_from(UNITS[2:]), st.integers(1, 60))
@@ -91,6 +91,9 @@ def test_a_count_comes_back(count: int, unit: str, size: int) -> None:
 
 @given(MILLIS)
 def test_a_utc_text_is_that_of_datetime(millis: int) -> None:
-    shown = EPOCH + timedelta(milliseconds=millis)
+    displayed = EPOCH + timedelta(milliseconds=millis)
     text = parse_format("SIMPLE_DATE_FORMAT|EEEE, dd MMMM yyyy HH:mm:ss.SSS").from_millis(millis)
-    assert text == f"{shown:%A, %d %B} {shown.year:04} {shown:%H:%M:%S}.{shown.microsecond // 1000:03}"
+    assert (
+        text == f"{displayed:%A, %d %B} {displayed.year:04} {displayed:%H:%M:%S}."
+        f"{displayed.microsecond // 1000:03}"
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
 from trellis.dialects.pinot.date_time.granularity import granularity_millis
-from trellis.dialects.pinot.date_time.lexicographic_order import in_order
+from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
 from trellis.dialects.pinot.date_time.preview import try_format
 
 SDF = "SIMPLE_DATE_FORMAT"
@@ -37,7 +37,7 @@ def test_seed_p46_granularity_rounds_nothing() -> None:
         ("EPOCH|HOURS|2", DateTimeFormat("EPOCH", "HOURS", 2)),
         (
             f"{SDF}|yyyy-MM-dd|PST",
-            DateTimeFormat(SDF, pattern="yyyy-MM-dd", zone="America/Los_Angeles", zone_said="PST"),
+            DateTimeFormat(SDF, pattern="yyyy-MM-dd", zone="America/Los_Angeles", zone_name="PST"),
         ),
     ],
     ids=["seed_p50-epoch", "seed_p50-pattern"],
@@ -106,14 +106,14 @@ def test_zones(zone: str, meant: str) -> None:
 
 
 def test_seed_p59_p60_orders() -> None:
-    assert [in_order(p) for p in ("yyyy-MM-dd", "MM-dd", "yyyy-dd", "MM-dd-yyyy")] == [
+    assert [is_sortable(p) for p in ("yyyy-MM-dd", "MM-dd", "yyyy-dd", "MM-dd-yyyy")] == [
         True,
         True,
         True,
         False,
     ]
-    assert in_order("yyyy MM dd HH mm ss")
-    assert not in_order("ss mm")
+    assert is_sortable("yyyy MM dd HH mm ss")
+    assert not is_sortable("ss mm")
 
 
 def test_seed_p59_order_is_said() -> None:
@@ -153,7 +153,7 @@ def test_seed_p67_the_sample_parses_but_is_not_in_order_and_its_weekday_shifts_t
         f"1:HOURS:{SDF}:EEE MMM dd HH:mm:ss ZZZ yyyy", ["Mon Aug 24 12:36:50 America/Los_Angeles 2019"]
     )
     assert len(sample.lints) == 1
-    (tried,) = sample.values
-    assert tried.instant == "2019-08-19T19:36:50Z"
-    assert tried.written == "Mon Aug 19 19:36:50 UTC 2019"
-    assert tried.lints
+    (preview,) = sample.values
+    assert preview.instant == "2019-08-19T19:36:50Z"
+    assert preview.written == "Mon Aug 19 19:36:50 UTC 2019"
+    assert preview.lints

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 
 NEW_YORK = "America/New_York"
 
@@ -30,7 +30,7 @@ NEW_YORK = "America/New_York"
     ],
 )
 def test_a_text_is_an_instant(text: str, millis: int) -> None:
-    assert stamp_millis(text) == millis
+    assert timestamp_millis(text) == millis
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_a_text_is_an_instant(text: str, millis: int) -> None:
     ids=["hour-rolls", "second-rolls", "day-rolls", "day-clamps", "midnight"],
 )
 def test_what_is_too_much_is_refused_only_when_strict(text: str, millis: int) -> None:
-    assert stamp_millis(text) == millis
+    assert timestamp_millis(text) == millis
     with pytest.raises(FormatError, match="there is no such day or time"):
-        stamp_millis(text, strict=True)
+        timestamp_millis(text, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_too_much_is_refused_only_when_strict(text: str, millis: int) ->
 )
 def test_what_is_no_timestamp(text: str) -> None:
     with pytest.raises(FormatError) as raised:
-        stamp_millis(text)
+        timestamp_millis(text)
     assert str(raised.value).startswith(f"Invalid timestamp: '{text}'")
 
 
@@ -86,7 +86,7 @@ def test_what_is_no_timestamp(text: str) -> None:
     ids=["midnight", "gap-jdbc", "gap-iso", "overlap-jdbc-later", "overlap-iso-earlier", "own-zone"],
 )
 def test_a_session_zone(text: str, millis: int) -> None:
-    assert stamp_millis(text, NEW_YORK) == millis
+    assert timestamp_millis(text, NEW_YORK) == millis
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_a_session_zone(text: str, millis: int) -> None:
     ],
 )
 def test_an_instant_is_written(millis: int, zone: str, text: str) -> None:
-    assert stamp_text(millis, zone) == text
+    assert timestamp_text(millis, zone) == text

@@ -16,7 +16,7 @@ from dialects.pinot.expression.rows import ROW, shown
 from dialects.pinot.expression.test_functions import CASES
 from dialects.pinot.oracle.client import Oracle, Refused
 from dialects.pinot.oracle.typed import typed
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.expression.compiler import compiled
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
@@ -82,7 +82,7 @@ def written(value: Any) -> str:
     if kind == "MAP":
         return f"map{{{', '.join(f'{key}: {written(each)}' for key, each in said.items())}}}"
     if kind == "TIMESTAMP":
-        return f"timestamp {stamp_millis(said)}"
+        return f"timestamp {timestamp_millis(said)}"
     return f"text {said!r}" if kind == "STRING" else f"{KINDS[kind]} {said}"
 
 

@@ -442,7 +442,7 @@ def test_dates_are_read_by_later_versions_only(tmp_path: Path) -> None:
 
 def test_a_time_of_day_is_no_kind_of_value(tmp_path: Path) -> None:
     table = pa.table({"n": pa.array([1], pa.time32("s"))})
-    with pytest.raises(ContractError, match="column n: a value of class time is of no kind that Pinot knows"):
+    with pytest.raises(ContractError, match="n: a value of class time is of no type that Pinot supports"):
         lake(tmp_path).load(table, schema=SMALL)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
 from trellis.dialects.pinot.document.types import ExceedStrategy
-from trellis.dialects.pinot.value.losses import Damage, Damaged, Damages
+from trellis.dialects.pinot.value.losses import LossCounts, LossKind, LossyConversion
 from trellis.dialects.pinot.value.sanitization import TooLong, sanitiser
 from trellis.dialects.pinot.value.settings import Settings
 
@@ -122,14 +122,14 @@ def test_a_length_of_zero_leaves_nothing() -> None:
 
 
 def test_what_is_cut_is_counted_and_in_strict_mode_refused() -> None:
-    damages = Damages()
-    change = sanitiser(column("STRING[]", max_length=4), damages=damages)
+    losses = LossCounts()
+    change = sanitiser(column("STRING[]", max_length=4), losses=losses)
     assert change is not None
     change(["abcdef", "a\0b", "x", "ghijkl"])
-    assert dict(damages.counts) == {("c", Damage.TOO_LONG): 2, ("c", Damage.NUL): 1}
+    assert dict(losses.counts) == {("c", LossKind.TOO_LONG): 2, ("c", LossKind.NUL): 1}
     strict = sanitiser(column("STRING", max_length=4), Settings(strict=True))
     assert strict is not None
-    with pytest.raises(Damaged, match="'abcdef' is longer than 4 UTF-16 units"):
+    with pytest.raises(LossyConversion, match="'abcdef' is longer than 4 UTF-16 units"):
         strict("abcdef")
 
 

@@ -14,7 +14,7 @@ from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, Pin
 from trellis.dialects.pinot.value.comparison import compare
 from trellis.dialects.pinot.value.sanitization import sanitiser
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64
-from trellis.dialects.pinot.value.special_values import special
+from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 DEFAULTS: list[tuple[str, str, Any]] = [
     ("seed_p12", "INT", -(2**31)),
@@ -35,7 +35,7 @@ def test_a_default_goes_through_the_pipeline_unchanged(target: str, value: Any) 
     spec = column(target)
     assert default_of(spec) == value
     found = convert(value, target)
-    change, cut = special(spec), sanitiser(spec)
+    change, cut = special_value_fixer(spec), sanitiser(spec)
     if change is not None:
         found = change(found)
     if cut is not None:

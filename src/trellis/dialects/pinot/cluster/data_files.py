@@ -165,8 +165,8 @@ def _json(rows: FileRows) -> Callable[[Path], Writer]:
 def _avro(rows: FileRows) -> Callable[[Path], Writer]:
     try:
         from fastavro import parse_schema
-    except ImportError as bad:
-        raise UsageError("Avro needs the package fastavro: pip install 'trellis-spark[avro]'") from bad
+    except ImportError as error:
+        raise UsageError("Avro needs the package fastavro: pip install 'trellis-spark[avro]'") from error
     schema = parse_schema(avro_schema(rows, "parquet or json"))
     readers = {each.name: _reader(each, None) for each in rows.columns}
     return lambda path: AvroFile(path, schema, readers)

@@ -71,11 +71,11 @@ class FileColumn:
                 between = pa.list_(_MILLIS) if pa.types.is_nested(self.type) else _MILLIS
                 return found.cast(between).cast(self.type)
             return found.cast(self.type)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError) as bad:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
             raise DestinationError(
                 f"column {self.name}: its values of type {found.type} are no {self.spec.data_type.value} "
-                f"({bad}); was the table changed by hand?"
-            ) from bad
+                f"({error}); was the table changed by hand?"
+            ) from error
 
     def _nested(self, text: str | None) -> Any:
         """A list or map from the JSON text that a destination without nested types keeps of it."""

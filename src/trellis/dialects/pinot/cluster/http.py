@@ -98,10 +98,10 @@ class Http:
                 text = found.read().decode("utf-8", "replace")
                 told = found.headers
                 return Answer(found.status, told.get_content_type(), text, told.get("Location"))
-        except urllib.error.URLError as bad:
-            raise self._unanswered(method, bad.reason) from bad
-        except (OSError, HTTPException) as bad:
-            raise self._unanswered(method, bad) from bad
+        except urllib.error.URLError as error:
+            raise self._unanswered(method, error.reason) from error
+        except (OSError, HTTPException) as error:
+            raise self._unanswered(method, error) from error
 
     def _unanswered(self, method: str, why: Any) -> DestinationError:
         if isinstance(why, TimeoutError):

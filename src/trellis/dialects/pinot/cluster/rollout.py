@@ -18,7 +18,7 @@ from trellis.dialects.pinot.table.config import Kind, table_config
 from trellis.dialects.pinot.table.generated_config import WantedTable
 from trellis.errors import DestinationError, TrellisError
 
-Outcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
+PipelineResult = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
 POLL: Final = 0.5
 
 
@@ -27,7 +27,7 @@ class Done:
     """A step and what became of it."""
 
     step: str
-    outcome: Outcome
+    outcome: PipelineResult
     note: str = ""
 
 
@@ -72,7 +72,7 @@ class Rollout:
             raise Stopped(why, made) from why
         return made
 
-    def _steps(self) -> Iterator[tuple[str, Callable[[], tuple[Outcome, str]]]]:
+    def _steps(self) -> Iterator[tuple[str, Callable[[], tuple[PipelineResult, str]]]]:
         name = self.schema.name or ""
         yield f"check schema {name}", self._check
         old = self.controller.schema(name)
@@ -89,11 +89,11 @@ class Rollout:
             elif (due := self._due(kind)) is not None:
                 yield f"reload table {name}_{kind}", due
 
-    def _check(self) -> tuple[Outcome, str]:
+    def _check(self) -> tuple[PipelineResult, str]:
         ignored = self.controller.validate(document_of(self.schema))
         return "done", f"Pinot ignores {', '.join(ignored)}" if ignored else ""
 
-    def _put_schema(self, old: PinotSchema | None) -> tuple[Outcome, str]:
+    def _put_schema(self, old: PinotSchema | None) -> tuple[PipelineResult, str]:
         document = document_of(self.schema)
         if old is None:
             if not self.dry:
@@ -112,7 +112,7 @@ class Rollout:
             self.controller.update_schema(document, force=self.force and bool(problems))
         return self._done, "; ".join(map(str, changes(old, self.schema)))
 
-    def _put_table(self, wanted: WantedTable, there: Mapping[str, Any] | None) -> tuple[Outcome, str]:
+    def _put_table(self, wanted: WantedTable, there: Mapping[str, Any] | None) -> tuple[PipelineResult, str]:
         if there is None:
             if not self.dry:
                 self.controller.add_table(wanted.config)
@@ -129,7 +129,7 @@ class Rollout:
             return False
         return any(each.effort is not Effort.NONE for each in changes(old, self.schema))
 
-    def _due(self, kind: Kind) -> Callable[[], tuple[Outcome, str]] | None:
+    def _due(self, kind: Kind) -> Callable[[], tuple[PipelineResult, str]] | None:
         """The reload that an earlier run did not come to, as the servers tell; None where there is none."""
         name = self.schema.name or ""
         try:
@@ -137,15 +137,15 @@ class Rollout:
             if needed is None and not self.controller.has_segments(name, kind):
                 return None
             why = "no server told whether its segments need it"
-        except Refused as bad:
-            needed, why = None, str(bad)
+        except Refused as error:
+            needed, why = None, str(error)
         if needed is not None:
             return partial(self._reload, kind) if needed else None
         path = f"{self.controller.url}/segments/{name}/reload?type={kind}"
         said = f"{why}; if an earlier run stopped before it: curl -sSf -X POST '{path}'"
         return lambda: ("left out", said)
 
-    def _reload(self, kind: Kind) -> tuple[Outcome, str]:
+    def _reload(self, kind: Kind) -> tuple[PipelineResult, str]:
         if self.dry:
             return "would", ""
         ordered = self.controller.reload(self.schema.name or "", kind)
@@ -171,7 +171,7 @@ class Rollout:
         return "not yet", f"{progress.done} of {progress.total} segments{silent}; {tells}"
 
     @property
-    def _done(self) -> Outcome:
+    def _done(self) -> PipelineResult:
         return "would" if self.dry else "done"
 
 

@@ -99,9 +99,9 @@ def infer_records(records: Iterable[Mapping[str, Any]], asked: Asked | None = No
 def _witness(asked: Asked) -> Witness:
     try:
         return Witness(said for said in asked.times.values() if said is not None)
-    except FormatError as bad:
+    except FormatError as error:
         said = ", ".join(f"{column}={form}" for column, form in asked.times.items() if form is not None)
-        raise UsageError(f"--time {said}: {bad}") from None
+        raise UsageError(f"--time {said}: {error}") from None
 
 
 def _declare(evidence: Evidence, files: Sequence[str]) -> None:

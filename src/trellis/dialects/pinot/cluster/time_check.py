@@ -48,8 +48,8 @@ class TimeCheck:
             return None
         try:
             return TimeCheck(MainTime(spec, datetime.now(timezone.utc), zone), table.segment_time_check)
-        except SchemaError as bad:
-            return f"Pinot will refuse the segments: {bad}"
+        except SchemaError as error:
+            return f"Pinot will refuse the segments: {error}"
 
     def look(self, batch: pa.RecordBatch) -> None:
         """Count what is wrong in a batch of a data file."""

@@ -131,10 +131,10 @@ def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
         heads = ["Column", "Type", "Role", *(["Format"] if formats else []), "Why"]
         table = grid(*heads, whole=("Column", "Type", "Role", "Format"))
         for each in proposal.columns:
-            shown = Text(cut(each.spec.name), style="bold" if each.spec.name == main else "")
+            displayed = Text(cut(each.spec.name), style="bold" if each.spec.name == main else "")
             role = each.spec.field_type.value.replace("_", "-").lower()
             cells: list[Any] = [
-                shown,
+                displayed,
                 each.type_said,
                 role,
                 *([each.spec.format or ""] if formats else []),

@@ -13,7 +13,7 @@ from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import Checked, check
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.preview import Sample, try_format
+from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
 from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrated
@@ -47,12 +47,12 @@ def checked(file: str, tables: Sequence[str], profile: str | None, controller: C
     return check(read_text(Path(file)), file, config, profile_of(profile), controller)
 
 
-def sample(format: str, values: Sequence[str], zone: str) -> Sample:
+def sample(format: str, values: Sequence[str], zone: str) -> FormatPreview:
     """Values read by a format. Raises UsageError where it is none."""
     try:
         return try_format(format, values, zone)
-    except FormatError as bad:
-        raise UsageError(f"format {format!r}: {bad}") from None
+    except FormatError as error:
+        raise UsageError(f"format {format!r}: {error}") from None
 
 
 def planned(
@@ -92,8 +92,10 @@ def table_document(file: str) -> Mapping[str, Any]:
     """The object of a table config. Raises UsageError, SchemaError."""
     try:
         found = json.loads(read_text(Path(file)))
-    except json.JSONDecodeError as bad:
-        raise SchemaError(f"{file}, line {bad.lineno}, column {bad.colno}: not JSON: {bad.msg}") from None
+    except json.JSONDecodeError as error:
+        raise SchemaError(
+            f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
     if not isinstance(found, dict):
         raise SchemaError(f"{file}: a table config is a JSON object, not {str(found)[:60]}")
     if is_schema(found):

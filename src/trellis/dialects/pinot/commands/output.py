@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.cluster.document_check import Checked
-    from trellis.dialects.pinot.date_time.preview import Sample, Tried
+    from trellis.dialects.pinot.date_time.preview import FormatPreview, ParsedValue
     from trellis.dialects.pinot.document.comparison.migration_plan import Plan
 
 COMMAND = 400
@@ -53,7 +53,7 @@ def checked_dict(found: Checked) -> dict[str, Any]:
     }
 
 
-def show_sample(found: Sample, format: str, out: Console) -> None:
+def show_sample(found: FormatPreview, format: str, out: Console) -> None:
     """What a format means, and what it makes of values."""
     from rich.text import Text
 
@@ -89,10 +89,10 @@ def show_sample(found: Sample, format: str, out: Console) -> None:
         out.print(indented(notes))
 
 
-def _cells(tried: Tried) -> tuple[str, str, str, str]:
-    if tried.error is not None:
-        return repr(tried.value), "", "", ""
-    return repr(tried.value), str(tried.millis), tried.instant or "", repr(tried.written)
+def _cells(preview: ParsedValue) -> tuple[str, str, str, str]:
+    if preview.error is not None:
+        return repr(preview.value), "", "", ""
+    return repr(preview.value), str(preview.millis), preview.instant or "", repr(preview.written)
 
 
 def _unit(form: Any) -> str:
@@ -125,8 +125,8 @@ def show_plan(found: Plan, controller: str, out: Console) -> None:
     for number, (step, command) in enumerate(zip(found.steps, commands, strict=True), 1):
         out.print(f"{number:>3}. {step.said}", soft_wrap=True)
         if command:
-            shown = command if len(command) <= COMMAND else f"{command[:COMMAND]}..."
-            out.print(f"     {shown}", style="cyan", soft_wrap=True)
+            displayed = command if len(command) <= COMMAND else f"{command[:COMMAND]}..."
+            out.print(f"     {displayed}", style="cyan", soft_wrap=True)
     if any(len(command) > COMMAND for command in commands):
         out.print("\nlong commands are cut; --json prints them whole", style="dim")
 

@@ -1,7 +1,7 @@
-"""The error of this package."""
+"""Errors of date-time formats."""
 
 from __future__ import annotations
 
 
 class FormatError(ValueError):
-    """A format that is not one, or a value that does not follow its format; the text is one sentence."""
+    """An invalid format, or a value that does not follow its format; the text is one sentence."""

@@ -15,14 +15,14 @@ from trellis.dialects.pinot.date_time.joda.pattern import parse_pattern
 from trellis.dialects.pinot.date_time.joda.reader import reader_of
 from trellis.dialects.pinot.date_time.joda.writer import write
 from trellis.dialects.pinot.date_time.time_zones import UTC, resolve
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import (
     of_millis,
     size_of,
     to_millis,
     truncated,
+    truncated_integer,
     unit_of,
-    whole,
     wrap,
 )
 
@@ -38,7 +38,7 @@ class DateTimeFormat:
 
     `kind` is EPOCH, TIMESTAMP or SIMPLE_DATE_FORMAT. `unit` and `size` count for EPOCH only, otherwise they
     are MILLISECONDS and 1. `pattern` is Joda's, without the zone; None means ISO 8601. `zone` is the resolved
-    zone (an IANA id, or an offset as `+05:30`), `zone_said` what the format names, `zone_known` False where
+    zone (an IANA id, or an offset as `+05:30`), `zone_name` the name in the format, `zone_known` False where
     an unknown name silently means UTC.
     """
 
@@ -47,7 +47,7 @@ class DateTimeFormat:
     size: int = 1
     pattern: str | None = None
     zone: str = UTC
-    zone_said: str | None = None
+    zone_name: str | None = None
     zone_known: bool = True
 
     def to_millis(self, value: str | int | float | Decimal, session_zone: str = UTC) -> int:
@@ -60,8 +60,8 @@ class DateTimeFormat:
             text = value if isinstance(value, str) else _plain(value)
             return self._read(text)
         if self.kind == "TIMESTAMP":
-            return stamp_millis(value, session_zone) if isinstance(value, str) else wrap(_truncate(value))
-        count = whole(value) if isinstance(value, str) else _truncate(value)
+            return timestamp_millis(value, session_zone) if isinstance(value, str) else wrap(_truncate(value))
+        count = truncated_integer(value) if isinstance(value, str) else _truncate(value)
         if count is None:
             raise FormatError(
                 f"Cannot read {value!r} as a count of {self.unit}: expected a number without blanks"
@@ -77,7 +77,7 @@ class DateTimeFormat:
         if self.kind == "SIMPLE_DATE_FORMAT":
             return write_iso(millis) if self.pattern is None else write(self.pattern, millis, self.zone)
         if self.kind == "TIMESTAMP":
-            return stamp_text(millis, session_zone)
+            return timestamp_text(millis, session_zone)
         return str(truncated(of_millis(millis, self.unit), self.size))
 
     @cached_property
@@ -90,7 +90,7 @@ class DateTimeFormat:
 
 @lru_cache(maxsize=1024)
 def parse_format(text: str) -> DateTimeFormat:
-    """The format that a text says, in the pipe or the colon form. Raises FormatError.
+    """The format of a text in the pipe or the colon form. Raises FormatError.
 
     >>> parse_format("5:MINUTES:EPOCH") == parse_format("EPOCH|MINUTES|5")
     True
@@ -135,20 +135,24 @@ def _colon_form(text: str) -> DateTimeFormat:
 
 
 def _pattern_format(pattern: str, zone: str | None = None, *, text: str) -> DateTimeFormat:
-    said = zone
-    if said is None and (suffixed := _ZONE_SUFFIX.match(pattern)) is not None:
-        pattern, said = suffixed[1].strip(), suffixed[2].strip()
+    zone_name = zone
+    if zone_name is None and (suffixed := _ZONE_SUFFIX.match(pattern)) is not None:
+        pattern, zone_name = suffixed[1].strip(), suffixed[2].strip()
     try:
         parse_pattern(pattern)
     except FormatError as error:
         raise FormatError(
             f"Invalid SIMPLE_DATE_FORMAT pattern: {pattern} in format: {text}, {error}"
         ) from None
-    if said is None:
+    if zone_name is None:
         return DateTimeFormat("SIMPLE_DATE_FORMAT", pattern=pattern)
-    zone_taken = resolve(said)
+    resolved = resolve(zone_name)
     return DateTimeFormat(
-        "SIMPLE_DATE_FORMAT", pattern=pattern, zone=zone_taken.id, zone_said=said, zone_known=zone_taken.known
+        "SIMPLE_DATE_FORMAT",
+        pattern=pattern,
+        zone=resolved.id,
+        zone_name=zone_name,
+        zone_known=resolved.known,
     )
 
 

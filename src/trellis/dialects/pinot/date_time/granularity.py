@@ -17,7 +17,7 @@ def granularity_millis(text: str) -> int:
 
 
 def size_and_unit(text: str) -> tuple[int, str]:
-    """How many of which unit a granularity says. Raises FormatError.
+    """The size and unit of a granularity. Raises FormatError.
 
     >>> size_and_unit("15:MINUTES"), size_and_unit("DAYS")
     ((15, 'MINUTES'), (1, 'DAYS'))

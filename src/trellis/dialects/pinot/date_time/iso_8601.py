@@ -12,7 +12,7 @@ from trellis.dialects.pinot.date_time.joda.fields import (
     MILLIS_OF_MINUTE,
     RULES,
     FieldRule,
-    fill,
+    local_time_of_fields,
 )
 from trellis.dialects.pinot.date_time.joda.reader import OFFSET, fraction_millis, offset_millis
 from trellis.dialects.pinot.date_time.joda.writer import write
@@ -52,15 +52,17 @@ def read_iso(text: str) -> int:
         time = local_time(*map(int, numbers))
         if time is not None:
             return time + int(fraction[:3].ljust(3, "0"))
-    found = _ISO.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text)
+    if match is None:
         raise FormatError(
             f"Cannot read {text!r} as ISO 8601: expected a date as 2023-11-14, perhaps T, a time, an offset"
         )
-    groups = found.groupdict()
+    groups = match.groupdict()
     offset = groups.pop("offset")
     try:
-        local = fill(_value(name, digits) for name, digits in groups.items() if digits is not None)
+        local = local_time_of_fields(
+            _value(name, digits) for name, digits in groups.items() if digits is not None
+        )
     except FormatError as error:
         raise FormatError(f"Cannot read {text!r} as ISO 8601: {error}") from None
     millis = local if offset is None else local - offset_millis(offset)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.iso_8601 import write_iso
-from trellis.dialects.pinot.date_time.lexicographic_order import in_order, order_message
+from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable, sort_order_message
 from trellis.dialects.pinot.document.validation.date_time_rules import EARLIEST, LATEST
 
 
 @dataclass(frozen=True)
-class Tried:
+class ParsedValue:
     """One value: its instant in milliseconds and as ISO text, and the text written back; or the error."""
 
     value: str
@@ -25,45 +25,47 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Sample:
+class FormatPreview:
     """A format and the values it was tried on; `lints` concern the format itself."""
 
     format: DateTimeFormat
     lints: tuple[str, ...]
-    values: tuple[Tried, ...]
+    values: tuple[ParsedValue, ...]
 
 
-def try_format(text: str, values: Iterable[str] = (), session_zone: str = "UTC") -> Sample:
-    """What a format makes of values. Raises FormatError if it is no format.
+def try_format(text: str, values: Iterable[str] = (), session_zone: str = "UTC") -> FormatPreview:
+    """What a format makes of values. Raises FormatError for an invalid format.
 
-    >>> tried = try_format("SIMPLE_DATE_FORMAT|yyyy-MM-dd", ["23-11-14"]).values[0]
-    >>> tried.millis, tried.instant, tried.written
+    >>> preview = try_format("SIMPLE_DATE_FORMAT|yyyy-MM-dd", ["23-11-14"]).values[0]
+    >>> preview.millis, preview.instant, preview.written
     (-61413984000000, '0023-11-14T00:00:00Z', '0023-11-14')
     """
     form = parse_format(text)
-    return Sample(form, format_lints(form), tuple(_try(form, value, session_zone) for value in values))
+    return FormatPreview(
+        form, format_lints(form), tuple(_parse_value(form, value, session_zone) for value in values)
+    )
 
 
 def format_lints(form: DateTimeFormat) -> tuple[str, ...]:
-    """What to mind about a format that Pinot accepts without a word, or refuses only with its schema."""
+    """Warnings about a format that Pinot accepts without an error, or refuses only with its schema."""
     lints = []
     if not form.zone_known:
-        lints.append(f"The zone {form.zone_said!r} is unknown, so it silently means UTC")
-    if form.pattern is not None and not in_order(form.pattern):
-        lints.append(order_message(form.pattern))
+        lints.append(f"The zone {form.zone_name!r} is unknown, so Pinot silently uses UTC")
+    if form.pattern is not None and not is_sortable(form.pattern):
+        lints.append(sort_order_message(form.pattern))
     return tuple(lints)
 
 
-def _try(form: DateTimeFormat, value: str, session_zone: str) -> Tried:
+def _parse_value(form: DateTimeFormat, value: str, session_zone: str) -> ParsedValue:
     try:
         millis = form.to_millis(value, session_zone)
         written = form.from_millis(millis, session_zone)
     except FormatError as error:
-        return Tried(value, error=str(error))
-    lints = [] if written == value else [f"it is written back as {written!r}"]
+        return ParsedValue(value, error=str(error))
+    lints = [] if written == value else [f"it is formatted back as {written!r}"]
     if not EARLIEST <= millis <= LATEST:
-        lints.append("a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits")
-    return Tried(value, millis, _instant(millis), written, lints=tuple(lints))
+        lints.append("a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed")
+    return ParsedValue(value, millis, _instant(millis), written, lints=tuple(lints))
 
 
 def _instant(millis: int) -> str:

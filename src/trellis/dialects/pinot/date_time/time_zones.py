@@ -27,7 +27,7 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 class Zone:
     """A zone that was resolved: an IANA id, `UTC` or a fixed offset as `+05:30`.
 
-    `known` is False where Java does not know the name and takes UTC without a word.
+    `known` is False where Java does not know the name and silently uses UTC.
     """
 
     id: str
@@ -41,22 +41,22 @@ def zone_ids() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def resolve(said: str) -> Zone:
-    """The zone that Java takes for a name.
+def resolve(name: str) -> Zone:
+    """The zone that Java resolves a name to.
 
     >>> resolve("IST"), resolve("GMT-8:00"), resolve("Mars/Base")
     (Zone(id='Asia/Kolkata', known=True), Zone(id='-08:00', known=True), Zone(id='UTC', known=False))
     """
-    if said in {"UTC", "GMT"}:
+    if name in {"UTC", "GMT"}:
         return Zone(UTC, True)
-    if said in SHORT:
-        return Zone(SHORT[said], True)
-    custom = _CUSTOM.fullmatch(said)
+    if name in SHORT:
+        return Zone(SHORT[name], True)
+    custom = _CUSTOM.fullmatch(name)
     if custom is not None:
         return _custom(custom)
-    if said not in zone_ids():
+    if name not in zone_ids():
         return Zone(UTC, False)
-    return Zone(LINKS.get(said, said), True)
+    return Zone(LINKS.get(name, name), True)
 
 
 def _custom(custom: re.Match[str]) -> Zone:

@@ -19,7 +19,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     month_length,
 )
 from trellis.dialects.pinot.date_time.time_zones import clock_of
-from trellis.dialects.pinot.date_time.units import integer
+from trellis.dialects.pinot.date_time.units import parse_int32
 
 _JDBC: Final = re.compile(
     r"(\+\d{3}|\d{4})-(\+\d|\d{1,2})-(\+\d|\d{1,2}) ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?"
@@ -38,15 +38,15 @@ _BLANKS: Final = "".join(map(chr, range(33)))
 _WIDEST_OFFSET: Final = 18 * HOUR
 
 
-def stamp_millis(text: str, zone: str = "UTC", strict: bool = False) -> int:
+def timestamp_millis(text: str, zone: str = "UTC", strict: bool = False) -> int:
     """The instant of a timestamp text in milliseconds since 1970-01-01 UTC. Raises FormatError.
 
     `2023-11-14 22:13:20.5`, an integer (milliseconds), or ISO as `2023-11-14T22:13:20+05:30`. Without an
-    offset the clock of `zone` counts, an id that `zones.resolve` gave. As in Pinot, the first form lets what
-    is too much run over (25:00:00 is one o'clock of the next day), the last one takes the last day of a month
-    for a later one, and 24:00 for the next day; `strict` refuses all of these.
+    offset it is local time in `zone`, an id from `time_zones.resolve`. As in Pinot, values of the first form
+    roll over (25:00:00 is one o'clock of the next day), the last one uses the last day of a month
+    for a later day, and 24:00 for the next day; `strict` refuses all of these.
 
-    >>> stamp_millis("2023-11-14T22:13:20+05:30"), stamp_millis("2023-11-14 25:00:00")
+    >>> timestamp_millis("2023-11-14T22:13:20+05:30"), timestamp_millis("2023-11-14 25:00:00")
     (1699980200000, 1700010000000)
     """
     usual = _USUAL.fullmatch(text)
@@ -55,21 +55,21 @@ def stamp_millis(text: str, zone: str = "UTC", strict: bool = False) -> int:
         local = local_time(*map(int, numbers))
         if local is not None:
             return clock_of(zone).later_instant(local) + int(fraction[:3].ljust(3, "0"))
-    found = _JDBC.fullmatch(text.strip(_BLANKS))
-    if found is not None and (millis := _jdbc(text, found, zone, strict)) is not None:
+    match = _JDBC.fullmatch(text.strip(_BLANKS))
+    if match is not None and (millis := _jdbc(text, match, zone, strict)) is not None:
         return millis
     if _LONG.fullmatch(text) is not None and LONG_MIN <= (count := int(text)) <= LONG_MAX:
         return count
-    found = _ISO.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text)
+    if match is None:
         _refuse(text)
-    return _iso(text, found, zone, strict)
+    return _iso(text, match, zone, strict)
 
 
-def stamp_text(millis: int, zone: str = "UTC") -> str:
+def timestamp_text(millis: int, zone: str = "UTC") -> str:
     """`yyyy-MM-dd HH:mm:ss.f` of an instant in a zone; the fraction has no zeros at its end but in `.0`.
 
-    >>> stamp_text(1700000000123), stamp_text(1700000000000)
+    >>> timestamp_text(1700000000123), timestamp_text(1700000000000)
     ('2023-11-14 22:13:20.123', '2023-11-14 22:13:20.0')
     """
     days, time = divmod(millis + clock_of(zone).offset(millis), DAY)
@@ -81,9 +81,9 @@ def stamp_text(millis: int, zone: str = "UTC") -> str:
     )
 
 
-def _jdbc(text: str, found: re.Match[str], zone: str, strict: bool) -> int | None:
-    *numbers, fraction = found.groups("")
-    values = [value for number in numbers if (value := integer(number)) is not None]
+def _jdbc(text: str, match: re.Match[str], zone: str, strict: bool) -> int | None:
+    *numbers, fraction = match.groups("")
+    values = [value for number in numbers if (value := parse_int32(number)) is not None]
     if len(values) < len(numbers):
         return None
     year, month, day, hour, minute, second = values
@@ -101,9 +101,9 @@ def _jdbc(text: str, found: re.Match[str], zone: str, strict: bool) -> int | Non
     return clock_of(zone).later_instant(local) + int(fraction.ljust(9, "0")[:3])
 
 
-def _iso(text: str, found: re.Match[str], zone: str, strict: bool) -> int:
-    year, month, day, hour, minute, second = (int(number) for number in found.groups("0")[:6])
-    fraction = found.group(7) or ""
+def _iso(text: str, match: re.Match[str], zone: str, strict: bool) -> int:
+    year, month, day, hour, minute, second = (int(number) for number in match.groups("0")[:6])
+    fraction = match.group(7) or ""
     end_of_day = hour == 24 and not (minute or second or fraction.strip("0"))
     if not (1 <= year <= 999_999_999 and 1 <= month <= 12 and 1 <= day <= 31 and minute < 60 and second < 60):
         _refuse(text)
@@ -113,7 +113,7 @@ def _iso(text: str, found: re.Match[str], zone: str, strict: bool) -> int:
     if strict and (day > length or end_of_day):
         _refuse(text, "there is no such day or time")
     local = days_of(year, month, min(day, length)) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
-    offset = found.group(8)
+    offset = match.group(8)
     millis = clock_of(zone).instant_after_gap(local) if offset is None else local - _offset(text, offset)
     millis += int(fraction.ljust(3, "0")[:3])
     if millis > LONG_MAX:

@@ -23,8 +23,8 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")
 _INT_MAX: Final = 2**31 - 1
 
 
-def integer(text: str) -> int | None:
-    """The integer of 32 bits that a text says; None where it says none."""
+def parse_int32(text: str) -> int | None:
+    """The integer of 32 bits in a text; None where it is not one."""
     if _INTEGER.fullmatch(text) is None:
         return None
     value = int(text)
@@ -32,8 +32,8 @@ def integer(text: str) -> int | None:
 
 
 def size_of(text: str, where: str) -> int:
-    """A size that a document gives. Raises FormatError."""
-    size = integer(text)
+    """A size in a document. Raises FormatError."""
+    size = parse_int32(text)
     if size is None:
         raise FormatError(f"Invalid size: {text} in {where}, must be an integer")
     if size <= 0:
@@ -42,16 +42,16 @@ def size_of(text: str, where: str) -> int:
 
 
 def unit_of(text: str, where: str) -> str:
-    """A unit that a document names. Raises FormatError."""
+    """A unit in a document. Raises FormatError."""
     if text not in UNITS:
         raise FormatError(f"Invalid time unit: {text} in {where}, must be one of {', '.join(UNITS)}")
     return text
 
 
-def whole(text: str) -> int | None:
-    """The integer of a decimal text, truncated, in its lowest 64 bits; None where the text is no number.
+def truncated_integer(text: str) -> int | None:
+    """The integer of a decimal text, truncated, in its lowest 64 bits; None where the text is not a number.
 
-    >>> whole("1.7E9"), whole("-1.9"), whole(" 5")
+    >>> truncated_integer("1.7E9"), truncated_integer("-1.9"), truncated_integer(" 5")
     (1700000000, -1, None)
     """
     if text.isdecimal() and len(text) <= 18:

@@ -28,7 +28,7 @@ def placed(schema: PinotSchema) -> Iterator[Placed]:
 
     >>> from trellis.dialects.pinot.document.types import PinotType
     >>> schema = PinotSchema("s", metrics=(FieldSpec("n", PinotType.INT, FieldType.METRIC),))
-    >>> [each.place for each in placed(schema)]
+    >>> [column.place for column in placed(schema)]
     ['/metricFieldSpecs/0']
     """
     for key, specs in (

@@ -7,7 +7,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_text
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
 from trellis.dialects.pinot.document.fields import FieldSpec, TimeField
 from trellis.dialects.pinot.document.literals import literal_text, parse_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
@@ -106,7 +106,7 @@ def default_json(data_type: PinotType, value: Value) -> Any:
     if data_type is PinotType.BOOLEAN:
         return bool(value)
     if data_type is PinotType.TIMESTAMP:
-        return stamp_text(value)
+        return timestamp_text(value)
     if data_type is PinotType.BYTES:
         return value.hex()
     if data_type is PinotType.UUID:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.format import FormatError
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import PinotType, Value
 from trellis.dialects.pinot.value.numbers.parsing import parse_decimal, parse_double, parse_float, parse_whole
@@ -44,7 +44,7 @@ def literal_text(literal: Any) -> str:
 
 def _stamp(text: str) -> int:
     try:
-        return stamp_millis(text)
+        return timestamp_millis(text)
     except FormatError as wrong:
         raise ValueError(text) from wrong
 

@@ -51,8 +51,8 @@ def read_schema(
     SchemaError where the text is not JSON. Whether a schema that loads is valid is told by
     `validate.faults_of`.
 
-    >>> found = read_schema('{"schemaName": "s", "metricFieldSpec": []}')
-    >>> found.schema.name, [str(each) for each in found.unknown]
+    >>> result = read_schema('{"schemaName": "s", "metricFieldSpec": []}')
+    >>> result.schema.name, [str(unknown) for unknown in result.unknown]
     ('s', ["/metricFieldSpec is ignored: did you mean 'metricFieldSpecs'?"])
     """
     schema, ledger = examine(document, profile, where)

@@ -37,7 +37,7 @@ _EXTENDED: Final = (
 def built_in(profile: Profile = BASE) -> tuple[FieldSpec, ...]:
     """The virtual columns of every table: dimensions, not in `SELECT *`.
 
-    >>> [each.name for each in built_in()]
+    >>> [column.name for column in built_in()]
     ['$docId', '$hostName', '$segmentName']
     """
     return _BASE + _EXTENDED if profile.extended else _BASE

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis, stamp_text
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text, plain_text
 from trellis.dialects.pinot.value.numbers.parsing import (
     BLANKS,
@@ -131,7 +131,7 @@ def as_instant(value: Any) -> int:
     """The milliseconds of a timestamp, of its text or of a long; Pinot takes no number of 32 bits."""
     value = _single(value)
     if isinstance(value, str):
-        return stamp_millis(value.strip(BLANKS))
+        return timestamp_millis(value.strip(BLANKS))
     if kind_of(value) in (SourceKind.INT, SourceKind.BOOLEAN, SourceKind.FLOAT):
         raise FunctionError(
             f"a timestamp, its text or a long is expected, not {as_text(value)}: use toTimestamp(x)"
@@ -217,7 +217,7 @@ _TEXTS: Final[tuple[tuple[Any, Callable[[Any], str]], ...]] = (
     (Float32, float_text),
     (float, double_text),
     (Decimal, plain_text),
-    (datetime, lambda value: stamp_text(millis_of(value))),
+    (datetime, lambda value: timestamp_text(millis_of(value))),
     (date, date.isoformat),
     ((bytes, bytearray, memoryview), lambda value: bytes(value).hex()),
     (UUID, str),

@@ -29,7 +29,7 @@ def from_avro(
     unnested or made JSON text.
 
     >>> fields = [{"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]}]
-    >>> [each.data_type.value for each in from_avro({"type": "record", "fields": fields}).specs()]
+    >>> [column.data_type.value for column in from_avro({"type": "record", "fields": fields}).specs()]
     ['LONG']
     """
     if not isinstance(document, Mapping) or document.get("type") != "record":

@@ -28,7 +28,7 @@ def convert(schema: Schema, table: str | None = None, system: str = "_dlt") -> l
     is not there or hangs below another.
 
     >>> rides = Table("rides", {"fare": Column("fare", "double")})
-    >>> [each.why for each in convert(Schema("s", {"rides": rides}))[0].columns]
+    >>> [column.why for column in convert(Schema("s", {"rides": rides}))[0].columns]
     ['double; named like an amount']
     """
     authored = authored_of(schema)

@@ -23,7 +23,7 @@ def first_object(
 ) -> PinotSchema:
     """The columns of one record. Raises SchemaError where two have one name, or a metric several values.
 
-    >>> [each.name for each in first_object({"o": {"p": {"q": 1}}, "n": None}).specs()]
+    >>> [column.name for column in first_object({"o": {"p": {"q": 1}}, "n": None}).specs()]
     ['o.p.q']
     """
     found = Found(roles or Roles())
@@ -64,7 +64,7 @@ class _Walk:
 def type_of(value: Any) -> PinotType:
     """The type that Pinot gives to a scalar of JSON; null (in a list) is STRING.
 
-    >>> [type_of(each).value for each in (1, 3000000000, 10**20, 1.5, True, "x", None)]
+    >>> [type_of(item).value for item in (1, 3000000000, 10**20, 1.5, True, "x", None)]
     ['INT', 'LONG', 'STRING', 'DOUBLE', 'BOOLEAN', 'STRING', 'STRING']
     """
     if isinstance(value, Decimal):

@@ -33,7 +33,7 @@ def propose(root: Evidence, rows: int, asked: Asked | None = None) -> Proposal:
     >>> evidence = Evidence()
     >>> evidence.keys["n"] = Evidence()
     >>> evidence.keys["n"].values.add("int", [1, 2])
-    >>> [(each.type_said, each.why) for each in propose(evidence, 2).columns]
+    >>> [(column.type_said, column.why) for column in propose(evidence, 2).columns]
     [('INT', 'whole numbers 1 to 2; only 2 different ones')]
     """
     asked = asked or Asked()

@@ -33,9 +33,9 @@ class ComplexTypes:
         Raises RowFault for a list that cannot become JSON text.
         """
         kept = {field: record[field] for field in self._kept if field in record}
-        made = dict(record)
-        self._flatten(made)
-        rows = [made]
+        flat = dict(record)
+        self._flatten(flat)
+        rows = [flat]
         for field in self.config.unnest:
             rows = [inner for row in rows for inner in self._unnest(row, field)]
         for row in rows:
@@ -47,7 +47,7 @@ class ComplexTypes:
     def _flatten(self, row: dict[str, Any]) -> None:
         """Add the leaves of maps under dotted names; the maps stay.
 
-        Where a key that holds the delimiter gives a name that nested keys give too, the nested one counts.
+        Where a key that holds the delimiter collides with the name of a nested key, the nested one wins.
         """
         stack = _maps(row)
         while stack:
@@ -57,19 +57,19 @@ class ComplexTypes:
             stack += _maps(fresh)
 
     def _unnest(self, row: dict[str, Any], field: str) -> list[dict[str, Any]]:
-        found = row.get(field)
-        if not isinstance(found, _LISTS) or not found:
+        elements = row.get(field)
+        if not isinstance(elements, _LISTS) or not elements:
             return [row]
         others = {name: value for name, value in row.items() if name != field}
-        made = []
-        for each in found:
-            if isinstance(each, Mapping):
-                inner = {f"{field}{self.config.delimiter}{key}": value for key, value in each.items()}
+        rows = []
+        for element in elements:
+            if isinstance(element, Mapping):
+                inner = {f"{field}{self.config.delimiter}{key}": value for key, value in element.items()}
                 self._flatten(inner)
             else:
-                inner = {field: each}
-            made.append({**others, **inner})
-        return made
+                inner = {field: element}
+            rows.append({**others, **inner})
+        return rows
 
     def _lists_to_json(self, row: dict[str, Any]) -> None:
         if self.config.to_json == "NONE":
@@ -78,37 +78,37 @@ class ComplexTypes:
             if isinstance(value, _LISTS) and name not in self._unnested and self.config.to_text(value):
                 try:
                     row[name] = json_of(value, self.zone)
-                except CannotConvert as bad:
-                    raise RowFault(name, str(bad)) from None
+                except CannotConvert as error:
+                    raise RowFault(name, str(error)) from None
 
     def _new_name(self, name: str) -> str | None:
-        """What the first prefix that fits makes of a name; None where none does."""
+        """The name after the first prefix that applies; None where none does."""
         for prefix, to in self.config.rename.items():
             if name.startswith(prefix):
                 return to + name[len(prefix) :]
         return None
 
     def _renamed(self, row: dict[str, Any]) -> Row:
-        made = Row({})
+        renamed = Row({})
         moved: list[tuple[str, str]] = []
         for name, value in row.items():
             to = self._new_name(name)
             if to is None:
-                made.values[name] = value
+                renamed.values[name] = value
             else:
                 moved.append((name, to))
         for name, to in sorted(moved):
-            if to and made.values.get(to) is None:
-                made.values[to] = row[name]
+            if to and renamed.values.get(to) is None:
+                renamed.values[to] = row[name]
                 continue
             conflict = f"Name conflict after attempting to rename field {name} to {to or 'an empty name'}"
-            made.fault(name, row[name], conflict)
-        return made
+            renamed.fault(name, row[name], conflict)
+        return renamed
 
 
 def _maps(row: Record) -> list[tuple[str, Record]]:
-    """The maps of a row, those of longer names last: they are taken first, so that others overwrite them."""
-    return sorted((each for each in row.items() if isinstance(each[1], Mapping)), key=_name)
+    """The maps of a row by name: the last ones are flattened first, so that others overwrite them."""
+    return sorted((entry for entry in row.items() if isinstance(entry[1], Mapping)), key=_name)
 
 
 def _name(field: tuple[str, Any]) -> str:

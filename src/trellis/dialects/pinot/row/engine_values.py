@@ -1,4 +1,4 @@
-"""Stored values as the engine is given them: flags as such, decimals as text, maps of one type of values."""
+"""Stored values in the form of the engine: booleans, decimals as text, maps with values of one type."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
-from trellis.dialects.pinot.row.row import Fault
+from trellis.dialects.pinot.row.row import ValueFault
 from trellis.dialects.pinot.value.conversion.converter import converter
-from trellis.dialects.pinot.value.conversion.texts import storable
+from trellis.dialects.pinot.value.conversion.texts import encodable_text
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.numbers.java_format import plain_text
 from trellis.dialects.pinot.value.settings import Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
-Emit = Callable[[Value], Any]
+Emitter = Callable[[Value], Any]
 
 
-def emitter(spec: FieldSpec, settings: Settings) -> Emit:
-    """How the stored values of a column are given to the engine.
+def emitter(spec: FieldSpec, settings: Settings) -> Emitter:
+    """The conversion of the stored values of a column for the engine.
 
-    That of a map raises CannotConvert where `MapOut.fitted` would leave an entry out.
+    That of a map raises CannotConvert where `MapEmitter.fitted` would leave an entry out.
 
     >>> emitter(FieldSpec("b", PinotType.BOOLEAN, single_value=False), Settings())([1, 0])
     [True, False]
@@ -30,19 +30,19 @@ def emitter(spec: FieldSpec, settings: Settings) -> Emit:
     if spec.data_type in COMPLEX:
         child = spec.children.get("value")
         if spec.data_type is PinotType.MAP and child is not None and child.data_type not in COMPLEX:
-            return MapOut(spec.name, child, settings)
-        return lambda value: storable(json_of(value, settings.session_zone))
-    one = _SCALARS.get(spec.data_type)
-    if one is None:
+            return MapEmitter(spec.name, child, settings)
+        return lambda value: encodable_text(json_of(value, settings.session_zone))
+    emit_scalar = _SCALARS.get(spec.data_type)
+    if emit_scalar is None:
         return _as_it_is
-    return one if spec.single_value else lambda value: [one(each) for each in value]
+    return emit_scalar if spec.single_value else lambda value: [emit_scalar(element) for element in value]
 
 
-class MapOut:
+class MapEmitter:
     """A map whose values a file holds in one type.
 
-    Pinot converts nothing in a map. A value of another type is given in the type of the column where that
-    changes nothing but its form; else its entry is left out.
+    Pinot converts nothing in a map. A value of another type is converted where that loses nothing; otherwise
+    its entry is left out.
     """
 
     def __init__(self, name: str, child: FieldSpec, settings: Settings) -> None:
@@ -53,23 +53,25 @@ class MapOut:
         self.out = _SCALARS.get(child.data_type, _as_it_is)
 
     def __call__(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        fit, lost = self.fitted(value)
+        fit, lost = self.split_entries(value)
         if lost:
             raise CannotConvert(lost[0].reason)
         return fit
 
-    def fitted(self, value: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
-        """The entries that are stored, and those that are not."""
+    def split_entries(self, value: Mapping[str, Any]) -> tuple[dict[str, Any], list[ValueFault]]:
+        """The entries that can be stored, and a fault for each of the others."""
         fit: dict[str, Any] = {}
-        lost: list[Fault] = []
-        for key, each in value.items():
+        lost: list[ValueFault] = []
+        for key, entry in value.items():
             try:
-                made = self.convert(each)
-            except CannotConvert as bad:
-                reason = f"in the map under {key[:60]!r}, whose values are stored as {self.type.value}: {bad}"
-                lost.append(Fault(self.name, {key: each}, reason))
+                converted = self.convert(entry)
+            except CannotConvert as error:
+                reason = (
+                    f"in the map under {key[:60]!r}, whose values are stored as {self.type.value}: {error}"
+                )
+                lost.append(ValueFault(self.name, {key: entry}, reason))
             else:
-                fit[storable(key)] = None if made is None else self.out(made)
+                fit[encodable_text(key)] = None if converted is None else self.out(converted)
         return fit, lost
 
 
@@ -81,4 +83,4 @@ def _text(value: Decimal) -> str:
     return plain_text(value)
 
 
-_SCALARS: Final[Mapping[PinotType, Emit]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: _text}
+_SCALARS: Final[Mapping[PinotType, Emitter]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: _text}

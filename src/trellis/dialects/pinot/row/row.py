@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 
-class Fault(NamedTuple):
-    """A value that a step did not take: of which column, what it was, why."""
+class ValueFault(NamedTuple):
+    """A value that a step refused: its column, the value, the reason."""
 
     column: str
     value: Any
@@ -15,7 +15,7 @@ class Fault(NamedTuple):
 
 
 class RowFault(Exception):
-    """Why a record as a whole cannot go on: the batch stops, or the row is counted incomplete."""
+    """A record that cannot be processed further: the batch stops, or the row is incomplete."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"column {column}: {reason}" if column else reason)
@@ -28,19 +28,19 @@ class RowFault(Exception):
 class Row:
     """Values by column, and what happened to them.
 
-    `nulls` are the columns that had no value. `faults` holds what became null because it could not be
-    converted; the row is `incomplete` then. `sanitized`: a value was cut or replaced. `untimely`: its main
-    time is one for which Pinot refuses a segment.
+    `nulls` are the columns that had no value. `faults` holds the values that became null because they could
+    not be converted; the row is `incomplete` then. `sanitized`: a value was cut or replaced.
+    `time_out_of_range`: Pinot refuses a segment with its main time.
     """
 
     values: dict[str, Any]
     nulls: set[str] = field(default_factory=set)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[ValueFault] = field(default_factory=list)
     incomplete: bool = False
     sanitized: bool = False
-    untimely: bool = False
+    time_out_of_range: bool = False
 
     def fault(self, column: str, value: Any, reason: str) -> None:
-        """Note a value that was not taken; the row is incomplete."""
-        self.faults.append(Fault(column, value, reason))
+        """Record a value that was refused; the row is incomplete."""
+        self.faults.append(ValueFault(column, value, reason))
         self.incomplete = True

@@ -7,19 +7,19 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.row.row import Fault, Row, RowFault
+from trellis.dialects.pinot.row.row import Row, RowFault, ValueFault
 from trellis.dialects.pinot.table.config import ConformingConfig
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
 
-Rest = dict[str, Any]
+Extras = dict[str, Any]
 
 
-class Conforming:
+class SchemaConforming:
     """Applies one `schemaConformingTransformerConfig` to the columns of a schema.
 
-    Raises SchemaError where a column of the rest is missing, or is neither JSON nor STRING.
+    Raises SchemaError where a column for the extra fields is missing, or is neither JSON nor STRING.
     """
 
     def __init__(self, config: ConformingConfig, specs: Mapping[str, FieldSpec], zone: str = "UTC") -> None:
@@ -37,28 +37,30 @@ class Conforming:
             ):
                 raise SchemaError(
                     f"schemaConformingTransformerConfig: Field '{column}' doesn't exist in schema as JSON or "
-                    "STRING; add that column, or say enableIndexableExtras or enableUnindexableExtras false"
+                    "STRING; add it, or set enableIndexableExtras or enableUnindexableExtras to false"
                 )
 
     def apply(self, row: Row) -> None:
-        """Leave the columns that the row fills, and the rest of it in the two extra columns. Raises RowFault.
+        """Keep the fields that have a column, and put the others into the two extra columns. Raises RowFault.
 
-        What the record itself brought for these is overwritten where there is a rest.
+        A value of the record for an extra column is overwritten where there are extra fields.
         """
-        made: dict[str, Any] = {}
-        indexed, unindexed = self._walk(row.values, "", made)
-        for column, rest in ((self.config.indexable, indexed), (self.config.unindexable, unindexed)):
-            if column is None or not rest:
+        values: dict[str, Any] = {}
+        indexed, unindexed = self._walk(row.values, "", values)
+        for column, extras in ((self.config.indexable, indexed), (self.config.unindexable, unindexed)):
+            if column is None or not extras:
                 continue
-            if column in made:
-                row.faults.append(Fault(column, made[column], "overwritten by fields that are no columns"))
-            made[column] = self._given(column, rest)
-        row.values = made
+            if column in values:
+                row.faults.append(
+                    ValueFault(column, values[column], "overwritten by fields that have no column")
+                )
+            values[column] = self._column_value(column, extras)
+        row.values = values
 
-    def _walk(self, within: Mapping[str, Any], path: str, made: dict[str, Any]) -> tuple[Rest, Rest]:
-        """What of an object is no column: what may be indexed, and what may not."""
-        indexed: Rest = {}
-        unindexed: Rest = {}
+    def _walk(self, within: Mapping[str, Any], path: str, values: dict[str, Any]) -> tuple[Extras, Extras]:
+        """The fields of an object that have no column: indexable ones, and others."""
+        indexed: Extras = {}
+        unindexed: Extras = {}
         for key, value in within.items():
             full = f"{path}.{key}" if path else key
             if value is None or full in self.config.dropped:
@@ -69,9 +71,9 @@ class Conforming:
                 continue
             column = self.by_path.get(full)
             if column is not None:
-                made[column] = self._given(column, value)
+                values[column] = self._column_value(column, value)
             if isinstance(value, Mapping) and (column is None or full in self.above):
-                inner, hidden = self._walk(value, full, made)
+                inner, hidden = self._walk(value, full, values)
                 if inner and column is None:
                     indexed[key] = inner
                 if hidden and column is None:
@@ -80,22 +82,26 @@ class Conforming:
                 indexed[key] = value
         return indexed, unindexed
 
-    def _given(self, column: str, value: Any) -> Any:
-        """A value as its column takes it: lists and maps are JSON text where it holds one text."""
+    def _column_value(self, column: str, value: Any) -> Any:
+        """A value for its column: lists and maps become JSON text in a STRING column."""
         if column not in self.texts or not isinstance(value, _NESTED):
             return value
         try:
             return json_of(value, self.zone)
-        except CannotConvert as bad:
-            raise RowFault(column, str(bad)) from None
+        except CannotConvert as error:
+            raise RowFault(column, str(error)) from None
 
 
 def _without_nulls(value: Any) -> Any:
     """A value without the nulls of its maps; None for a map that holds nothing else."""
     if not isinstance(value, Mapping):
         return value
-    shown = {key: kept for key, each in value.items() if (kept := _without_nulls(each)) is not None}
-    return shown or None
+    entries = {
+        key: value_without_nulls
+        for key, entry in value.items()
+        if (value_without_nulls := _without_nulls(entry)) is not None
+    }
+    return entries or None
 
 
 _NESTED: Final = (Mapping, list, tuple)

@@ -20,7 +20,7 @@ LAST: Final = 3_187_296_000_000
 
 
 class MainTime:
-    """The main time column of a table. `now` stands for values that are missing: it is that of the load."""
+    """The main time column of a table. `now`, the time of the load, is stored for missing values."""
 
     def __init__(self, spec: FieldSpec, now: datetime, session_zone: str = "UTC") -> None:
         if spec.format is None:
@@ -33,9 +33,9 @@ class MainTime:
     def problem(self, value: Value) -> str | None:
         """Why a stored value cannot be the time of a row; None where it can."""
         try:
-            millis = self.format.to_millis(_said(value, self.spec.data_type), self.zone)
-        except FormatError as bad:
-            return str(bad)
+            millis = self.format.to_millis(_java_text(value, self.spec.data_type), self.zone)
+        except FormatError as error:
+            return str(error)
         if FIRST <= millis <= LAST:
             return None
         return (
@@ -54,13 +54,13 @@ class MainTime:
             return parse_default(self.spec.data_type, text)
         except CannotConvert:
             raise SchemaError(
-                f"column {self.spec.name}: the time of now, {text}, in format {self.spec.format} is no "
-                f"{self.spec.data_type.value}, so nothing can stand for null; choose a type that holds it, "
-                "or give a defaultNullValue between 1971 and 2071"
+                f"column {self.spec.name}: the current time, {text}, in format {self.spec.format} does not "
+                f"fit {self.spec.data_type.value}, so there is no value to store for null; choose a wider "
+                "type, or set a defaultNullValue between 1971 and 2071"
             ) from None
 
 
-def _said(value: Value, data_type: PinotType) -> str | int:
+def _java_text(value: Value, data_type: PinotType) -> str | int:
     """A value as Java writes it, which is what its format reads."""
     if isinstance(value, float):
         return float_text(value) if data_type is PinotType.FLOAT else double_text(value)

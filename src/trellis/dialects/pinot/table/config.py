@@ -47,7 +47,7 @@ class ComplexConfig:
     def to_text(self, values: Sequence[Any]) -> bool:
         """Whether a list that is not unnested becomes JSON text.
 
-        >>> [ComplexConfig().to_text(each) for each in ([], [1, {}], [{}], [[1]])]
+        >>> [ComplexConfig().to_text(value) for value in ([], [1, {}], [{}], [[1]])]
         [False, False, True, True]
         """
         if self.to_json == "NON_PRIMITIVE":

@@ -135,7 +135,7 @@ CONFORMING: Final[Mapping[str, Kind]] = {
 def misspelt(table: Mapping[str, Any]) -> Iterator[Unknown]:
     """The keys of a table config that are none, and nearly one.
 
-    >>> [str(each) for each in misspelt({"tableNmae": "t", "ingestionConfig": {"continueOnErorr": True}})]
+    >>> [str(key) for key in misspelt({"tableNmae": "t", "ingestionConfig": {"continueOnErorr": True}})]
     ... # doctest: +NORMALIZE_WHITESPACE
     ["/tableNmae is ignored: did you mean 'tableName'?",
      "/ingestionConfig/continueOnErorr is ignored: did you mean 'continueOnError'?"]

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
-from trellis.dialects.pinot.value.messages import shown
+from trellis.dialects.pinot.value.messages import abbreviated
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
@@ -30,7 +30,7 @@ def order_key(data_type: PinotType, value: Value) -> Any:
     """
     if data_type in COMPLEX:
         raise CannotConvert(
-            f"{data_type.value} {shown(value)} cannot be compared: maps and lists have no order; "
+            f"{data_type.value} {abbreviated(value)} cannot be compared: maps and lists have no order; "
             "compare a value in them"
         )
     if isinstance(value, str):

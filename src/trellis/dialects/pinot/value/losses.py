@@ -11,8 +11,8 @@ from trellis.dialects.pinot.value.settings import Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
-class Damage(Enum):
-    """A sort of silent damage; its value is the name that reports use."""
+class LossKind(Enum):
+    """A kind of silent loss; its value is the name in reports."""
 
     OVERFLOW = "overflow"
     FRACTION_CUT = "fraction cut"
@@ -26,59 +26,59 @@ class Damage(Enum):
     JSON_TAIL = "text after JSON"
 
 
-class Damaged(CannotConvert):
-    """A value that Pinot would take and damage. Raised in strict mode only."""
+class LossyConversion(CannotConvert):
+    """A value that Pinot would store changed. Raised in strict mode only."""
 
-    def __init__(self, message: str, damage: Damage) -> None:
+    def __init__(self, message: str, loss_kind: LossKind) -> None:
         super().__init__(message)
-        self.damage = damage
+        self.loss_kind = loss_kind
 
 
-class Damages:
-    """How many values were damaged: a count by column and sort. One per task; `merge` adds them up.
+class LossCounts:
+    """How many values were changed: a count by column and kind. One per task; `merge` adds them up.
 
-    >>> damages = Damages()
-    >>> damages.add("n", Damage.OVERFLOW)
-    >>> dict(damages.counts)
+    >>> losses = LossCounts()
+    >>> losses.add("n", LossKind.OVERFLOW)
+    >>> dict(losses.counts)
     {('n', <Damage.OVERFLOW: 'overflow'>): 1}
     """
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[str, Damage]] = Counter()
+        self._counts: Counter[tuple[str, LossKind]] = Counter()
         self.total = 0
-        """All of them since the beginning."""
+        """Never reset, unlike the counts."""
 
-    def add(self, column: str, damage: Damage, times: int = 1) -> None:
-        self._counts[column, damage] += times
+    def add(self, column: str, loss_kind: LossKind, times: int = 1) -> None:
+        self._counts[column, loss_kind] += times
         self.total += times
 
-    def merge(self, other: Damages) -> None:
-        """Take over what another counted."""
+    def merge(self, other: LossCounts) -> None:
+        """Add the counts of another task."""
         self._counts.update(other._counts)
 
-    def take(self) -> Mapping[tuple[str, Damage], int]:
-        """The counts since this was called last."""
-        taken, self._counts = self._counts, Counter()
-        return taken
+    def take_counts(self) -> Mapping[tuple[str, LossKind], int]:
+        """The counts since the last call."""
+        counts, self._counts = self._counts, Counter()
+        return counts
 
     @property
-    def counts(self) -> Mapping[tuple[str, Damage], int]:
+    def counts(self) -> Mapping[tuple[str, LossKind], int]:
         return MappingProxyType(self._counts)
 
 
-class Guard:
-    """Stands beside the steps of one column: counts their damage, or refuses it in strict mode."""
+class LossReporter:
+    """Counts the losses of one column, or refuses them in strict mode."""
 
-    __slots__ = ("_column", "_damages", "settings")
+    __slots__ = ("_column", "_losses", "settings")
 
-    def __init__(self, column: str, settings: Settings, damages: Damages | None) -> None:
+    def __init__(self, column: str, settings: Settings, losses: LossCounts | None) -> None:
         self.settings = settings
         self._column = column
-        self._damages = damages
+        self._losses = losses
 
-    def hurt(self, damage: Damage, sentence: str) -> None:
+    def report(self, loss_kind: LossKind, sentence: str) -> None:
         """Raises Damaged with the sentence in strict mode."""
         if self.settings.strict:
-            raise Damaged(sentence, damage)
-        if self._damages is not None:
-            self._damages.add(self._column, damage)
+            raise LossyConversion(sentence, loss_kind)
+        if self._losses is not None:
+            self._losses.add(self._column, loss_kind)

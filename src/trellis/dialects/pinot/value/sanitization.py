@@ -7,9 +7,9 @@ from collections.abc import Callable
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType, Value
-from trellis.dialects.pinot.value.losses import Damage, Damages, Guard
-from trellis.dialects.pinot.value.messages import SHOWN, shown
-from trellis.dialects.pinot.value.settings import PARITY, Settings
+from trellis.dialects.pinot.value.losses import LossCounts, LossKind, LossReporter
+from trellis.dialects.pinot.value.messages import SHOWN_CHARACTERS, abbreviated
+from trellis.dialects.pinot.value.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Sanitiser = Callable[[Value], tuple[Value, bool]]
@@ -21,12 +21,12 @@ class TooLong(CannotConvert):
 
 
 def sanitiser(
-    spec: FieldSpec, settings: Settings = PARITY, damages: Damages | None = None
+    spec: FieldSpec, settings: Settings = PINOT_DEFAULTS, losses: LossCounts | None = None
 ) -> Sanitiser | None:
-    """What cuts or replaces a value of the column and says whether it did; None where nothing is to be done.
+    """A function that cuts or replaces a value and returns whether it did; None where the column needs none.
 
     It raises TooLong under the strategy ERROR, and in strict mode Damaged instead of cutting. Otherwise what
-    is cut or replaced is counted in `damages`. A cut that falls into a surrogate pair leaves `?`, which is
+    is cut or replaced is counted in `losses`. A cut that falls into a surrogate pair leaves `?`, which is
     what Pinot stores for half a character.
 
     >>> cut = sanitiser(FieldSpec("s", PinotType.STRING, max_length=4))
@@ -36,34 +36,34 @@ def sanitiser(
     if spec.data_type is PinotType.BYTES:
         if spec.strategy is ExceedStrategy.NO_ACTION:
             return None
-        scalar: Sanitiser = _Bytes(spec, Guard(spec.name, settings, damages))
+        scalar: Sanitiser = _Bytes(spec, LossReporter(spec.name, settings, losses))
     elif spec.data_type is PinotType.STRING or (
         spec.data_type is PinotType.JSON and spec.strategy is not ExceedStrategy.NO_ACTION
     ):
-        scalar = _Text(spec, Guard(spec.name, settings, damages))
+        scalar = _Text(spec, LossReporter(spec.name, settings, losses))
     else:
         return None
-    return scalar if spec.single_value else _each(scalar)
+    return scalar if spec.single_value else _for_lists(scalar)
 
 
-def _each(scalar: Sanitiser) -> Sanitiser:
+def _for_lists(scalar: Sanitiser) -> Sanitiser:
     def several(values: Value) -> tuple[Value, bool]:
-        done = [scalar(each) for each in values]
-        if any(changed for _, changed in done):
-            return [value for value, _ in done], True
+        results = [scalar(value) for value in values]
+        if any(changed for _, changed in results):
+            return [value for value, _ in results], True
         return values, False
 
     return several
 
 
 class _Column:
-    def __init__(self, spec: FieldSpec, guard: Guard) -> None:
+    def __init__(self, spec: FieldSpec, reporter: LossReporter) -> None:
         self.name = spec.name
         self.longest = spec.longest
         self.strategy = spec.strategy
         default = default_of(spec)
         self.default = default if spec.single_value else default[0]
-        self.guard = guard
+        self.reporter = reporter
 
 
 class _Text(_Column):
@@ -78,9 +78,13 @@ class _Text(_Column):
                 + ("contains null character." if nul else f"exceeds configured max length {self.longest}.")
             )
         if nul:
-            self.guard.hurt(Damage.NUL, f"{shown(value)} contains a null character and would be cut")
+            self.reporter.report(
+                LossKind.NUL, f"{abbreviated(value)} contains a null character and would be cut"
+            )
         else:
-            self.guard.hurt(Damage.TOO_LONG, f"{shown(value)} is longer than {self.longest} UTF-16 units")
+            self.reporter.report(
+                LossKind.TOO_LONG, f"{abbreviated(value)} is longer than {self.longest} UTF-16 units"
+            )
         if self.strategy is ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE:
             return self.default, True
         return utf16_cut(value.partition(_NUL)[0], self.longest), True
@@ -95,7 +99,9 @@ class _Bytes(_Column):
                 f"Throwing exception as value for column {self.name} "
                 f"exceeds configured max length {self.longest}."
             )
-        self.guard.hurt(Damage.TOO_LONG, f"BYTES {shown(value)} is longer than {self.longest} bytes")
+        self.reporter.report(
+            LossKind.TOO_LONG, f"BYTES {abbreviated(value)} is longer than {self.longest} bytes"
+        )
         if self.strategy is ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE:
             return self.default, True
         return value[: self.longest], True
@@ -123,4 +129,4 @@ def utf16_cut(text: str, most: int) -> str:
 
 
 def _start(value: str) -> str:
-    return value if len(value) <= 10 * SHOWN else f"{value[: 10 * SHOWN]}..."
+    return value if len(value) <= 10 * SHOWN_CHARACTERS else f"{value[: 10 * SHOWN_CHARACTERS]}..."

@@ -1,7 +1,7 @@
 """The kind of a source value.
 
-JSON integers tell their kind by size. A source with types says it: a Java long or a 32-bit float, that Python
-has no class for, comes as `Int64` or `Float32`.
+A JSON integer has the kind of its size. Typed sources declare the kind: a Java long or a 32-bit float, for
+which Python has no class, comes as `Int64` or `Float32`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def round32(value: float) -> float:
 
 
 class SourceKind(Enum):
-    """What a value is where it comes from."""
+    """The type of a value in its source."""
 
     NULL = "null"
     BOOLEAN = "BOOLEAN"
@@ -69,12 +69,12 @@ class SourceKind(Enum):
 def kind_of(value: Any) -> SourceKind:
     """The kind of a value. Raises CannotConvert for a class that no source has.
 
-    >>> [kind_of(each).value for each in (7, 3000000000, 10**30, Int64(7), 1.5, True, None)]
+    >>> [kind_of(item).value for item in (7, 3000000000, 10**30, Int64(7), 1.5, True, None)]
     ['INT', 'LONG', 'BIG_DECIMAL', 'LONG', 'DOUBLE', 'BOOLEAN', 'null']
     """
-    found = _BY_CLASS.get(value.__class__)
-    if found is not None:
-        return found
+    kind = _BY_CLASS.get(value.__class__)
+    if kind is not None:
+        return kind
     if value.__class__ is int:
         if INT_MIN <= value <= INT_MAX:
             return SourceKind.INT
@@ -88,7 +88,7 @@ def kind_of(value: Any) -> SourceKind:
             return kind
     if isinstance(value, int):
         return kind_of(int(value))
-    raise CannotConvert(f"a value of class {value.__class__.__name__} is of no kind that Pinot knows")
+    raise CannotConvert(f"a value of class {value.__class__.__name__} is of no type that Pinot supports")
 
 
 SCALARS: Final[Mapping[type, SourceKind]] = {
@@ -103,7 +103,7 @@ SCALARS: Final[Mapping[type, SourceKind]] = {
     date: SourceKind.DATE,
     UUID: SourceKind.UUID,
 }
-"""The kinds of single values whose class tells it; that of an int depends on its size."""
+"""The kinds of single values by class; that of an int depends on its size."""
 
 _BY_CLASS: Final[Mapping[type, SourceKind]] = {
     type(None): SourceKind.NULL,

@@ -43,12 +43,12 @@ class FieldRule:
     """A field: its place in the order from large to small, how it is set, where its span begins."""
 
     rank: int
-    put: Callable[[int, int], int]
+    set_value: Callable[[int, int], int]
     floor: Callable[[int], int]
 
 
-def fill(values: Iterable[tuple[FieldRule, int]]) -> int:
-    """The local time that fields make; what is missing is 1970-01-01T00:00.
+def local_time_of_fields(values: Iterable[tuple[FieldRule, int]]) -> int:
+    """The local time of field values; missing fields are those of 1970-01-01T00:00.
 
     Without a year, but with a month, week or day, the year is 2000. Raises FormatError.
     """
@@ -57,9 +57,9 @@ def fill(values: Iterable[tuple[FieldRule, int]]) -> int:
         ordered.insert(0, (RULES["y"], DEFAULT_YEAR))
     local = 0
     for rule, value in ordered:
-        local = rule.floor(rule.put(local, value))
+        local = rule.floor(rule.set_value(local, value))
     for rule, value in ordered:
-        local = rule.put(local, value)
+        local = rule.set_value(local, value)
     return ordered[-1][0].floor(local) if ordered else local
 
 

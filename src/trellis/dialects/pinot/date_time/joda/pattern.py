@@ -9,7 +9,7 @@ from trellis.dialects.pinot.date_time.errors import FormatError
 
 LETTERS: Final = "GCYxweEyDMdaKhHkmsSzZ"
 _NUMBERS: Final = frozenset("CYxweyDdKhHkmsS")
-_SORT_OF: Final = {"X": "Z or ZZ for an offset", "L": "M for a month", "u": "e or E for a weekday"}
+_REPLACEMENTS: Final = {"X": "Z or ZZ for an offset", "L": "M for a month", "u": "e or E for a weekday"}
 _LONG_YEAR: Final = 9
 
 
@@ -53,7 +53,7 @@ def parse_pattern(pattern: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def longest(parts: tuple[Part, ...], index: int) -> int:
+def max_digits(parts: tuple[Part, ...], index: int) -> int:
     """How many digits a numeric field reads at most: a year more than its width if no number follows."""
     part = parts[index]
     assert isinstance(part, Field)
@@ -78,8 +78,12 @@ def _is_letter(character: str) -> bool:
 
 def _field(letter: str, width: int) -> Field:
     if letter not in LETTERS:
-        advice = f"use {_SORT_OF[letter]}" if letter in _SORT_OF else f"write '{letter * width}' for a text"
-        raise FormatError(f"{letter * width} is no letter of Joda's patterns, {advice}")
+        advice = (
+            f"use {_REPLACEMENTS[letter]}"
+            if letter in _REPLACEMENTS
+            else f"write '{letter * width}' for a text"
+        )
+        raise FormatError(f"{letter * width} is not a letter of Joda's patterns, {advice}")
     return Field(letter, width)
 
 

@@ -14,9 +14,15 @@ from typing import Final
 
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
-from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, fill
+from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, local_time_of_fields
 from trellis.dialects.pinot.date_time.joda.names import VALUES, ZONES
-from trellis.dialects.pinot.date_time.joda.pattern import Field, Part, longest, number_follows, parse_pattern
+from trellis.dialects.pinot.date_time.joda.pattern import (
+    Field,
+    Part,
+    max_digits,
+    number_follows,
+    parse_pattern,
+)
 from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
 
 OFFSET: Final = (
@@ -29,7 +35,7 @@ OFFSET: Final = (
 
 _PIVOT_BACK: Final = 30
 _COMMON: Final = ("y", "M", "d", "H", "m", "s", "S")
-_IDS_AMISS: Final = frozenset({"ROC"})
+_MISSING_IDS: Final = frozenset({"ROC"})
 
 Convert = Callable[[str], int]
 
@@ -45,8 +51,10 @@ class Reader:
         self._pieces = [re.compile(piece) for piece in pieces]
         groups = [part for part in self._parts if isinstance(part, Field)]
         numbers = iter(range(1, len(groups) + 1))
-        whole = "".join(_grouped(self._parts, index, piece, numbers) for index, piece in enumerate(pieces))
-        self._match = re.compile(whole).fullmatch
+        expression = "".join(
+            _grouped(self._parts, index, piece, numbers) for index, piece in enumerate(pieces)
+        )
+        self._match = re.compile(expression).fullmatch
         self._fields: list[tuple[int, FieldRule, Convert]] = []
         self._offset: int | None = None
         self._zone: tuple[int, Callable[[str], Clock]] | None = None
@@ -65,51 +73,55 @@ class Reader:
 
     def read(self, text: str) -> int:
         """The instant of a text. Raises FormatError."""
-        found = self._match(text)
-        if found is None:
+        match = self._match(text)
+        if match is None:
             raise FormatError(self._refusal(text))
-        local = None if self._common is None else self._common(found)
+        local = None if self._common is None else self._common(match)
         if local is None:
-            local = self._fill(text, found)
+            local = self._fill(text, match)
         elif self._plain_offset is not None:
             return local - self._plain_offset
         if self._offset is not None:
-            millis = local - offset_millis(found[self._offset])
+            millis = local - offset_millis(match[self._offset])
         else:
-            clock = self._clock if self._zone is None else self._zone[1](found[self._zone[0]])
+            clock = self._clock if self._zone is None else self._zone[1](match[self._zone[0]])
             if clock.fixed is not None:
                 millis = local - clock.fixed
             else:
                 millis = self._instant(text, clock, local)
         if not LONG_MIN <= millis <= LONG_MAX:
-            raise FormatError(f"{self._cannot(text)}: the instant does not fit into 64 bits of milliseconds")
+            raise FormatError(
+                f"{self._cannot_read(text)}: the instant does not fit into 64 bits of milliseconds"
+            )
         return millis
 
-    def _fill(self, text: str, found: re.Match[str]) -> int:
+    def _fill(self, text: str, match: re.Match[str]) -> int:
         try:
-            return fill((rule, convert(found[group])) for group, rule, convert in self._fields)
+            return local_time_of_fields(
+                (rule, convert(match[group])) for group, rule, convert in self._fields
+            )
         except FormatError as error:
-            raise FormatError(f"{self._cannot(text)}: {error}") from None
+            raise FormatError(f"{self._cannot_read(text)}: {error}") from None
 
     def _instant(self, text: str, clock: Clock, local: int) -> int:
         millis = clock.instant(local)
         if millis is None:
-            raise FormatError(f"{self._cannot(text)}: clocks of {clock.zone} skip this time")
+            raise FormatError(f"{self._cannot_read(text)}: clocks of {clock.zone} skip this time")
         return millis
 
-    def _cannot(self, text: str) -> str:
+    def _cannot_read(self, text: str) -> str:
         return f"Cannot read {text!r} by the pattern {self._pattern!r}"
 
     def _refusal(self, text: str) -> str:
         at = 0
         for part, piece in zip(self._parts, self._pieces, strict=True):
-            found = piece.match(text, at)
-            if found is None:
+            match = piece.match(text, at)
+            if match is None:
                 expected = f"the text {part!r}" if isinstance(part, str) else part.letter * part.width
                 rest = f"{text[at:]!r} at position {at + 1}" if at < len(text) else "the end"
-                return f"{self._cannot(text)}: expected {expected}, found {rest}"
-            at = found.end()
-        return f"{self._cannot(text)}: {text[at:]!r} is left over"
+                return f"{self._cannot_read(text)}: expected {expected}, found {rest}"
+            at = match.end()
+        return f"{self._cannot_read(text)}: {text[at:]!r} is left over"
 
 
 @lru_cache(maxsize=512)
@@ -143,7 +155,7 @@ def fraction_millis(digits: str, unit: int) -> int:
 
 
 def _grouped(parts: tuple[Part, ...], index: int, piece: str, numbers: Iterator[int]) -> str:
-    """The piece of a field as a group that gives nothing back, which a number before no digit never could."""
+    """The piece of a field as a group that gives nothing back; a number that no digit follows needs none."""
     part = parts[index]
     if isinstance(part, str):
         return piece
@@ -170,7 +182,7 @@ def _piece(parts: tuple[Part, ...], index: int) -> str:
         return _zone_ids() if part.width > 2 else OFFSET
     if part.letter in "xyY" and part.width == 2:
         return "[0-9]{2}" if number_follows(parts, index) else r"\+*-?[0-9]+"
-    digits = longest(parts, index)
+    digits = max_digits(parts, index)
     sign = "[+-]?" if part.letter in "Cyx" and digits > 1 else ""
     return f"{sign}[0-9]{{1,{digits}}}"
 
@@ -182,8 +194,8 @@ def _any_of(texts: Iterable[str]) -> str:
 @lru_cache(maxsize=1)
 def _zone_ids() -> str:
     """Any id; one without a slash is not seen if a slash comes later, as Joda looks for the area first."""
-    ids = zone_ids() | _IDS_AMISS
-    with_area = [one for one in ids if "/" in one]
+    ids = zone_ids() | _MISSING_IDS
+    with_area = [zone_id for zone_id in ids if "/" in zone_id]
     return f"{_any_of(with_area)}|(?![^/]*/)(?:{_any_of(ids - set(with_area))})"
 
 
@@ -193,7 +205,7 @@ def _rule(field: Field) -> FieldRule:
 
 
 def _clock_of_id(text: str) -> Clock:
-    return clock_of("Asia/Taipei" if text in _IDS_AMISS else resolve(text).id)
+    return clock_of("Asia/Taipei" if text in _MISSING_IDS else resolve(text).id)
 
 
 def _clock_of_name(text: str) -> Clock:
@@ -219,7 +231,7 @@ def _short_year(text: str, pivot: int) -> int:
 
 
 def _common(fields: list[Field]) -> Callable[[re.Match[str]], int | None] | None:
-    """The short way for a year, month, day and what follows down to the fraction; None for others."""
+    """A fast reader of year, month, day and the time down to the fraction; None for other patterns."""
     timed = {group: field for group, field in enumerate(fields, 1) if field.letter not in "zZ"}
     letters = [field.letter for field in timed.values()]
     usual = _COMMON[: len(letters)]
@@ -232,9 +244,9 @@ def _common(fields: list[Field]) -> Callable[[re.Match[str]], int | None] | None
 
 
 def _common_time(
-    groups: tuple[int, ...], missing: tuple[int, ...], fraction: bool, found: re.Match[str]
+    groups: tuple[int, ...], missing: tuple[int, ...], fraction: bool, match: re.Match[str]
 ) -> int | None:
     """The local time of a match that gives year, month, day and so on; None where a value is out of range."""
-    texts = found.group(*groups)
+    texts = match.group(*groups)
     local = local_time(*map(int, texts[:6]), *missing)
     return local + int(texts[6][:3].ljust(3, "0")) if fraction and local is not None else local

@@ -24,7 +24,7 @@ from trellis.dialects.pinot.date_time.joda.pattern import Field, Part, parse_pat
 from trellis.dialects.pinot.date_time.time_zones import clock_of
 
 
-class Shown:
+class DisplayedTime:
     """An instant as the clocks of a zone show it."""
 
     __slots__ = ("clock", "day", "days", "millis", "month", "offset", "time", "year")
@@ -37,25 +37,25 @@ class Shown:
         self.year, self.month, self.day = date_of(self.days)
 
 
-Write = Callable[[Shown], str]
+Write = Callable[[DisplayedTime], str]
 
-_NUMBERS: Final[Mapping[str, Callable[[Shown], int]]] = MappingProxyType(
+_NUMBERS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = MappingProxyType(
     {
-        "C": lambda shown: abs(shown.year) // 100,
-        "y": lambda shown: shown.year,
-        "Y": lambda shown: shown.year if shown.year > 0 else 1 - shown.year,
-        "x": lambda shown: weekyear_of(shown.days),
-        "w": lambda shown: week_of(shown.days),
-        "e": lambda shown: weekday_of(shown.days),
-        "D": lambda shown: shown.days - days_of(shown.year, 1, 1) + 1,
-        "M": lambda shown: shown.month,
-        "d": lambda shown: shown.day,
-        "H": lambda shown: shown.time // HOUR,
-        "k": lambda shown: shown.time // HOUR or 24,
-        "K": lambda shown: shown.time // HOUR % 12,
-        "h": lambda shown: shown.time // HOUR % 12 or 12,
-        "m": lambda shown: shown.time // MINUTE % 60,
-        "s": lambda shown: shown.time // SECOND % 60,
+        "C": lambda displayed: abs(displayed.year) // 100,
+        "y": lambda displayed: displayed.year,
+        "Y": lambda displayed: displayed.year if displayed.year > 0 else 1 - displayed.year,
+        "x": lambda displayed: weekyear_of(displayed.days),
+        "w": lambda displayed: week_of(displayed.days),
+        "e": lambda displayed: weekday_of(displayed.days),
+        "D": lambda displayed: displayed.days - days_of(displayed.year, 1, 1) + 1,
+        "M": lambda displayed: displayed.month,
+        "d": lambda displayed: displayed.day,
+        "H": lambda displayed: displayed.time // HOUR,
+        "k": lambda displayed: displayed.time // HOUR or 24,
+        "K": lambda displayed: displayed.time // HOUR % 12,
+        "h": lambda displayed: displayed.time // HOUR % 12 or 12,
+        "m": lambda displayed: displayed.time // MINUTE % 60,
+        "s": lambda displayed: displayed.time // SECOND % 60,
     }
 )
 
@@ -72,8 +72,8 @@ def write(pattern: str, millis: int, zone: str) -> str:
     >>> write("yyyy-MM-dd HH ZZZ", 1700000000123, "Asia/Kolkata")
     '2023-11-15 03 Asia/Kolkata'
     """
-    shown = Shown(millis, zone)
-    return "".join([part(shown) for part in writer_of(pattern)])
+    displayed = DisplayedTime(millis, zone)
+    return "".join([part(displayed) for part in writer_of(pattern)])
 
 
 def offset_text(offset: int, colon: str) -> str:
@@ -94,22 +94,22 @@ def _writer(part: Part) -> Write:
     return _text(part)
 
 
-def _literal(text: str, shown: Shown) -> str:
+def _literal(text: str, displayed: DisplayedTime) -> str:
     return text
 
 
-def _number(value_of: Callable[[Shown], int], width: int, shown: Shown) -> str:
-    value = value_of(shown)
+def _number(value_of: Callable[[DisplayedTime], int], width: int, displayed: DisplayedTime) -> str:
+    value = value_of(displayed)
     return str(value).zfill(width) if value >= 0 else "-" + str(-value).zfill(width)
 
 
-def _short_year(value_of: Callable[[Shown], int], shown: Shown) -> str:
-    return f"{abs(value_of(shown)) % 100:02}"
+def _short_year(value_of: Callable[[DisplayedTime], int], displayed: DisplayedTime) -> str:
+    return f"{abs(value_of(displayed)) % 100:02}"
 
 
-def _fraction(width: int, shown: Shown) -> str:
+def _fraction(width: int, displayed: DisplayedTime) -> str:
     """The fraction of the second. Joda ends at 15 digits, unless they are all zero."""
-    millis = shown.time % SECOND
+    millis = displayed.time % SECOND
     return f"{millis:03}".ljust(min(width, 15), "0")[:width] if millis else "0" * width
 
 
@@ -117,30 +117,30 @@ def _text(field: Field) -> Write:
     long = field.width >= 4
     match field.letter:
         case "G":
-            return lambda shown: ERAS[shown.year > 0]
+            return lambda displayed: ERAS[displayed.year > 0]
         case "a":
-            return lambda shown: HALVES[shown.time >= 12 * HOUR]
+            return lambda displayed: HALVES[displayed.time >= 12 * HOUR]
         case "M":
-            return lambda shown: MONTHS[shown.month - 1][: None if long else 3]
+            return lambda displayed: MONTHS[displayed.month - 1][: None if long else 3]
         case "E":
-            return lambda shown: WEEKDAYS[weekday_of(shown.days) - 1][: None if long else 3]
+            return lambda displayed: WEEKDAYS[weekday_of(displayed.days) - 1][: None if long else 3]
         case "z":
             return _refuse_long_name if long else _zone_name
         case _:
             return _zone_id if field.width > 2 else partial(_offset, ":" if field.width == 2 else "")
 
 
-def _zone_id(shown: Shown) -> str:
-    return shown.clock.zone
+def _zone_id(displayed: DisplayedTime) -> str:
+    return displayed.clock.zone
 
 
-def _zone_name(shown: Shown) -> str:
-    return shown.clock.name(shown.millis) or offset_text(shown.offset, ":")
+def _zone_name(displayed: DisplayedTime) -> str:
+    return displayed.clock.name(displayed.millis) or offset_text(displayed.offset, ":")
 
 
-def _refuse_long_name(shown: Shown) -> str:
+def _refuse_long_name(displayed: DisplayedTime) -> str:
     raise FormatError("The pattern letters zzzz write a name that differs from one Java to the next, use ZZZ")
 
 
-def _offset(colon: str, shown: Shown) -> str:
-    return offset_text(shown.offset, colon)
+def _offset(colon: str, displayed: DisplayedTime) -> str:
+    return offset_text(displayed.offset, colon)

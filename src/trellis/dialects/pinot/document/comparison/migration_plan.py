@@ -64,10 +64,10 @@ def plan(
     SchemaError for a table config that cannot be read.
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
-     >>> from trellis.dialects.pinot.document.types import PinotType
-     >>> made = plan(PinotSchema("s"), PinotSchema("s", (FieldSpec("n", PinotType.INT),)))
-     >>> [f"{each.method} {each.path}" for each in made.steps][1:3]
-     ['PUT /schemas/s?reload=false', 'POST /segments/s/reload?type=OFFLINE']
+    >>> from trellis.dialects.pinot.document.types import PinotType
+    >>> migration = plan(PinotSchema("s"), PinotSchema("s", (FieldSpec("n", PinotType.INT),)))
+    >>> [f"{step.method} {step.path}" for step in migration.steps][1:3]
+    ['PUT /schemas/s?reload=false', 'POST /segments/s/reload?type=OFFLINE']
     """
     transforms = dict(pair for each in tables for pair in table_config(each).transforms)
     found = changes(old, new, transforms)

@@ -7,7 +7,7 @@ from typing import Final
 
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
 from trellis.dialects.pinot.date_time.granularity import granularity_millis
-from trellis.dialects.pinot.date_time.lexicographic_order import in_order
+from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
 from trellis.dialects.pinot.document.columns import Placed
 from trellis.dialects.pinot.document.faults import Fault
 
@@ -47,7 +47,7 @@ def _granularity(text: str | None) -> int:
 
 
 def _pattern_faults(each: Placed, form: DateTimeFormat) -> Iterator[Fault]:
-    if form.pattern is not None and not in_order(form.pattern):
+    if form.pattern is not None and not is_sortable(form.pattern):
         yield each.fault(
             f"SIMPLE_DATE_FORMAT pattern {form.pattern} has to be sorted by both lexicographical and"
             " datetime order",

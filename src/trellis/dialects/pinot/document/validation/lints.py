@@ -29,7 +29,7 @@ def lints_of(
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
     >>> price = FieldSpec("price", PinotType.BIG_DECIMAL)
-    >>> [each.message for each in lints_of(PinotSchema("s", (price,)))]
+    >>> [lint.message for lint in lints_of(PinotSchema("s", (price,)))]
     ['a BIG_DECIMAL dimension is not documented: Pinot takes it']
     """
     found: list[Fault] = [*_schema_lints(schema)]
@@ -113,7 +113,7 @@ def _instant_lints(each: Placed) -> Iterator[Fault]:
         return
     if not form.zone_known:
         message = (
-            f"Pinot does not know the time zone {form.zone_said} and takes UTC: use an id like Asia/Kolkata"
+            f"Pinot does not know the time zone {form.zone_name} and takes UTC: use an id like Asia/Kolkata"
         )
         yield each.fault(message, "format")
     if form.kind == "EPOCH" and spec.data_type is PinotType.INT and _overflows(form.unit, form.size):

@@ -42,7 +42,7 @@ def faults_of(
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
     >>> metric = FieldSpec("c", PinotType.STRING, FieldType.METRIC)
-    >>> [each.message for each in faults_of(PinotSchema("s", metrics=(metric,)))]
+    >>> [fault.message for fault in faults_of(PinotSchema("s", metrics=(metric,)))]
     ['Unsupported data type: STRING in METRIC field: c']
     """
     found: list[Fault] = [*_name_faults(schema)]

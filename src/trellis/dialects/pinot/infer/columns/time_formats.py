@@ -119,8 +119,8 @@ def asked_instant(name: str, held: Held, said: str) -> Instant:
     where = f"--time {name}={said}"
     try:
         shape = asked_shape(said)
-    except FormatError as bad:
-        raise UsageError(f"{where}: {bad}") from None
+    except FormatError as error:
+        raise UsageError(f"{where}: {error}") from None
     kinds = {kind for kind, count in held.values.kinds.items() if count and kind != "null"}
     if not held.single or len(kinds) != 1 or not kinds <= {"string", "int", "timestamp"}:
         raise UsageError(f"{where}: a time is one text or one whole number a row, not {held.why}")
@@ -148,5 +148,5 @@ def _bounds(where: str, held: Held, shape: Shape) -> Bounds | None:
         return values.bounds
     try:
         return bounds_of(shape.read(str(each)) for each in (values.least, values.most))
-    except FormatError as bad:
-        raise UsageError(f"{where}: {bad}") from None
+    except FormatError as error:
+        raise UsageError(f"{where}: {error}") from None

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Final
 
 from trellis.dialects.pinot.date_time.format import parse_format
-from trellis.dialects.pinot.date_time.lexicographic_order import in_order
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
+from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.types import PinotType
 
 
@@ -41,7 +41,7 @@ def _shape(pattern: str, matching: str, granularity: str, named: bool = False, s
 
 
 def _stamp(said: str, matching: str, granularity: str) -> Shape:
-    read = partial(stamp_millis, strict=True)
+    read = partial(timestamp_millis, strict=True)
     return Shape(said, re.compile(matching).fullmatch, read, PinotType.TIMESTAMP, "TIMESTAMP", granularity)
 
 
@@ -134,7 +134,7 @@ def asked_shape(said: str) -> Shape:
     data_type = _OF_KIND.get(form.kind, PinotType.STRING)
     steps = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
     finest = next((unit for letter, unit in steps if letter in (form.pattern or "S")), "DAYS")
-    in_time = form.pattern is None or in_order(form.pattern)
+    in_time = form.pattern is None or is_sortable(form.pattern)
     granularity = f"1:{form.unit if form.kind == 'EPOCH' else finest}"
     return Shape(form.pattern or text, _any, form.to_millis, data_type, text, granularity, sorted=in_time)
 

@@ -12,7 +12,7 @@ from typing import Any
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.value.json_text.rewriter import may_follow
 from trellis.dialects.pinot.value.json_text.writer import key_text
-from trellis.dialects.pinot.value.messages import cannot
+from trellis.dialects.pinot.value.messages import conversion_error
 
 
 def complex_of(value: Any, target: PinotType) -> Any:
@@ -30,7 +30,7 @@ def complex_of(value: Any, target: PinotType) -> Any:
             return value if value.__class__ is list else list(value)
     elif isinstance(value, Mapping):
         return map_of(value)
-    raise cannot(value, target)
+    raise conversion_error(value, target)
 
 
 def map_of(value: Mapping[Any, Any]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def map_of(value: Mapping[Any, Any]) -> dict[str, Any]:
     """
     if value.__class__ is dict and all(key.__class__ is str for key in value):
         return value
-    return {key_text(key): each for key, each in value.items()}
+    return {key_text(key): entry for key, entry in value.items()}
 
 
 def _from_text(text: str, target: PinotType) -> Any:
@@ -49,16 +49,16 @@ def _from_text(text: str, target: PinotType) -> Any:
     try:
         value, end = _READER.raw_decode(text, len(text) - len(text.lstrip(" \t\n\r")))
     except (ValueError, RecursionError):
-        raise cannot(text, target) from None
+        raise conversion_error(text, target) from None
     if isinstance(value, list if target is PinotType.LIST else dict) or (
         value is None and may_follow(text, end)
     ):
         return value
-    raise cannot(text, target)
+    raise conversion_error(text, target)
 
 
-def _refuse(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise ValueError(word)
 
 
-_READER = json.JSONDecoder(parse_constant=_refuse)
+_READER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
-from trellis.dialects.pinot.date_time.timestamp_text import stamp_millis
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.conversion.numbers import finite, long_of_decimal, long_of_float
+from trellis.dialects.pinot.value.conversion.numbers import long_of_decimal, long_of_float, require_finite
 from trellis.dialects.pinot.value.epochs import days_of, millis_of
-from trellis.dialects.pinot.value.losses import Damage, Guard
-from trellis.dialects.pinot.value.messages import cannot, shown
+from trellis.dialects.pinot.value.losses import LossKind, LossReporter
+from trellis.dialects.pinot.value.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.value.numbers.parsing import BLANKS
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, Int64
 
@@ -25,52 +25,55 @@ _UUID: Final = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}
 # --- BYTES, UUID
 
 
-def bytes_of_text(text: str, guard: Guard) -> bytes:
+def bytes_of_text(text: str, reporter: LossReporter) -> bytes:
     trimmed = text.strip(BLANKS)
     if not _HEX.fullmatch(trimmed):
-        raise cannot(text, PinotType.BYTES)
+        raise conversion_error(text, PinotType.BYTES)
     return bytes.fromhex(trimmed)
 
 
-def bytes_of_bytes(value: bytes, guard: Guard) -> bytes:
+def bytes_of_bytes(value: bytes, reporter: LossReporter) -> bytes:
     return bytes(value)
 
 
-def bytes_of_uuid(value: UUID, guard: Guard) -> bytes:
+def bytes_of_uuid(value: UUID, reporter: LossReporter) -> bytes:
     return value.bytes
 
 
-def uuid_of_text(text: str, guard: Guard) -> bytes:
+def uuid_of_text(text: str, reporter: LossReporter) -> bytes:
     if not _UUID.fullmatch(text):
-        raise cannot(text, PinotType.UUID)
+        raise conversion_error(text, PinotType.UUID)
     return bytes.fromhex(text.replace("-", ""))
 
 
-def uuid_of_bytes(value: bytes, guard: Guard) -> bytes:
+def uuid_of_bytes(value: bytes, reporter: LossReporter) -> bytes:
     if len(value) != 16:
-        raise cannot(value, PinotType.UUID)
+        raise conversion_error(value, PinotType.UUID)
     return bytes(value)
 
 
 # --- BOOLEAN, TIMESTAMP
 
 
-def boolean_of_number(value: float, guard: Guard) -> int:
+def boolean_of_number(value: float, reporter: LossReporter) -> int:
     return int(value != 0)
 
 
-def boolean_of_decimal(value: Decimal | int, guard: Guard) -> int:
+def boolean_of_decimal(value: Decimal | int, reporter: LossReporter) -> int:
     """False only for zero of scale 0: to Pinot `0.0` is another decimal, and so true."""
     if isinstance(value, int):
         return 1
-    return int(bool(finite(value, PinotType.BOOLEAN)) or value.as_tuple().exponent != 0)
+    return int(bool(require_finite(value, PinotType.BOOLEAN)) or value.as_tuple().exponent != 0)
 
 
-def boolean_of_text(text: str, guard: Guard) -> int:
+def boolean_of_text(text: str, reporter: LossReporter) -> int:
     """True for `true` in any case and for `1`; everything else is false."""
     known = _BOOLEANS.get(text.strip(BLANKS).lower() if len(text) < 1000 else text.strip(BLANKS))
     if known is None:
-        guard.hurt(Damage.TEXT_TO_FALSE, f"STRING {shown(text)} would become false: true, false, 1 or 0 fits")
+        reporter.report(
+            LossKind.TEXT_TO_FALSE,
+            f"STRING {abbreviated(text)} would become false: expected true, false, 1 or 0",
+        )
         return 0
     return known
 
@@ -78,68 +81,69 @@ def boolean_of_text(text: str, guard: Guard) -> int:
 _BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
-def instant(millis: int) -> int:
-    """Milliseconds that stay a long: a small int would be of kind INT, which no timestamp takes."""
+def long_instant(millis: int) -> int:
+    """Milliseconds as a long: a small int would be of kind INT, which a TIMESTAMP refuses."""
     return int(millis) if not INT_MIN <= millis <= INT_MAX else Int64(millis)
 
 
-def instant_of_long(value: int, guard: Guard) -> int:
-    return instant(value)
+def instant_of_long(value: int, reporter: LossReporter) -> int:
+    return long_instant(value)
 
 
-def instant_of_double(value: float, guard: Guard) -> int:
-    return instant(long_of_float(value, guard))
+def instant_of_double(value: float, reporter: LossReporter) -> int:
+    return long_instant(long_of_float(value, reporter))
 
 
-def instant_of_decimal(value: Decimal | int, guard: Guard) -> int:
-    return instant(long_of_decimal(value, guard))
+def instant_of_decimal(value: Decimal | int, reporter: LossReporter) -> int:
+    return long_instant(long_of_decimal(value, reporter))
 
 
-def instant_of_timestamp(value: datetime, guard: Guard) -> int:
-    return instant(millis_of(value, guard.settings.session_zone))
+def instant_of_timestamp(value: datetime, reporter: LossReporter) -> int:
+    return long_instant(millis_of(value, reporter.settings.session_zone))
 
 
-def instant_of_date(value: date, guard: Guard) -> int:
+def instant_of_date(value: date, reporter: LossReporter) -> int:
     """Midnight UTC."""
-    return instant(days_of(value) * 86_400_000)
+    return long_instant(days_of(value) * 86_400_000)
 
 
-def instant_of_text(text: str, guard: Guard) -> int:
-    zone = guard.settings.session_zone
+def instant_of_text(text: str, reporter: LossReporter) -> int:
+    zone = reporter.settings.session_zone
     trimmed = text.strip(BLANKS)
     try:
-        return instant(stamp_millis(trimmed, zone, strict=True))
+        return long_instant(timestamp_millis(trimmed, zone, strict=True))
     except ValueError:
         pass
     try:
-        found = stamp_millis(trimmed, zone)
+        millis = timestamp_millis(trimmed, zone)
     except ValueError:
-        raise cannot(text, PinotType.TIMESTAMP) from None
-    guard.hurt(
-        Damage.ROLLED_OVER, f"STRING {shown(text)} is no time of the calendar and would be moved to one"
+        raise conversion_error(text, PinotType.TIMESTAMP) from None
+    reporter.report(
+        LossKind.ROLLED_OVER,
+        f"STRING {abbreviated(text)} is not a valid time and would roll over to another",
     )
-    return instant(found)
+    return long_instant(millis)
 
 
-def millis_of_timestamp(value: datetime, guard: Guard) -> int:
-    return millis_of(value, guard.settings.session_zone)
+def millis_of_timestamp(value: datetime, reporter: LossReporter) -> int:
+    return millis_of(value, reporter.settings.session_zone)
 
 
-def days_of_date(value: date, guard: Guard) -> int:
+def days_of_date(value: date, reporter: LossReporter) -> int:
     return days_of(value)
 
 
-def day_number(value: date, guard: Guard) -> float:
+def day_number(value: date, reporter: LossReporter) -> float:
     return float(days_of(value))
 
 
-def day_decimal(value: date, guard: Guard) -> Decimal:
+def day_decimal(value: date, reporter: LossReporter) -> Decimal:
     return Decimal(days_of(value))
 
 
-def double_of_timestamp(value: datetime, guard: Guard) -> float:
-    return float(millis_of(value, guard.settings.session_zone))
+def double_of_timestamp(value: datetime, reporter: LossReporter) -> float:
+    return float(millis_of(value, reporter.settings.session_zone))
 
 
-def decimal_of_timestamp(value: datetime, guard: Guard) -> Decimal:
-    return Decimal(millis_of(value, guard.settings.session_zone))
+def decimal_of_timestamp(value: datetime, reporter: LossReporter) -> Decimal:
+    return Decimal(millis_of(value, reporter.settings.session_zone))

@@ -7,20 +7,20 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.types import PinotType, Value
 from trellis.dialects.pinot.value.conversion import numbers, scalars, texts
-from trellis.dialects.pinot.value.losses import Guard
+from trellis.dialects.pinot.value.losses import LossReporter
 from trellis.dialects.pinot.value.source_kinds import SourceKind
 
-Step = Callable[[Any, Guard], Value]
+Step = Callable[[Any, LossReporter], Value]
 Steps = Mapping[SourceKind, Step]
 
 _K = SourceKind
 
 
-def _int(value: Value, guard: Guard) -> int:
+def _int(value: Value, reporter: LossReporter) -> int:
     return int(value)
 
 
-def _float(value: Value, guard: Guard) -> float:
+def _float(value: Value, reporter: LossReporter) -> float:
     return float(value)
 
 

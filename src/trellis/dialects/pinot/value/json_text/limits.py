@@ -1,7 +1,7 @@
-"""What a JSON text may hold before its reader gives up, and how its numbers are normalised.
+"""The limits of a JSON text, and the normal form of its numbers.
 
-The limits are those of the JSON library in Pinot: a text within them that is no JSON becomes a JSON string,
-a text beyond them is an error.
+The limits are those of Jackson in Pinot: a text within them that is not JSON becomes a JSON string, a text
+beyond them is an error.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_decim
 from trellis.dialects.pinot.value.numbers.rounding import without_trailing_zeros
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
-DEPTH: Final = 1000
-NAME_LENGTH: Final = 50_000
-DIGITS: Final = 1000
+MAX_DEPTH: Final = 1000
+MAX_NAME_LENGTH: Final = 50_000
+MAX_DIGITS: Final = 1000
 
-_MANY_DIGITS: Final = re.compile(rf"\d{{{DIGITS // 3}}}")
+_MANY_DIGITS: Final = re.compile(rf"\d{{{MAX_DIGITS // 3}}}")
 _NESTED: Final = 100
 
 
@@ -30,15 +30,15 @@ class NotJson(ValueError):
 class BeyondLimits(CannotConvert):
     """A JSON text that Pinot's reader refuses because of its size, not of its syntax."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"the text is no JSON that Pinot reads: {what}")
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the text is not JSON that Pinot reads: {reason}")
 
 
 def may_be_beyond(text: str) -> bool:
-    """Whether a text must be read with an eye on the limits. False for nearly every text."""
+    """Whether a text may exceed a limit. False for nearly every text."""
     if len(text) <= _NESTED:
         return False
-    if len(text) > NAME_LENGTH or text.count("[") + text.count("{") > _NESTED:
+    if len(text) > MAX_NAME_LENGTH or text.count("[") + text.count("{") > _NESTED:
         return True
     return bool(_MANY_DIGITS.search(text))
 
@@ -46,7 +46,7 @@ def may_be_beyond(text: str) -> bool:
 def decimal_of(token: str) -> Decimal:
     """A JSON number with a fraction or an exponent, normalised. Raises BeyondLimits.
 
-    >>> [decimal_text(decimal_of(each)) for each in ("1.10", "100.0", "-0.0", "1e5")]
+    >>> [decimal_text(decimal_of(text)) for text in ("1.10", "100.0", "-0.0", "1e5")]
     ['1.1', '1E+2', '0', '1E+5']
     """
     try:
@@ -61,8 +61,8 @@ def number_text(token: str) -> str:
     >>> number_text("1.10"), number_text("-0"), number_text("12")
     ('1.1', '0', '12')
     """
-    if sum(map(str.isdigit, token)) > DIGITS:
-        raise BeyondLimits(f"a number has more than {DIGITS} digits")
+    if sum(map(str.isdigit, token)) > MAX_DIGITS:
+        raise BeyondLimits(f"a number has more than {MAX_DIGITS} digits")
     if token.lstrip("-").isdigit():
         return "0" if token == "-0" else token
     return decimal_text(decimal_of(token))

@@ -1,4 +1,4 @@
-"""JSON text written again token by token, with an eye on the limits of Pinot's reader: the definition."""
+"""JSON text rewritten token by token within the limits of Pinot's reader: the definition."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from typing import Final
 
 from trellis.dialects.pinot.value.json_text.limits import (
-    DEPTH,
-    NAME_LENGTH,
+    MAX_DEPTH,
+    MAX_NAME_LENGTH,
     BeyondLimits,
     NotJson,
     number_text,
@@ -21,10 +21,10 @@ _SCALAR: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+
 _PART_OF_NAME: Final = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd", "Sc", "Pc", "Mn", "Mc", "Cf"))
 
 
-def rewritten(text: str) -> tuple[str, int]:
+def rewrite_json(text: str) -> tuple[str, int]:
     """The first JSON value of a text, compact, and where it ends. Raises NotJson, BeyondLimits.
 
-    >>> rewritten('{"b":1, "a":1.10, "b":[ ]} junk')
+    >>> rewrite_json('{"b":1, "a":1.10, "b":[ ]} junk')
     ('{"b":[],"a":1.1}', 26)
     """
     at = _skip(text, 0)
@@ -37,9 +37,9 @@ def rewritten(text: str) -> tuple[str, int]:
 
 
 def may_follow(text: str, at: int) -> bool:
-    """Whether a value at the top that ends here may be followed by what comes.
+    """Whether the text after a top-level value that ends here is allowed.
 
-    After a number only a blank may come, after a word nothing that would make it longer.
+    Only a blank is allowed after a number; after a word, nothing that would make it longer.
     """
     after = text[at : at + 1]
     if not after or after in " \t\n\r" or text[at - 1] in '"]}':
@@ -51,20 +51,20 @@ def may_follow(text: str, at: int) -> bool:
     return unicodedata.category(after) not in _PART_OF_NAME and not "\x7f" <= after <= "\x9f"
 
 
-def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+def _skip(text: str, position: int) -> int:
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
 
 
 def _scalar(text: str, at: int) -> tuple[str | None, int]:
     if text[at : at + 1] == '"':
         string, at = _string(text, at)
         return quoted(string), at
-    found = _SCALAR.match(text, at)
-    if not found:
+    match = _SCALAR.match(text, at)
+    if not match:
         return None, at
-    token = found[0]
-    return (token if token[0] in "tfn" else number_text(token)), found.end()
+    token = match[0]
+    return (token if token[0] in "tfn" else number_text(token)), match.end()
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
@@ -75,61 +75,61 @@ def _string(text: str, at: int) -> tuple[str, int]:
     return string, end
 
 
-class _Open:
-    """A list or object that is being read: its parts so far, and for an object the key that waits."""
+class _OpenContainer:
+    """A list or object that is being read: its parts so far, and for an object the key of the next one."""
 
-    __slots__ = ("key", "named", "parts")
+    __slots__ = ("key", "members", "parts")
 
     def __init__(self, bracket: str) -> None:
         self.parts: list[str] = []
-        self.named: dict[str, str] | None = {} if bracket == "{" else None
+        self.members: dict[str, str] | None = {} if bracket == "{" else None
         self.key = ""
 
     @property
     def closing(self) -> str:
-        return "]" if self.named is None else "}"
+        return "]" if self.members is None else "}"
 
     @property
     def empty(self) -> bool:
-        return not (self.parts if self.named is None else self.named)
+        return not (self.parts if self.members is None else self.members)
 
-    def take(self, part: str) -> None:
-        if self.named is None:
+    def take_counts(self, part: str) -> None:
+        if self.members is None:
             self.parts.append(part)
         else:
-            self.named[self.key] = part
+            self.members[self.key] = part
 
     def text(self) -> str:
-        if self.named is None:
+        if self.members is None:
             return f"[{','.join(self.parts)}]"
-        return "{" + ",".join([f"{quoted(key)}:{part}" for key, part in self.named.items()]) + "}"
+        return "{" + ",".join([f"{quoted(key)}:{part}" for key, part in self.members.items()]) + "}"
 
 
 def _container(text: str, at: int) -> tuple[str, int]:
-    stack: list[_Open] = []
-    done: str | None = None
+    stack: list[_OpenContainer] = []
+    finished: str | None = None
     while True:
-        if done is None:
-            done, at = _value(text, at, stack)
-            if done is None:
+        if finished is None:
+            finished, at = _value(text, at, stack)
+            if finished is None:
                 continue
         if not stack:
-            return done, at
+            return finished, at
         top = stack[-1]
-        top.take(done)
+        top.take_counts(finished)
         at = _skip(text, at)
         after, at = text[at : at + 1], at + 1
         if after == top.closing:
-            done = stack.pop().text()
+            finished = stack.pop().text()
         elif after == ",":
-            done = None
+            finished = None
             at = _key(text, _skip(text, at), top)
         else:
             raise NotJson
 
 
-def _value(text: str, at: int, stack: list[_Open]) -> tuple[str | None, int]:
-    """A scalar or an empty container; or None, after one that holds something was opened."""
+def _value(text: str, at: int, stack: list[_OpenContainer]) -> tuple[str | None, int]:
+    """A scalar or an empty container; or None where a container with content was opened."""
     at = _skip(text, at)
     bracket = text[at : at + 1]
     if bracket not in ("[", "{"):
@@ -137,25 +137,25 @@ def _value(text: str, at: int, stack: list[_Open]) -> tuple[str | None, int]:
         if token is None:
             raise NotJson
         return token, at
-    if len(stack) == DEPTH:
-        raise BeyondLimits(f"it is nested more than {DEPTH} levels deep")
-    opened = _Open(bracket)
+    if len(stack) == MAX_DEPTH:
+        raise BeyondLimits(f"it is nested more than {MAX_DEPTH} levels deep")
+    container = _OpenContainer(bracket)
     at = _skip(text, at + 1)
-    if text[at : at + 1] == opened.closing:
-        return opened.text(), at + 1
-    stack.append(opened)
-    return None, _key(text, at, opened)
+    if text[at : at + 1] == container.closing:
+        return container.text(), at + 1
+    stack.append(container)
+    return None, _key(text, at, container)
 
 
-def _key(text: str, at: int, opened: _Open) -> int:
+def _key(text: str, at: int, container: _OpenContainer) -> int:
     """Reads the key of an object and its colon; nothing in a list."""
-    if opened.named is None:
+    if container.members is None:
         return at
     if text[at : at + 1] != '"':
         raise NotJson
-    opened.key, at = _string(text, at)
-    if len(opened.key) > NAME_LENGTH:
-        raise BeyondLimits(f"a name has more than {NAME_LENGTH} characters")
+    container.key, at = _string(text, at)
+    if len(container.key) > MAX_NAME_LENGTH:
+        raise BeyondLimits(f"a name has more than {MAX_NAME_LENGTH} characters")
     at = _skip(text, at)
     if text[at : at + 1] != ":":
         raise NotJson

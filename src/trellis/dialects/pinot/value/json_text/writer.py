@@ -25,19 +25,19 @@ def quoted(text: str) -> str:
     >>> print(quoted('a"b\\c\n\x1f/é'))
     "a\"b\\c\n\u001F/é"
     """
-    found: str = _quote(text)
-    return found if text.isprintable() else _upper_hex(found)
+    text_in_quotes: str = _quote(text)
+    return text_in_quotes if text.isprintable() else _upper_hex(text_in_quotes)
 
 
 def _upper_hex(text: str) -> str:
     r"""`\u001f` as `\u001F`, where the backslash is not itself escaped."""
     if "\\u00" not in text:
         return text
-    return _ESCAPE.sub(lambda found: _LOWER_HEX.sub(_upper, found[0]), text)
+    return _ESCAPE.sub(lambda match: _LOWER_HEX.sub(_upper, match[0]), text)
 
 
-def _upper(found: re.Match[str]) -> str:
-    return f"\\u00{found[1].upper()}"
+def _upper(match: re.Match[str]) -> str:
+    return f"\\u00{match[1].upper()}"
 
 
 _ESCAPE: Final = re.compile(r"\\(?:u....|.)", re.DOTALL)
@@ -83,9 +83,13 @@ class _Writer:
         return f"[{','.join(map(self.text, value))}]"
 
     def _map(self, value: Mapping[Any, Any]) -> str:
-        named = {key_text(key): each for key, each in value.items()}
-        keys = sorted(named, key=None if all(map(str.isascii, named)) else utf16_key) if self._sort else named
-        return "{" + ",".join([f"{quoted(key)}:{self.text(named[key])}" for key in keys]) + "}"
+        members = {key_text(key): entry for key, entry in value.items()}
+        keys = (
+            sorted(members, key=None if all(map(str.isascii, members)) else utf16_key)
+            if self._sort
+            else members
+        )
+        return "{" + ",".join([f"{quoted(key)}:{self.text(members[key])}" for key in keys]) + "}"
 
 
 @lru_cache(maxsize=16)
@@ -102,7 +106,7 @@ def key_text(key: Any) -> str:
     if key.__class__ is str:
         return str(key)
     if key is None:
-        raise CannotConvert("null cannot be the key of a map: a text, a number or a date fits")
+        raise CannotConvert("null cannot be the key of a map: expected a text, a number or a date")
     text = json_of(key)
     return str(key) if text[0] in "[{" or isinstance(key, str) else text.strip('"')
 
@@ -124,7 +128,7 @@ def _int(value: int) -> str:
 
 def _decimal(value: Decimal) -> str:
     if not value.is_finite():
-        raise CannotConvert(f"BIG_DECIMAL {value} cannot become JSON: a finite number fits")
+        raise CannotConvert(f"BIG_DECIMAL {value} cannot become JSON: expected a finite number")
     return decimal_text(value)
 
 

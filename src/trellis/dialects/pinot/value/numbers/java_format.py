@@ -19,7 +19,7 @@ LONGEST_PLAIN: Final = 1_000_000
 def double_text(value: float) -> str:
     """`Double.toString`.
 
-    >>> [double_text(each) for each in (123.0, 1e8, 1e-4, 12345678.0, 0.001, -0.0, 5e-324, float("nan"))]
+    >>> [double_text(value) for value in (123.0, 1e8, 1e-4, 12345678.0, 0.001, -0.0, 5e-324, float("nan"))]
     ['123.0', '1.0E8', '1.0E-4', '1.2345678E7', '0.001', '-0.0', '4.9E-324', 'NaN']
     """
     text = float.__repr__(value)
@@ -39,7 +39,7 @@ def float_text(value: float) -> str:
     """`Float.toString` of a float of 32 bits.
 
     >>> from trellis.dialects.pinot.value.source_kinds import Float32
-    >>> [float_text(Float32(each)) for each in (7.9, 1e10, 16777216, 3.4028235e38, 1e-45, 0.001)]
+    >>> [float_text(Float32(value)) for value in (7.9, 1e10, 16777216, 3.4028235e38, 1e-45, 0.001)]
     ['7.9', '1.0E10', '1.6777216E7', '3.4028235E38', '1.4E-45', '0.001']
     """
     value = float(value)
@@ -57,7 +57,7 @@ def float_text(value: float) -> str:
 def plain_text(value: Decimal | int) -> str:
     """`BigDecimal.toPlainString`. Raises CannotConvert where that is longer than a million characters.
 
-    >>> [plain_text(Decimal(each)) for each in ("1E+3", "7.90", "0E+3", "-0.0", "1E-10")]
+    >>> [plain_text(Decimal(text)) for text in ("1E+3", "7.90", "0E+3", "-0.0", "1E-10")]
     ['1000', '7.90', '0', '0.0', '0.0000000001']
     """
     value = Decimal(value)
@@ -75,7 +75,7 @@ def plain_text(value: Decimal | int) -> str:
 def decimal_text(value: Decimal | int) -> str:
     """`BigDecimal.toString`.
 
-    >>> [decimal_text(Decimal(each)) for each in ("1E+3", "7.90", "1e5", "-0.00", "0.0000001")]
+    >>> [decimal_text(Decimal(text)) for text in ("1E+3", "7.90", "1e5", "-0.00", "0.0000001")]
     ['1E+3', '7.90', '1E+5', '0.00', '1E-7']
     """
     value = Decimal(value)
@@ -112,7 +112,7 @@ def _shortest(value: float) -> Decimal:
     exact = Decimal(value)
     for count in range(7 if normal else 2, 10):
         near = [Context(count, rounding).plus(exact) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
-        found = [each for each in near if float32_of(each) == value]
-        if found:
-            return min(found, key=lambda each: abs(each - exact))
+        candidates = [candidate for candidate in near if float32_of(candidate) == value]
+        if candidates:
+            return min(candidates, key=lambda candidate: abs(candidate - exact))
     raise AssertionError(f"nine digits name every float of 32 bits, but not {value!r}")

@@ -52,7 +52,7 @@ def parse_whole(text: str, low: int = LONG_MIN, high: int = LONG_MAX) -> int:
 def parse_double(text: str) -> float:
     """`Double.parseDouble`. Raises NotANumber.
 
-    >>> [parse_double(each) for each in (" 1e5", "1d", "1f", "-Infinity", "0x1p3", "1e400")]
+    >>> [parse_double(text) for text in (" 1e5", "1d", "1f", "-Infinity", "0x1p3", "1e400")]
     [100000.0, 1.0, 1.0, -inf, 8.0, inf]
     """
     return _parse(text)[0]
@@ -85,8 +85,8 @@ def _parse(text: str) -> tuple[float, str | Fraction]:
     return -word if text[0] == "-" else word, text
 
 
-def _parse_hex(found: re.Match[str]) -> tuple[float, Fraction]:
-    sign, digits, power = found.groups()
+def _parse_hex(match: re.Match[str]) -> tuple[float, Fraction]:
+    sign, digits, power = match.groups()
     before, _, after = digits.partition(".")
     value = int(f"0{before}{after}", 16)
     far = 10_000 + 4 * len(digits)
@@ -109,10 +109,10 @@ def parse_decimal(text: str) -> Decimal:
     >>> parse_decimal("1e5"), parse_decimal("7.90"), parse_decimal("-0")
     (Decimal('1E+5'), Decimal('7.90'), Decimal('0'))
     """
-    found = _DECIMAL.fullmatch(text)
-    if not found or max(text) > "\uffff":
+    match = _DECIMAL.fullmatch(text)
+    if not match or max(text) > "\uffff":
         raise NotANumber
-    after, only, power = found.groups()
+    after, only, power = match.groups()
     exponent = parse_clamped(power) if power else 0
     if not -SCALE_MAX - 1 < exponent <= SCALE_MAX or abs(len(after or only or "") - exponent) > SCALE_MAX:
         raise NotANumber

@@ -97,7 +97,7 @@ def low_bits(value: Decimal, bits: int) -> int:
 def without_trailing_zeros(value: Decimal) -> Decimal:
     """`BigDecimal.stripTrailingZeros`; zero is 0, and never negative.
 
-    >>> [str(without_trailing_zeros(Decimal(each))) for each in ("1200.00", "0E-18", "-0.0", "7.9")]
+    >>> [str(without_trailing_zeros(Decimal(text))) for text in ("1200.00", "0E-18", "-0.0", "7.9")]
     ['1.2E+3', '0', '0', '7.9']
     """
     return value.normalize(EXACT) if value else Decimal(0)
