@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
-from trellis.dialects.pinot.expression.compiler import FAILURES, Program
+from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression
 from trellis.dialects.pinot.row.pipeline import Column, Pipeline
 from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
 from trellis.dialects.pinot.value.losses import LossCounts
@@ -81,7 +81,7 @@ def vector_of(
 
 def _derived(
     column: str,
-    program: Program,
+    program: CompiledExpression,
     arguments: Collection[str],
     paths: Mapping[str, Path],
     texts: Callable[[list[Any]], bool],

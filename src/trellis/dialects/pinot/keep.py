@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.comparison.compatibility import compatible, stored_as
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, stored_as
 from trellis.dialects.pinot.document.comparison.migration_plan import Step, plan
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -67,7 +67,7 @@ class PinotKeep(QuietKeep):
                     f"the dataset holds table {known.schema.name}, the schema given is that of {new.name}; "
                     "load it into another dataset"
                 )
-            if problems := compatible(known.schema, new):
+            if problems := incompatibilities(known.schema, new):
                 raise SchemaError(
                     f"Backward incompatible schema {new.name}. Reason: {'; '.join(problems)}. "
                     "`trellis pinot plan` shows what a new table and a backfill would take"
@@ -169,7 +169,7 @@ def _commands(old: PinotSchema | None, new: PinotSchema, table: TableConfig) -> 
         found += [Step("make the table", "POST", "/tables", dict(each)) for each in tables]
     else:
         found = list(plan(old, new, tables).steps)
-    return [f"# {each.said}\n{each.curl() or ''}".rstrip() for each in found]
+    return [f"# {each.description}\n{each.curl() or ''}".rstrip() for each in found]
 
 
 def _object(said: Any) -> Any:

@@ -104,11 +104,11 @@ class PinotProgram:
         return key not in self.used and value is not None
 
     def _emitted(self, row: Row) -> dict[str, Any]:
-        left_out = self.nullable & row.nulls
+        omitted = self.nullable & row.nulls
         values: dict[str, Any] = {}
         for name, value in row.values.items():
             out = self.out[name]
-            if name in left_out:
+            if name in omitted:
                 continue
             if isinstance(out, MapEmitter):
                 values[name], lost = out.split_entries(value)

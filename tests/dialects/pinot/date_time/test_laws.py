@@ -72,9 +72,9 @@ def test_with_an_offset_every_zone_comes_back(millis: int, zone: str) -> None:
 @given(millis=MILLIS)
 def test_a_pattern_keeps_its_unit(form: str, unit: int, millis: int) -> None:
     parsed = parse_format(form)
-    truncated_integer = millis - millis % unit
-    assert parsed.to_millis(parsed.from_millis(millis)) == truncated_integer
-    assert parsed.from_millis(truncated_integer) == parsed.from_millis(millis)
+    whole_units = millis - millis % unit
+    assert parsed.to_millis(parsed.from_millis(millis)) == whole_units
+    assert parsed.from_millis(whole_units) == parsed.from_millis(millis)
 
 
 @given(SINCE_GREGORIAN, st.sampled_from(["UTC", "+05:00", "-08:00"]))

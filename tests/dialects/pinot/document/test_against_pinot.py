@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.document.comparison.compatibility import compatible, same
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.reader import read_schema
@@ -182,8 +182,11 @@ def test_schemas_follow_each_other_as_in_pinot(pinot: Oracle, seed: int) -> None
         before, after = read(old), read(new)
         if before is None or after is None:
             continue
-        assert same(before, after) == pinot.ask("equal", a=old, b=new), (old, new)
-        assert (compatible(before, after) == ()) == pinot.ask("compatible", old=old, new=new), (old, new)
+        assert is_same_schema(before, after) == pinot.ask("equal", a=old, b=new), (old, new)
+        assert (incompatibilities(before, after) == ()) == pinot.ask("compatible", old=old, new=new), (
+            old,
+            new,
+        )
 
 
 VALUES: Final[tuple[Any, ...]] = (

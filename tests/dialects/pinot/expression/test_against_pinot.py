@@ -17,10 +17,10 @@ from dialects.pinot.expression.test_functions import CASES
 from dialects.pinot.oracle.client import Oracle, Refused
 from dialects.pinot.oracle.typed import typed
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
-from trellis.dialects.pinot.expression.compiler import compiled
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS, PRIMITIVE_ARRAYS, UNSUPPORTED
 
 pytestmark = pytest.mark.pinot
@@ -88,7 +88,7 @@ def written(value: Any) -> str:
 
 def ours(text: str) -> str:
     try:
-        return shown(evaluated(compiled(parse(text)), ROW))
+        return shown(evaluate(compile_expression(parse(text)), ROW))
     except (TransformError, ExpressionError):
         return "ERR"
 

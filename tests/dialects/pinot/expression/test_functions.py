@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from dialects.pinot.expression.rows import ROW, shown
-from trellis.dialects.pinot.expression.compiler import compiled
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, canonical, nodes
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
 from trellis.dialects.pinot.functions import catalog
 from trellis.dialects.pinot.functions.catalog import (
     FUNCTIONS,
@@ -29,7 +29,7 @@ CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswit
 @pytest.mark.parametrize(("text", "expected"), CASES, ids=[case[0] for case in CASES])
 def test_value_of(text: str, expected: str) -> None:
     try:
-        value = shown(evaluated(compiled(parse(text)), ROW))
+        value = shown(evaluate(compile_expression(parse(text)), ROW))
     except TransformError:
         value = "ERR"
     except ExpressionError:
@@ -93,14 +93,14 @@ def test_now_is_now() -> None:
 )
 def test_what_cannot_be_called_is_said(text: str, said: str) -> None:
     with pytest.raises(ExpressionError) as raised:
-        compiled(parse(text))
+        compile_expression(parse(text))
     assert str(raised.value) == said
 
 
 @pytest.mark.parametrize("name", sorted((PRIMITIVE_ARRAYS | UNSUPPORTED).values()))
 def test_a_function_of_pinot_that_is_not_carried_out_is_named(name: str) -> None:
     with pytest.raises(UnsupportedFunction) as raised:
-        compiled(parse(f"lower({name}(a))"))
+        compile_expression(parse(f"lower({name}(a))"))
     assert str(raised.value) == (
         f"Trellis does not carry out Pinot's function {name}: leave this expression to Pinot's ingestion,"
         " or compute its result before the load"
@@ -112,7 +112,7 @@ def test_cells_of_h3_need_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         UnsupportedFunction, match=r"geoToH3 needs the package h3: pip install 'trellis-spark\[h3\]'"
     ):
-        compiled(parse("geoToH3(1, 2, 3)"))
+        compile_expression(parse("geoToH3(1, 2, 3)"))
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_cells_of_h3_need_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_cannot_be_computed_is_said(text: str, said: str) -> None:
     with pytest.raises(TransformError) as raised:
-        evaluated(compiled(parse(text)), ROW)
+        evaluate(compile_expression(parse(text)), ROW)
     assert said in str(raised.value)
 
 
 def _of(text: str) -> Any:
-    return evaluated(compiled(parse(text)), ROW)
+    return evaluate(compile_expression(parse(text)), ROW)

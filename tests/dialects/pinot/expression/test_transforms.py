@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.table.config import TableConfig
@@ -139,7 +139,10 @@ def test_a_virtual_column_is_not_computed() -> None:
 
 
 def test_a_legacy_time_field_is_computed_from_its_incoming_column() -> None:
-    time = TimeField(Granule("t", PinotType.LONG, "MILLISECONDS"), Granule("d", PinotType.INT, "DAYS"))
+    time = TimeField(
+        TimeGranularitySpec("t", PinotType.LONG, "MILLISECONDS"),
+        TimeGranularitySpec("d", PinotType.INT, "DAYS"),
+    )
     made = Transforms(PinotSchema("s", time=time), TableConfig())
     assert applied(made, t=1700000000123)[0]["d"] == 19675
 

@@ -9,7 +9,7 @@ import pytest
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.infer.avro import from_avro
 from trellis.dialects.pinot.infer.roles import Roles
-from trellis.dialects.pinot.table.config import ComplexConfig
+from trellis.dialects.pinot.table.config import ComplexTypeConfig
 from trellis.errors import SchemaError
 
 POINT = {
@@ -20,7 +20,7 @@ POINT = {
 BOX = {"type": "record", "name": "Box", "fields": [{"name": "v", "type": "double"}]}
 
 
-def columns(type_: Any, complex: ComplexConfig | None = None, **options: Any) -> dict[str, str]:
+def columns(type_: Any, complex: ComplexTypeConfig | None = None, **options: Any) -> dict[str, str]:
     record = {"type": "record", "name": "R", "fields": [{"name": "c", "type": type_}]}
     found = from_avro(record, None, complex, **options)
     return {each.name: each.data_type.value + ("" if each.single_value else "[]") for each in found.specs()}
@@ -51,18 +51,18 @@ def test_the_type_of_a_field(type_: Any, expected: str):
 @pytest.mark.parametrize(
     ("type_", "config", "expected"),
     [
-        (POINT, ComplexConfig(), {"c.x": "INT", "c.y": "INT"}),
-        (["null", POINT], ComplexConfig(delimiter="_"), {"c_x": "INT", "c_y": "INT"}),
-        ({"type": "array", "items": "int"}, ComplexConfig(), {"c": "INT[]"}),
-        ({"type": "array", "items": "int"}, ComplexConfig(to_json="ALL"), {"c": "STRING"}),
-        ({"type": "array", "items": "int"}, ComplexConfig(to_json="NONE"), {}),
-        ({"type": "array", "items": POINT}, ComplexConfig(), {"c": "STRING"}),
-        ({"type": "array", "items": "bytes"}, ComplexConfig(), {"c": "STRING"}),
-        ({"type": "array", "items": POINT}, ComplexConfig(unnest=("c",)), {"c.x": "INT", "c.y": "INT"}),
-        ({"type": "map", "values": "int"}, ComplexConfig(), {"c": "JSON"}),
+        (POINT, ComplexTypeConfig(), {"c.x": "INT", "c.y": "INT"}),
+        (["null", POINT], ComplexTypeConfig(delimiter="_"), {"c_x": "INT", "c_y": "INT"}),
+        ({"type": "array", "items": "int"}, ComplexTypeConfig(), {"c": "INT[]"}),
+        ({"type": "array", "items": "int"}, ComplexTypeConfig(to_json="ALL"), {"c": "STRING"}),
+        ({"type": "array", "items": "int"}, ComplexTypeConfig(to_json="NONE"), {}),
+        ({"type": "array", "items": POINT}, ComplexTypeConfig(), {"c": "STRING"}),
+        ({"type": "array", "items": "bytes"}, ComplexTypeConfig(), {"c": "STRING"}),
+        ({"type": "array", "items": POINT}, ComplexTypeConfig(unnest=("c",)), {"c.x": "INT", "c.y": "INT"}),
+        ({"type": "map", "values": "int"}, ComplexTypeConfig(), {"c": "JSON"}),
     ],
 )
-def test_the_columns_with_complex_types(type_: Any, config: ComplexConfig, expected: dict[str, str]):
+def test_the_columns_with_complex_types(type_: Any, config: ComplexTypeConfig, expected: dict[str, str]):
     assert columns(type_, config) == expected
 
 
@@ -72,7 +72,7 @@ def test_a_uuid_is_one_in_the_profile_extended():
 
 def test_a_type_that_has_a_name_is_known_by_it_afterwards():
     fields = [{"name": "a", "type": POINT}, {"name": "b", "type": ["null", "Point"]}]
-    found = from_avro({"type": "record", "name": "R", "fields": fields}, complex=ComplexConfig())
+    found = from_avro({"type": "record", "name": "R", "fields": fields}, complex=ComplexTypeConfig())
     assert [each.name for each in found.specs()] == ["a.x", "a.y", "b.x", "b.y"]
 
 
@@ -93,7 +93,7 @@ def test_the_user_gives_the_roles():
     [
         (["int", "string"], "field c: More than one non-null schema in UNION schema"),
         (["null"], "field c: Cannot find non-null schema in UNION schema"),
-        (POINT, r"field c: Not one field in the RECORD schema \(2 are there\)"),
+        (POINT, r"field c: Not one field in the RECORD schema \(2 fields\)"),
         ({"type": "array", "items": POINT}, "Not one field"),
         ("Unknown", "Unsupported Avro type: Unknown"),
     ],

@@ -93,7 +93,7 @@ def test_lists_in_lists_can_be_unnested_too():
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ("line", "--unnest line: there is no list of that name: did you mean 'lines'?"),
+        ("line", "--unnest line: no such list: did you mean 'lines'?"),
         ("mixed", "--unnest mixed: it is not always a list"),
     ],
 )
@@ -127,9 +127,9 @@ def test_names_that_pinot_refuses_are_changed_and_read_by_a_transform():
         "$docId": 5,
     }
     assert lints(found) == [
-        ("first name", "the column is called first_name: names have no blanks"),
-        ("id", "the column is called id_2: names differ by more than case"),
-        ('a "b"', 'the column is called a_"b": names have no blanks'),
+        ("first name", "the column is named first_name: names must not contain blanks"),
+        ("id", "the column is named id_2: names must differ by more than case"),
+        ('a "b"', 'the column is named a_"b": names must not contain blanks'),
         ('""', "a key without a name cannot be a column"),
     ]
 

@@ -70,7 +70,7 @@ def test_issues_of_github(shared_data: Path):
         False,
         True,
     )
-    assert [(each.column, each.said) for each in found.lints] == [
+    assert [(each.column, each.message) for each in found.lints] == [
         ("milestone", "no column: only nulls"),
         ("active_lock_reason", "no column: only nulls"),
         ("performed_via_github_app", "no column: only nulls"),
@@ -122,7 +122,7 @@ def test_both_documents_of_a_source(tmp_path: Path):
 @pytest.mark.parametrize("text", ["", "\n\n", "no json\n"])
 def test_a_source_without_records(tmp_path: Path, text: str):
     (tmp_path / "e.jsonl").write_text(text)
-    with pytest.raises(UsageError, match="there is no record in it, so there is nothing to infer from"):
+    with pytest.raises(UsageError, match="no records to infer a schema from"):
         infer([tmp_path / "e.jsonl"])
 
 

@@ -59,7 +59,9 @@ def test_seed_p11_the_type_decides_what_can_be_done() -> None:
 def test_seed_p70_advanced_fields_belong_to_every_kind_of_field(role: FieldType) -> None:
     text = sanitiser(FieldSpec("c", PinotType.STRING, role, max_length=2))
     raw = sanitiser(
-        FieldSpec("c", PinotType.BYTES, FieldType.METRIC, max_length=2, exceed=ExceedStrategy.TRIM_LENGTH)
+        FieldSpec(
+            "c", PinotType.BYTES, FieldType.METRIC, max_length=2, exceed_strategy=ExceedStrategy.TRIM_LENGTH
+        )
     )
     assert text is not None
     assert raw is not None

@@ -23,65 +23,63 @@ _INCOMPATIBLE: Final = (
     ),
 )
 """The wordings of 1.5, of 1.6, and that of a POST with override=true."""
-_NEW_TABLE: Final = (
-    "`trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all the same"
-)
+_NEW_TABLE: Final = "`trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it anyway"
 
 
-class Refused(DestinationError):
-    """The controller answered, and not with what was asked. `reason` is what Pinot said."""
+class ControllerError(DestinationError):
+    """The controller refused a request. `reason` is Pinot's message."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
         super().__init__(message)
         self.status, self.reason = status, reason
 
 
-def refused(url: str, asked: str, answer: Answer) -> Refused:
+def controller_error(url: str, action: str, answer: Answer) -> ControllerError:
     """Why `asked`, such as "add schema rides", was not done."""
     reason = reason_of(answer)
-    return Refused(answer.status, reason, f"{url}: cannot {asked}: {_sentence(answer, reason)}")
+    return ControllerError(answer.status, reason, f"{url}: cannot {action}: {_sentence(answer, reason)}")
 
 
 def json_of(url: str, answer: Answer) -> Any:
-    """The JSON of an answer. Raises Refused where it is something else."""
+    """The JSON of an answer. Raises ControllerError for anything else."""
     try:
         return json.loads(answer.body)
     except ValueError:
-        raise Refused(answer.status, "", f"{url}: {_not_json(answer)}") from None
+        raise ControllerError(answer.status, "", f"{url}: {_not_json(answer)}") from None
 
 
 def reason_of(answer: Answer) -> str:
-    """Pinot's own words, without the document it was sent and without places in Java streams.
+    """Pinot's message, without the document it echoes and without Java stream positions.
 
     >>> reason_of(Answer(404, "application/json", '{"code":404,"error":"Schema not found"}'))
     'Schema not found'
     """
     try:
-        found = json.loads(answer.body)
+        document = json.loads(answer.body)
     except ValueError:
         return ""
-    said = found.get("error") if isinstance(found, dict) else None
-    words = " ".join(_ADVICE.sub("", _SOURCE.sub("", _ECHO.sub("", str(said or "")))).split())
+    message = document.get("error") if isinstance(document, dict) else None
+    words = " ".join(_ADVICE.sub("", _SOURCE.sub("", _ECHO.sub("", str(message or "")))).split())
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
 def _sentence(answer: Answer, reason: str) -> str:
     status = answer.status
     if 300 <= status < 400:
-        return f"it sends elsewhere, to {answer.location}; give that as --controller"
+        return f"redirects to {answer.location}; use that as --controller"
     if status in (401, 403):
-        what = "wants to know who asks" if status == 401 else "does not let this user do it"
+        what = "requires authentication" if status == 401 else "does not permit this user"
         return (
-            f"the controller {what} ({status}); give --header 'Authorization: ...', or set "
+            f"the controller {what} ({status}); pass --header 'Authorization: ...', or set "
             "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
         )
     if not _is_json(answer):
         return _not_json(answer)
-    if found := next((m for each in _INCOMPATIBLE if (m := each.fullmatch(reason))), None):
-        why = (found.groupdict().get("reason") or "it may only add columns").removeprefix("- ")
-        return f"it does not fit the schema {found['name']} that is there: {why.strip()}; {_NEW_TABLE}"
-    said = reason or "no reason given"
-    return f"{said} ({status}){_TO_DO.get(status, '')}" if status != 400 else said
+    if match := next((match for pattern in _INCOMPATIBLE if (match := pattern.fullmatch(reason))), None):
+        why = (match.groupdict().get("reason") or "it may only add columns").removeprefix("- ")
+        return f"incompatible with the schema {match['name']} of the cluster: {why.strip()}; {_NEW_TABLE}"
+    sentence = reason or "no reason given"
+    return f"{sentence} ({status}){_TO_DO.get(status, '')}" if status != 400 else sentence
 
 
 def _is_json(answer: Answer) -> bool:
@@ -103,9 +101,9 @@ def _not_json(answer: Answer) -> str:
 
 
 _TO_DO: Final = {
-    404: "; check the name, and that it was made",
-    409: "; it was there already or is in use: look at it and run again",
+    404: "; check the name, and that it exists",
+    409: "; it exists already or is in use: check it and run again",
     415: "; this controller does not take JSON there: is it a Pinot of 1.0 or later?",
-    500: "; the log of the controller tells more",
+    500: "; see the log of the controller",
     503: "; the controller is not ready: try again later",
 }

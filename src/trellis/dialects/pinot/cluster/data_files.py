@@ -20,14 +20,14 @@ from trellis.dialects.pinot.document.types import PinotType
 from trellis.errors import UsageError
 
 ROWS: Final = 1_000_000
-"""Rows of a file, of which Pinot makes a segment."""
+"""Rows per file; Pinot turns each file into a segment."""
 _BLOCK: Final = 8192
 _AVRO_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that was written."""
+    """A written file."""
 
     path: Path
     rows: int
@@ -54,14 +54,14 @@ def write_files(
     tell: Callable[[int], None] = lambda _: None,
     look: Callable[[pa.RecordBatch], None] = lambda _: None,
 ) -> list[DataFile]:
-    """Write all rows into `part-00000.FORMAT` and so on, of at most so many rows each; `tell` is told
-    how many there are by now, `look` sees every batch that is written.
+    """Write all rows into `part-00000.FORMAT` and so on, of at most so many rows each; `tell` gets the
+    number of rows so far, `look` every batch that is written.
 
-    Raises UsageError for a column that the format has no name for; DestinationError from the batches.
+    Raises UsageError for an invalid column name; DestinationError from the batches.
     """
     make = WRITERS[format](rows)
-    made: list[DataFile] = []
-    waiting = _cut(rows.batches(batches), most)
+    files: list[DataFile] = []
+    waiting = _groups(rows.batches(batches), most)
     for number, parts in enumerate(waiting):
         path = folder / f"part-{number:05}.{format}"
         count = 0
@@ -70,13 +70,13 @@ def write_files(
                 file.write(batch)
                 look(batch)
                 count += batch.num_rows
-                tell(sum(each.rows for each in made) + count)
-        made.append(DataFile(path, count))
-    return made
+                tell(sum(data_file.rows for data_file in files) + count)
+        files.append(DataFile(path, count))
+    return files
 
 
-def _cut(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[Iterator[pa.RecordBatch]]:
-    """The batches in groups of so many rows; each group is to be read to its end before the next."""
+def _groups(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[Iterator[pa.RecordBatch]]:
+    """The batches in groups of so many rows; each group must be read to its end before the next."""
     left: list[pa.RecordBatch] = []
 
     def group() -> Iterator[pa.RecordBatch]:
@@ -110,7 +110,7 @@ class ParquetFile:
 
 
 class JsonFile:
-    """A record a line. What JSON has no numbers for is text that Pinot reads as the same value."""
+    """Newline-delimited JSON. Numbers that JSON does not have are text that Pinot reads as the same."""
 
     def __init__(self, path: Path, readers: Mapping[str, Callable[[Any], Any]]) -> None:
         self._file: IO[bytes] = path.open("wb")
@@ -150,15 +150,15 @@ class AvroFile:
 
 
 def _parquet(rows: FileRows) -> Callable[[Path], Writer]:
-    """Pinot reads maps right only where the file says its Avro schema, too."""
+    """Pinot reads maps correctly only with the Avro schema in the file."""
     schema = rows.schema
-    if any(each.is_map for each in rows.columns):
+    if any(column.is_map for column in rows.columns):
         schema = schema.with_metadata({"parquet.avro.schema": orjson.dumps(avro_schema(rows, "json"))})
     return lambda path: ParquetFile(path, schema)
 
 
 def _json(rows: FileRows) -> Callable[[Path], Writer]:
-    readers = {each.name: _reader(each, _JSON.get(each.value)) for each in rows.columns}
+    readers = {column.name: _reader(column, _JSON.get(column.value)) for column in rows.columns}
     return lambda path: JsonFile(path, readers)
 
 
@@ -168,20 +168,21 @@ def _avro(rows: FileRows) -> Callable[[Path], Writer]:
     except ImportError as error:
         raise UsageError("Avro needs the package fastavro: pip install 'trellis-spark[avro]'") from error
     schema = parse_schema(avro_schema(rows, "parquet or json"))
-    readers = {each.name: _reader(each, None) for each in rows.columns}
+    readers = {column.name: _reader(column, None) for column in rows.columns}
     return lambda path: AvroFile(path, schema, readers)
 
 
 def avro_schema(rows: FileRows, instead: str) -> dict[str, Any]:
-    """The Avro schema of a row. Raises UsageError for a name that Avro does not take."""
-    for each in rows.columns:
-        if not _AVRO_NAME.fullmatch(each.name):
+    """The Avro schema of a row. Raises UsageError for a name that Avro does not allow."""
+    for column in rows.columns:
+        if not _AVRO_NAME.fullmatch(column.name):
             raise UsageError(
-                f"column {each.name}: Pinot reads this table as Avro, where a name has only letters, digits "
-                f"and _; use --format {instead}"
+                f"column {column.name}: Pinot reads this table as Avro, where a name has only letters, "
+                f"digits and _; use --format {instead}"
             )
     fields = [
-        {"name": each.name, "type": ["null", _avro_type(each)], "default": None} for each in rows.columns
+        {"name": column.name, "type": ["null", _avro_type(column)], "default": None}
+        for column in rows.columns
     ]
     return {"type": "record", "name": "Row", "namespace": "trellis", "fields": fields}
 
@@ -202,7 +203,7 @@ def _records(batch: pa.RecordBatch, readers: Mapping[str, Callable[[Any], Any]])
 
 
 def _reader(column: FileColumn, one: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-    """What makes the value of a record from that of Arrow."""
+    """The conversion of Arrow values to those of a record."""
 
     def each(value: Any) -> Any:
         return value if value is None or one is None else one(value)

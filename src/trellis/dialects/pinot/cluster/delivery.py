@@ -18,16 +18,16 @@ from trellis.dialects.pinot.cluster.file_rows import FileRows
 from trellis.dialects.pinot.cluster.time_check import TimeCheck
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrated
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
-    WantedTable,
-    left_out,
+    TargetTable,
     offline_table,
+    omitted_parts,
     realtime_table,
     time_column_of,
 )
@@ -42,8 +42,8 @@ DATA: Final = "data"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a delivery is to hold. `data` and `segments` are URIs of where files and segments will be.
+class DeliverySettings:
+    """The settings of a delivery. `data` and `segments` are the URIs of files and segments for the job.
 
     Without `data` the job reads the files where they were written.
     """
@@ -61,47 +61,49 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
-            raise UsageError(f"there is no format {self.format!r}{nearest(self.format, FORMATS)}")
+            raise UsageError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}")
 
 
 @dataclass(frozen=True)
-class Written:
-    """The data files of a delivery, and what Pinot will not take of them."""
+class DeliveryResult:
+    """The data files of a delivery, and warnings about values that Pinot refuses."""
 
     files: tuple[DataFile, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
-        return sum(each.rows for each in self.files)
+        return sum(data_file.rows for data_file in self.files)
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """The documents for a cluster, and what to mind about them. `zone`: of timestamps without one."""
+    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one."""
 
     schema: PinotSchema
     offline: Mapping[str, Any]
     realtime: Mapping[str, Any] | None
-    tables: tuple[WantedTable, ...]
+    tables: tuple[TargetTable, ...]
     job: IngestionJob
     notes: tuple[str, ...]
     zone: str = "UTC"
 
 
-def delivery_of(authored: Authored, out: Path, wanted: Wanted, where: str = "DEST") -> Delivery:
-    """The documents of a delivery of what is at `where`. Raises UsageError, SchemaFaults."""
+def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where: str = "DEST") -> Delivery:
+    """The documents of a delivery of the dataset at `where`. Raises UsageError, SchemaFaults."""
     if authored.schema is None:
         raise UsageError(
             f"{where} holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
             f"`trellis pinot convert --at {where}` proposes a schema for what is in this one"
         )
-    schema = migrated(authored.schema)
+    schema = migrate_time_field(authored.schema)
     real_nulls = authored.options.view == "nullable"
-    said, main = authored.table.document or None, wanted.time_column
-    offline = offline_table(schema, said, main, real_nulls)
+    table_config_document, main = authored.table.document or None, settings.time_column
+    offline = offline_table(schema, table_config_document, main, real_nulls)
     realtime = (
-        realtime_table(schema, wanted.kafka, said, main, real_nulls) if wanted.kafka is not None else None
+        realtime_table(schema, settings.kafka, table_config_document, main, real_nulls)
+        if settings.kafka is not None
+        else None
     )
     both = (offline,) if realtime is None else (offline, realtime)
     faults: dict[Fault, None] = {}
@@ -109,25 +111,25 @@ def delivery_of(authored: Authored, out: Path, wanted: Wanted, where: str = "DES
         faults.update(dict.fromkeys(faults_of(schema, authored.options.followed, table)))
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
-    data = wanted.data or (out.absolute() / DATA).as_uri()
-    if wanted.segments is None and scheme_of(data) == "file" and wanted.data is None:
+    data = settings.data or (out.absolute() / DATA).as_uri()
+    if settings.segments is None and scheme_of(data) == "file" and settings.data is None:
         segments = (out.absolute() / "segments").as_uri()
     else:
-        segments = wanted.segments or ""
+        segments = settings.segments or ""
     job = IngestionJob(
         table_name(schema),
         data,
         segments,
-        wanted.format,
-        wanted.controller,
-        wanted.framework,
-        wanted.job_type,
-        configs=wanted.configs,
+        settings.format,
+        settings.controller,
+        settings.framework,
+        settings.job_type,
+        configs=settings.configs,
     )
     job.document()
     zone = authored.options.zone
-    tables = tuple(WantedTable.of(each, said, main) for each in both)
-    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, wanted)), zone)
+    tables = tuple(TargetTable.of(document, table_config_document, main) for document in both)
+    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, settings)), zone)
 
 
 def write(
@@ -135,56 +137,56 @@ def write(
     destination: Destination,
     dataset: str,
     out: Path,
-    wanted: Wanted,
+    settings: DeliverySettings,
     tell: Callable[[int], None] = lambda _: None,
-) -> Written:
+) -> DeliveryResult:
     """Write the folder, all of it or nothing; one of an earlier delivery is replaced. Main times for which
-    Pinot refuses a segment are written, and told in `warnings`.
+    Pinot refuses a segment are written, with a warning.
 
-    Raises UsageError where `out` holds other things, DestinationError from the rows.
+    Raises UsageError where `out` holds other files, DestinationError from the rows.
     """
     rows = FileRows.of(columns_of(delivery.schema))
     times = TimeCheck.of(delivery.schema, table_config(delivery.offline), delivery.zone)
-    look = times.look if isinstance(times, TimeCheck) else lambda _: None
-    with _whole(out) as folder:
+    look = times.check_batch if isinstance(times, TimeCheck) else lambda _: None
+    with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()
-        found = destination.batches(dataset, table_name(delivery.schema))
-        files = write_files(rows, found, folder / DATA, wanted.format, wanted.rows, tell, look)
+        batches = destination.batches(dataset, table_name(delivery.schema))
+        files = write_files(rows, batches, folder / DATA, settings.format, settings.rows, tell, look)
         (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
         _document(folder / OFFLINE, delivery.offline)
         if delivery.realtime is not None:
             _document(folder / REALTIME, delivery.realtime)
         (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
     warning = times.warning if isinstance(times, TimeCheck) else times
-    return Written(
-        tuple(DataFile(out / DATA / each.path.name, each.rows) for each in files),
+    return DeliveryResult(
+        tuple(DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files),
         () if warning is None else (warning,),
     )
 
 
-def refuse_other(out: Path) -> None:
-    """Raises UsageError where a folder holds something that is no delivery."""
+def check_target_folder(out: Path) -> None:
+    """Raises UsageError where a folder holds anything but a delivery."""
     if out.exists() and not (out / JOB).exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(
-            f"--out {out}: it holds other things; name a new folder, or one of an earlier delivery"
+            f"--out {out}: it holds other files; choose a new folder, or one of an earlier delivery"
         )
 
 
 @contextmanager
-def _whole(out: Path) -> Iterator[Path]:
-    """A folder beside `out` that takes its place in the end."""
-    refuse_other(out)
+def _atomic_folder(out: Path) -> Iterator[Path]:
+    """A temporary folder next to `out` that replaces it at the end."""
+    check_target_folder(out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    made, old = (out.parent / f".{out.name}.{os.getpid()}.{word}" for word in ("new", "old"))
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir()
+    new, old = (out.parent / f".{out.name}.{os.getpid()}.{word}" for word in ("new", "old"))
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
     try:
-        yield made
+        yield new
         if out.exists():
             out.rename(old)
-        made.rename(out)
+        new.rename(out)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
 
@@ -192,7 +194,7 @@ def _document(path: Path, document: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _notes(authored: Authored, schema: PinotSchema, wanted: Wanted) -> Iterator[str]:
+def _notes(authored: Authored, schema: PinotSchema, settings: DeliverySettings) -> Iterator[str]:
     if authored.options.view == "stored":
         yield (
             "the rows hold defaults in place of nulls (view=stored), so Pinot cannot tell them from values; "
@@ -202,13 +204,13 @@ def _notes(authored: Authored, schema: PinotSchema, wanted: Wanted) -> Iterator[
         yield "the rows hold true nulls, so the tables have nullHandlingEnabled"
     if authored.schema is not None and authored.schema.time is not None:
         yield "the legacy timeFieldSpec became a field of dateTimeFieldSpecs"
-    if parts := left_out(authored.table.document):
-        yield f"table-offline.json has no {', '.join(parts)}: the rows went through it already"
+    if parts := omitted_parts(authored.table.document):
+        yield f"table-offline.json has no {', '.join(parts)}: it is applied to the rows already"
     times = [spec.name for spec in schema.date_times]
-    main = time_column_of(schema, authored.table.document or None, wanted.time_column)
+    main = time_column_of(schema, authored.table.document or None, settings.time_column)
     if main is None:
         yield "there is no dateTime column, so the table has no time column: no retention, no time pruning"
-    elif len(times) > 1 and wanted.time_column is None and authored.table.time_column is None:
-        yield f"{main} is the time column, the first of {', '.join(times)}; --time-column names another"
-    if wanted.data is not None:
-        yield f"copy {DATA}/ to {wanted.data} before the job runs"
+    elif len(times) > 1 and settings.time_column is None and authored.table.time_column is None:
+        yield f"{main} is the time column, the first of {', '.join(times)}; choose another with --time-column"
+    if settings.data is not None:
+        yield f"copy {DATA}/ to {settings.data} before the job runs"

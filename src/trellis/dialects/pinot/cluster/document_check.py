@@ -1,4 +1,4 @@
-"""All that can be said of a schema document at once: faults, ignored keys, and what is likely to surprise."""
+"""All findings about a schema document at once: faults, ignored keys and warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.controller_errors import Refused
+from trellis.dialects.pinot.cluster.controller_errors import ControllerError
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
@@ -15,7 +15,7 @@ from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
 from trellis.dialects.pinot.document.validation.lints import lints_of
-from trellis.dialects.pinot.table.known_keys import misspelt
+from trellis.dialects.pinot.table.known_keys import misspelt_keys
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
 Source = Literal["schema", "table config", "controller"]
@@ -23,7 +23,7 @@ Source = Literal["schema", "table config", "controller"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing about a document: with a fault Pinot refuses it; what is unchecked Trellis cannot carry out.
+    """One finding about a document: Pinot refuses a fault; Trellis does not implement what is unchecked.
 
     `pointer` is a JSON pointer (RFC 6901).
     """
@@ -36,15 +36,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A schema as far as it can be read, and what was found."""
+class CheckResult:
+    """A schema as far as it can be read, and the findings."""
 
     schema: PinotSchema
     findings: tuple[Finding, ...]
 
     @property
     def valid(self) -> bool | None:
-        """Whether Pinot takes the schema; None where something is unchecked and nothing wrong is known."""
+        """Whether Pinot accepts the schema; None without a known fault where something is unchecked."""
         levels = {finding.level for finding in self.findings}
         return False if "fault" in levels else None if "unchecked" in levels else True
 
@@ -55,41 +55,41 @@ def check(
     table: Mapping[str, Any] | None = None,
     profile: Profile = BASE,
     controller: Controller | None = None,
-) -> Checked:
-    """Look at a schema, alone or with its table config, and have a controller look at it too.
+) -> CheckResult:
+    """Check a schema, alone or with its table config, and by a controller if there is one.
 
     Raises SchemaError where the text is not JSON, DestinationError where the controller does not answer.
     """
-    schema, ledger = examine(text, profile, where)
-    found = [*_faults("schema", schema_faults(schema, ledger, profile))]
+    schema, report = examine(text, profile, where)
+    findings = [*_faults("schema", schema_faults(schema, report, profile))]
     if table is not None:
-        found += _faults("table config", config_faults(schema, ledger, profile, table))
-    found += _ignored("schema", ledger.unknown)
-    found += _ignored("table config", misspelt(table or {}))
-    if not ledger.faults:
-        for each in lints_of(schema, profile, table):
-            found.append(Finding("mind", "schema", each.pointer, each.column, each.message))
+        findings += _faults("table config", config_faults(schema, report, profile, table))
+    findings += _ignored("schema", report.unknown)
+    findings += _ignored("table config", misspelt_keys(table or {}))
+    if not report.faults:
+        for lint in lints_of(schema, profile, table):
+            findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
     if controller is not None:
-        found += _by(controller, parse(text, where))
-    return Checked(schema, tuple(found))
+        findings += _by(controller, parse(text, where))
+    return CheckResult(schema, tuple(findings))
 
 
 def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:
-    for each in faults:
-        level: Level = "unchecked" if each.unchecked else "fault"
-        yield Finding(level, source, each.pointer, each.column, each.message)
+    for fault in faults:
+        level: Level = "unchecked" if fault.unchecked else "fault"
+        yield Finding(level, source, fault.pointer, fault.column, fault.message)
 
 
 def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:
-    for each in unknown:
-        said = str(each).removeprefix(f"{each.pointer} ")
-        yield Finding("ignored", source, each.pointer, None, said)
+    for key in unknown:
+        message = str(key).removeprefix(f"{key.pointer} ")
+        yield Finding("ignored", source, key.pointer, None, message)
 
 
 def _by(controller: Controller, document: Mapping[str, Any]) -> Iterator[Finding]:
     try:
         controller.validate(document)
-    except Refused as refused:
-        if refused.status != 400:
+    except ControllerError as error:
+        if error.status != 400:
             raise
-        yield Finding("fault", "controller", "", None, refused.reason)
+        yield Finding("fault", "controller", "", None, error.reason)

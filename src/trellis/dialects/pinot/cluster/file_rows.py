@@ -32,7 +32,7 @@ _TYPES: Final[Mapping[PinotType, pa.DataType]] = {
 
 @dataclass(frozen=True)
 class FileColumn:
-    """A column of a data file. A map has values of the type `spec` says for them."""
+    """A column of a data file. The values of a map have the type in `spec`."""
 
     spec: FieldSpec
 
@@ -52,46 +52,48 @@ class FileColumn:
 
     @property
     def type(self) -> pa.DataType:
-        """What Arrow and Parquet hold of it."""
-        one = _TYPES.get(self.value, pa.string())
+        """The Arrow type of the column."""
+        convert = _TYPES.get(self.value, pa.string())
         if self.is_map:
-            return pa.map_(pa.string(), one)
-        return one if self.spec.single_value else pa.list_(one)
+            return pa.map_(pa.string(), convert)
+        return convert if self.spec.single_value else pa.list_(convert)
 
-    def array(self, found: pa.Array) -> pa.Array:
-        """The values in the type of the file. Raises DestinationError where one does not fit."""
+    def array(self, array: pa.Array) -> pa.Array:
+        """The values in the type of the file. Raises DestinationError for an invalid value."""
         try:
-            if found.type == self.type:
-                return found
-            if pa.types.is_nested(self.type) and not pa.types.is_nested(found.type):
-                return pa.array(map(self._nested, found.to_pylist()), self.type)
+            if array.type == self.type:
+                return array
+            if pa.types.is_nested(self.type) and not pa.types.is_nested(array.type):
+                return pa.array(map(self._nested, array.to_pylist()), self.type)
             if self.value is PinotType.UUID:
-                return pa.array(map(self._each(_uuid), found.to_pylist()), self.type)
-            if _times(found.type):
+                return pa.array(map(self._for_lists(_uuid), array.to_pylist()), self.type)
+            if _times(array.type):
                 between = pa.list_(_MILLIS) if pa.types.is_nested(self.type) else _MILLIS
-                return found.cast(between).cast(self.type)
-            return found.cast(self.type)
+                return array.cast(between).cast(self.type)
+            return array.cast(self.type)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
             raise DestinationError(
-                f"column {self.name}: its values of type {found.type} are no {self.spec.data_type.value} "
-                f"({error}); was the table changed by hand?"
+                f"column {self.name}: its values of type {array.type} are no {self.spec.data_type.value} "
+                f"({error}); the table was changed outside Trellis"
             ) from error
 
     def _nested(self, text: str | None) -> Any:
-        """A list or map from the JSON text that a destination without nested types keeps of it."""
+        """A list or map from its JSON text in a destination without nested types."""
         if text is None:
             return None
-        found = json.loads(text)
-        one = _FROM_JSON.get(self.value, _same)
-        return [*map(one, found)] if isinstance(found, list) else {k: one(v) for k, v in found.items()}
+        value = json.loads(text)
+        convert = _FROM_JSON.get(self.value, _unchanged)
+        return (
+            [*map(convert, value)] if isinstance(value, list) else {k: convert(v) for k, v in value.items()}
+        )
 
-    def _each(self, one: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda value: [*map(one, value)] if isinstance(value, list) else one(value)
+    def _for_lists(self, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: [*map(convert, value)] if isinstance(value, list) else convert(value)
 
 
 @dataclass(frozen=True)
 class FileRows:
-    """The columns of a table as its files hold them."""
+    """The columns of a table in its files."""
 
     columns: tuple[FileColumn, ...]
 
@@ -101,12 +103,12 @@ class FileRows:
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(each.name, each.type) for each in self.columns])
+        return pa.schema([(column.name, column.type) for column in self.columns])
 
-    def batches(self, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows, with nulls for columns that a batch lacks. Raises DestinationError."""
-        for batch in found:
-            arrays = [self._column(each, batch) for each in self.columns]
+        for batch in batches:
+            arrays = [self._column(column, batch) for column in self.columns]
             if batch.num_rows:
                 yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
@@ -115,11 +117,11 @@ class FileRows:
         return pa.nulls(batch.num_rows, column.type) if at < 0 else column.array(batch.column(at))
 
 
-def _times(found: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(found.value_type if pa.types.is_list(found) else found))
+def _times(arrow_type: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(arrow_type.value_type if pa.types.is_list(arrow_type) else arrow_type))
 
 
-def _same(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.evidence.observations import Evidence, Scalars
-from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, asked_shape
-from trellis.dialects.pinot.infer.proposal import Asked, Proposal
+from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, ScalarStatistics
+from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, parse_shape
+from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.infer.proposer import propose
 from trellis.dialects.pinot.stored_schema import JOURNAL, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
@@ -28,92 +28,98 @@ from trellis.pipelines.inspect import Tell, survey_files
 from trellis.schema.model import Schema
 
 
-class Witness(Survey):
-    """A survey that also looks at the values: ranges, lengths, how many differ, which are times.
+class ValueSurvey(Survey):
+    """A survey of the values too: ranges, lengths, distinct values, times.
 
-    `formats` are looked for in texts, too. Raises FormatError for one that is none.
+    `formats` are detected in texts as well. Raises FormatError for an invalid one.
     """
 
     def __init__(self, formats: Iterable[str] = ()) -> None:
         super().__init__()
-        self._shapes = (*SHAPES, *map(asked_shape, formats))
-        self._values: dict[int, Scalars] = {}
+        self._shapes = (*TIME_SHAPES, *map(parse_shape, formats))
+        self._values: dict[int, ScalarStatistics] = {}
 
     def _saw(self, node: Node, kind: Kind, values: Sequence[Any], numbers: Sequence[int]) -> None:
         super()._saw(node, kind, values, numbers)
-        found = self._values.get(id(node))
-        if found is None:
-            found = self._values[id(node)] = Scalars(self._shapes)
-        found.add(kind, values)
+        statistics = self._values.get(id(node))
+        if statistics is None:
+            statistics = self._values[id(node)] = ScalarStatistics(self._shapes)
+        statistics.add(kind, values)
 
     @property
-    def evidence(self) -> Evidence:
-        """What was seen, as a tree of its own."""
-        root = Evidence()
+    def evidence(self) -> PathEvidence:
+        """The evidence as a tree."""
+        root = PathEvidence()
         stack = [(self.root, root)]
         while stack:
-            node, made = stack.pop()
-            made.values = self._values.get(id(node), made.values)
-            made.objects, made.times = node.objects, node.timestamps
+            node, evidence = stack.pop()
+            evidence.values = self._values.get(id(node), evidence.values)
+            evidence.objects, evidence.times = node.objects, node.timestamps
             if len(node.kinds) > 1:
-                made.places = {
+                evidence.places = {
                     kind: f"{seen.first.file}:{seen.first.line}" for kind, seen in node.kinds.items()
                 }
             for key, inner in node.keys.items():
-                made.keys[key] = Evidence()
-                stack.append((inner, made.keys[key]))
+                evidence.keys[key] = PathEvidence()
+                stack.append((inner, evidence.keys[key]))
             if node.items is not None:
-                made.items = Evidence()
-                stack.append((node.items, made.items))
+                evidence.items = PathEvidence()
+                stack.append((node.items, evidence.items))
         return root
 
 
-def infer(sources: Sequence[str | Path], asked: Asked | None = None, tell: Tell | None = None) -> Proposal:
+def infer(
+    sources: Sequence[str | Path], choices: Choices | None = None, tell: Tell | None = None
+) -> Proposal:
     """The proposal for all rows of some files (paths, folders, patterns).
 
-    The table is named after the first file unless `asked` names it. Raises UsageError for what cannot be
-    read, and for a source without one record.
+    The table is named after the first file unless `choices` names it. Raises UsageError for a source that
+    cannot be read or has no records.
     """
-    asked = asked or Asked("")
-    witness = _witness(asked)
-    files = survey_files(witness, sources, tell)
-    if not asked.name:
-        asked = replace(asked, name=name_for(sources, files))
-    if not witness.records:
-        raise UsageError(
-            f"{', '.join(map(str, sources))}: there is no record in it, so there is nothing to infer from"
-        )
-    evidence = witness.evidence
+    choices = choices or Choices("")
+    survey = _value_survey(choices)
+    files = survey_files(survey, sources, tell)
+    if not choices.name:
+        choices = replace(choices, name=name_for(sources, files))
+    if not survey.records:
+        raise UsageError(f"{', '.join(map(str, sources))}: no records to infer a schema from")
+    evidence = survey.evidence
     _declare(evidence, files)
-    return propose(evidence, witness.records, asked)
+    return propose(evidence, survey.records, choices)
 
 
-def infer_records(records: Iterable[Mapping[str, Any]], asked: Asked | None = None) -> Proposal:
+def infer_records(records: Iterable[Mapping[str, Any]], choices: Choices | None = None) -> Proposal:
     """The proposal for records in memory."""
-    asked = asked or Asked()
-    witness = _witness(asked)
-    witness.items("records", [*records])
-    return propose(witness.evidence, witness.records, asked)
+    choices = choices or Choices()
+    survey = _value_survey(choices)
+    survey.items("records", [*records])
+    return propose(survey.evidence, survey.records, choices)
 
 
-def _witness(asked: Asked) -> Witness:
+def _value_survey(choices: Choices) -> ValueSurvey:
     try:
-        return Witness(said for said in asked.times.values() if said is not None)
+        return ValueSurvey(
+            declared_formats for declared_formats in choices.times.values() if declared_formats is not None
+        )
     except FormatError as error:
-        said = ", ".join(f"{column}={form}" for column, form in asked.times.items() if form is not None)
-        raise UsageError(f"--time {said}: {error}") from None
+        declared_formats = ", ".join(
+            f"{column}={form}" for column, form in choices.times.items() if form is not None
+        )
+        raise UsageError(f"--time {declared_formats}: {error}") from None
 
 
-def _declare(evidence: Evidence, files: Sequence[str]) -> None:
-    """Note what Parquet files say of numbers and maps, as long as they agree."""
-    stack: list[tuple[Evidence, list[Any]]] = [(evidence, [*_parquet_schemas(files)])]
+def _declare(evidence: PathEvidence, files: Sequence[str]) -> None:
+    """Set the declared types of numbers and maps in Parquet files, where these agree."""
+    stack: list[tuple[PathEvidence, list[Any]]] = [(evidence, [*_parquet_schemas(files)])]
     while stack:
         node, fields = stack.pop()
         for key, inner in node.keys.items() if fields else ():
-            types = [found.field(key).type for found in fields if found.get_field_index(key) >= 0]
-            said = {_declared(str(each)) for each in types}
-            inner.declared = said.pop() if len(said) == 1 else None
-            stack.append((inner, [each for each in types if str(each).startswith("struct<")]))
+            types = [schema.field(key).type for schema in fields if schema.get_field_index(key) >= 0]
+            declared = {_declared(str(arrow_type)) for arrow_type in types}
+            inner.declared = declared.pop() if len(declared) == 1 else None
+            stack.append(
+                (inner, [arrow_type for arrow_type in types if str(arrow_type).startswith("struct<")])
+            )
 
 
 def _parquet_schemas(files: Sequence[str]) -> Iterator[Any]:
@@ -126,25 +132,25 @@ def _parquet_schemas(files: Sequence[str]) -> Iterator[Any]:
         yield read_schema(file)
 
 
-def _declared(said: str) -> PinotType | None:
-    return PinotType.MAP if said.startswith("map<") else _BITS.get(said)
+def _declared(arrow_type: str) -> PinotType | None:
+    return PinotType.MAP if arrow_type.startswith("map<") else _BITS.get(arrow_type)
 
 
 _BITS: Final = {"int64": PinotType.LONG, "float": PinotType.FLOAT}
 
 
 def schema_for(sources: Sequence[str | Path], name: str | None = None) -> str:
-    """A schema document for some files that does without a table config: objects are JSON, not columns.
+    """A schema document for some files without a table config: objects are JSON, not columns.
 
-    `name` is that of the table. Where a table config can be given too, `infer` gives both.
+    `name` is that of the table. `infer` proposes a table config too.
     """
-    return infer(sources, Asked(name or "", alone=True)).document
+    return infer(sources, Choices(name or "", alone=True)).document
 
 
 def authored_for(sources: Sequence[str | Path]) -> Schema:
-    """The proposed schema and table config for some files, as a pipeline takes them."""
-    found = infer(sources, Asked(""))
-    authored = Authored(found.schema, table_config(found.table))
+    """The proposed schema and table config for some files, as the schema of a pipeline."""
+    proposal = infer(sources, Choices(""))
+    authored = Authored(proposal.schema, table_config(proposal.table))
     return with_authored(new_schema("proposed", JOURNAL), authored)
 
 
@@ -156,7 +162,7 @@ def name_for(sources: Sequence[str | Path], files: Sequence[str]) -> str:
 
 
 def write(proposal: Proposal, folder: str | Path) -> tuple[Path, Path]:
-    """Write NAME-schema.json and NAME-table.json into a folder, which is made; gives the two paths."""
+    """Write NAME-schema.json and NAME-table.json into a folder, which is created; returns the two paths."""
     into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
     name = proposal.schema.name

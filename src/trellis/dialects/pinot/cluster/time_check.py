@@ -17,17 +17,17 @@ from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 
-_KNOWN = 1 << 16
+_CACHE_SIZE = 1 << 16
 
 
 class TimeCheck:
-    """Looks at the main times as they are written; nulls become a time that fits when Pinot reads them.
+    """Checks the main times while they are written; Pinot replaces nulls by a valid time.
 
-    Like Pinot, which tries the first and the last time of a segment, it tries those of each batch; where one
-    is bad, all of the batch.
+    Pinot checks the first and the last time of a segment; this checks those of each batch, and the whole
+    batch where one is invalid.
 
-    `rows`: how many have one that Pinot does not take. `example`: why, of the first. `unreadable`: one of
-    them is no time at all in the format, which `segmentTimeValueCheck` false does not allow either.
+    `rows`: how many have an invalid time. `example`: the problem of the first. `unreadable`: one of them does
+    not follow the format, which `segmentTimeValueCheck` false does not allow either.
     """
 
     def __init__(self, main: MainTime, range_checked: bool = True) -> None:
@@ -36,14 +36,14 @@ class TimeCheck:
         self.example: str | None = None
         self.unreadable = False
         self._range_checked = range_checked
-        self._problem = lru_cache(_KNOWN)(self._look)
+        self._problem = lru_cache(_CACHE_SIZE)(self._find_problem)
 
     @staticmethod
     def of(schema: PinotSchema, table: TableConfig, zone: str) -> TimeCheck | str | None:
-        """The check of a table; None where Pinot builds the segment whatever the times are; a sentence
-        where no time of now fits the column.
+        """The check of a table; None where Pinot accepts all times; a warning where the column
+        cannot hold the current time.
         """
-        spec = next((each for each in schema.date_times if each.name == table.time_column), None)
+        spec = next((spec for spec in schema.date_times if spec.name == table.time_column), None)
         if spec is None or table.continue_on_error:
             return None
         try:
@@ -51,20 +51,20 @@ class TimeCheck:
         except SchemaError as error:
             return f"Pinot will refuse the segments: {error}"
 
-    def look(self, batch: pa.RecordBatch) -> None:
-        """Count what is wrong in a batch of a data file."""
+    def check_batch(self, batch: pa.RecordBatch) -> None:
+        """Count the invalid times in a batch of a data file."""
         times = batch.column(self.main.spec.name)
-        if times.null_count == len(times) or self._between_good(times):
+        if times.null_count == len(times) or self._ends_are_valid(times):
             return
-        for each in pc.value_counts(times.drop_null()).to_pylist():
-            problem = self._problem(each["values"])
+        for entry in pc.value_counts(times.drop_null()).to_pylist():
+            problem = self._problem(entry["values"])
             if problem is not None:
-                self.rows += each["counts"]
+                self.rows += entry["counts"]
                 self.example = self.example or problem
 
     @property
     def warning(self) -> str | None:
-        """What Pinot will do and what helps; None where all is well."""
+        """The consequence and the remedy; None without an invalid time."""
         if self.example is None:
             return None
         having = "1 row has" if self.rows == 1 else f"{self.rows:,} rows have"
@@ -76,14 +76,14 @@ class TimeCheck:
             f"timeColumnName {name}, rowTimeValueCheck and continueOnError makes null of them instead{ending}"
         )
 
-    def _between_good(self, times: pa.Array) -> bool:
-        """Whether the least and the greatest, by value or by text, are good: Pinot looks at no others."""
+    def _ends_are_valid(self, times: pa.Array) -> bool:
+        """Whether the least and the greatest, by value or by text, are valid: Pinot checks no others."""
         if pa.types.is_floating(times.type):
             return False
         ends = pc.min_max(times)
         return all(self._problem(ends[end].as_py()) is None for end in ("min", "max"))
 
-    def _look(self, value: Any) -> str | None:
+    def _find_problem(self, value: Any) -> str | None:
         if self.main.spec.data_type is PinotType.BIG_DECIMAL:
             value = Decimal(value)
         problem = self.main.problem(value)

@@ -69,16 +69,16 @@ def validate_schema(
     refused. With --controller that Pinot looks at it too; nothing is stored.
     """
     from trellis.cli.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import checked, connection
-    from trellis.dialects.pinot.commands.output import checked_dict, show_checked
+    from trellis.dialects.pinot.commands.inputs import check_file, connection
+    from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
 
-    asked = connection(controller, header, timeout)
-    found = checked(file, table_config or (), profile, asked)
+    client = connection(controller, header, timeout)
+    result = check_file(file, table_config or (), profile, client)
     if json:
-        print_json(checked_dict(found))
+        print_json(check_result_dict(result))
     else:
-        show_checked(found, file, console())
-    if found.valid is False:
+        show_check_result(result, file, console())
+    if result.valid is False:
         raise typer.Exit(2)
 
 
@@ -106,15 +106,15 @@ def try_format(
     from dataclasses import asdict
 
     from trellis.cli.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import sample
-    from trellis.dialects.pinot.commands.output import show_sample
+    from trellis.dialects.pinot.commands.inputs import preview_format
+    from trellis.dialects.pinot.commands.output import show_preview
 
-    found = sample(format, values or (), zone)
+    preview = preview_format(format, values or (), zone)
     if json:
-        print_json(asdict(found))
+        print_json(asdict(preview))
     else:
-        show_sample(found, format, console())
-    if any(each.error for each in found.values):
+        show_preview(preview, format, console())
+    if any(value.error for value in preview.values):
         raise typer.Exit(2)
 
 
@@ -142,17 +142,17 @@ def plan_change(
     """Show what changes between two schemas, whether Pinot takes it, and the commands in their one order."""
     from trellis.cli.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
-    from trellis.dialects.pinot.commands.inputs import planned
+    from trellis.dialects.pinot.commands.inputs import read_migration
     from trellis.dialects.pinot.commands.output import plan_dict, show_plan
     from trellis.dialects.pinot.document.comparison.migration_plan import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
-    found = planned(old, new, table_config or (), rename, profile)
+    plan = read_migration(old, new, table_config or (), rename, profile)
     if json:
-        print_json(plan_dict(found, url))
+        print_json(plan_dict(plan, url))
     else:
-        show_plan(found, url, console())
-    if exit_code and not found.in_place:
+        show_plan(plan, url, console())
+    if exit_code and not plan.in_place:
         raise typer.Exit(1)
 
 
@@ -165,12 +165,12 @@ def migrate_schema(
     """Write a schema anew with its legacy timeFieldSpec as a field of dateTimeFieldSpecs."""
     from trellis.dialects.pinot.commands.inputs import migrated_text, write_text
 
-    text, said = migrated_text(file)
+    text, summary = migrated_text(file)
     if to is None:
         typer.echo(text)
     else:
         write_text(to, text)
-    typer.echo(f"{said}{f'; the schema is in {to}' if to else ''}", err=True)
+    typer.echo(f"{summary}{f'; the schema is in {to}' if to else ''}", err=True)
 
 
 @pinot.command("deliver")
@@ -251,10 +251,10 @@ def deliver_dataset(
     With --controller the schema and its tables are added or updated too, in the right order.
     """
     from trellis.cli.load import settings_of
-    from trellis.dialects.pinot.commands.deliver import Order, run
+    from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
     from trellis.dialects.pinot.commands.inputs import connection
 
-    order = Order.of(
+    order = DeliveryOrder.of(
         out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
         settings_of(fs, "--fs"), controller,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the commands of `trellis pinot` are given, as values: documents, formats, a controller."""
+"""The inputs of the commands of `trellis pinot`: documents, formats, a controller."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from trellis.cli.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.document_check import Checked, check
+from trellis.dialects.pinot.cluster.document_check import CheckResult, check
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
 from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrated
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
@@ -29,56 +29,58 @@ USER = "TRELLIS_PINOT_USER"
 
 
 def connection(url: str | None, headers: Sequence[str] | None, timeout: float | None) -> Controller | None:
-    """The controller that was named, with the credentials of the environment. Raises UsageError."""
+    """The controller of --controller, with the credentials of the environment. Raises UsageError."""
     if url is None:
         if headers:
-            raise UsageError("--header: of requests to whom? add --controller URL")
+            raise UsageError("--header requires --controller URL")
         return None
     if timeout is not None and not timeout > 0:
-        raise UsageError(f"--timeout: seconds are more than 0, not {timeout:g}")
+        raise UsageError(f"--timeout: expected more than 0 seconds, not {timeout:g}")
     return Controller(Http.of(url, _credentials(url) | _headers(headers or ()), timeout or TIMEOUT))
 
 
-def checked(file: str, tables: Sequence[str], profile: str | None, controller: Controller | None) -> Checked:
-    """A look at a schema document. Raises UsageError, SchemaError."""
+def check_file(
+    file: str, tables: Sequence[str], profile: str | None, controller: Controller | None
+) -> CheckResult:
+    """The findings about a schema document. Raises UsageError, SchemaError."""
     if len(tables) > 1:
         raise UsageError("--table-config: check a schema with one table config at a time")
     config = table_document(tables[0]) if tables else None
     return check(read_text(Path(file)), file, config, profile_of(profile), controller)
 
 
-def sample(format: str, values: Sequence[str], zone: str) -> FormatPreview:
-    """Values read by a format. Raises UsageError where it is none."""
+def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPreview:
+    """Values read by a format. Raises UsageError for an invalid format."""
     try:
         return try_format(format, values, zone)
     except FormatError as error:
         raise UsageError(f"format {format!r}: {error}") from None
 
 
-def planned(
+def read_migration(
     old: str, new: str, tables: Sequence[str], renames: list[str] | None, profile: str | None
 ) -> Plan:
-    """The way from one document to another. Raises UsageError, SchemaError."""
+    """The migration from one document to another. Raises UsageError, SchemaError."""
     followed = profile_of(profile)
-    before, after = (schema_document(each, followed) for each in (old, new))
+    before, after = (schema_document(file, followed) for file in (old, new))
     return plan(before, after, [*map(table_document, tables)], settings_of(renames, "--rename"))
 
 
 def migrated_text(file: str) -> tuple[str, str]:
-    """The document without a legacy time field, and what was done, in words. Raises SchemaError."""
+    """The document without a legacy time field, and a summary of the change. Raises SchemaError."""
     schema = schema_document(file, EXTENDED_PROFILE)
-    made = migrated(schema)
+    migrated = migrate_time_field(schema)
     if schema.time is None:
-        return write_schema(made), f"{file}: there is no timeFieldSpec, so only its form is new"
-    spec = made.date_times[-1]
+        return write_schema(migrated), f"{file}: no timeFieldSpec, so only the layout changes"
+    spec = migrated.date_times[-1]
     computed = f", computed as {spec.transform}" if spec.transform else ""
     return write_schema(
-        made
+        migrated
     ), f"{file}: {spec.name} is a dateTime field of format {spec.format} now{computed}"
 
 
 def write_text(to: str, text: str) -> None:
-    """A file, whole or not at all."""
+    """Write a file atomically."""
     unfinished = Path(f"{to}.{os.getpid()}")
     unfinished.write_text(text + "\n", encoding="utf-8")
     unfinished.replace(to)
@@ -91,34 +93,34 @@ def schema_document(file: str, profile: Profile) -> PinotSchema:
 def table_document(file: str) -> Mapping[str, Any]:
     """The object of a table config. Raises UsageError, SchemaError."""
     try:
-        found = json.loads(read_text(Path(file)))
+        document = json.loads(read_text(Path(file)))
     except json.JSONDecodeError as error:
         raise SchemaError(
             f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
         ) from None
-    if not isinstance(found, dict):
-        raise SchemaError(f"{file}: a table config is a JSON object, not {str(found)[:60]}")
-    if is_schema(found):
+    if not isinstance(document, dict):
+        raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
+    if is_schema(document):
         raise SchemaError(
-            f"{file}: this is a schema, not a table config: give the document that has tableName"
+            f"{file}: this is a schema, not a table config: pass the document that has tableName"
         )
-    return found
+    return document
 
 
 def profile_of(name: str | None) -> Profile:
     if name is not None and name not in PROFILES:
-        raise UsageError(f"--profile: there is no {name!r}{nearest(name, PROFILES)}")
+        raise UsageError(f"--profile: unknown profile {name!r}{nearest(name, PROFILES)}")
     return PROFILES[name or "base"]
 
 
-def _headers(said: Sequence[str]) -> dict[str, str]:
-    made = {}
-    for each in said:
-        name, colon, value = each.partition(":")
-        if not colon or not name.strip() or any(sign in each for sign in "\r\n"):
+def _headers(header_options: Sequence[str]) -> dict[str, str]:
+    headers = {}
+    for header in header_options:
+        name, colon, value = header.partition(":")
+        if not colon or not name.strip() or any(sign in header for sign in "\r\n"):
             raise UsageError("--header: write NAME:VALUE, for example 'Authorization: Bearer ...'")
-        made[name.strip()] = value.strip()
-    return made
+        headers[name.strip()] = value.strip()
+    return headers
 
 
 def _credentials(url: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""One JSON object of a schema document: lenient scalars out of it, faults and unknown keys into a ledger."""
+"""One JSON object of a schema document, read leniently; faults and unknown keys go into a report."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 from trellis.errors import nearest
 
-Word = TypeVar("Word", bound=Enum)
-NOTHING: Final[frozenset[str]] = frozenset()
-_FLAGS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-TWICE: Final = "Field spec already exists"
+EnumType = TypeVar("EnumType", bound=Enum)
+NO_KEYS: Final[frozenset[str]] = frozenset()
+_BOOLEANS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+DUPLICATE_FIELD: Final = "Field spec already exists"
 _EMPTY: Final = ("", "null")
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A key that Pinot ignores: its JSON pointer and value, the right key that is nearest, if one is near.
+    """A key that Pinot ignores: its JSON pointer and value, and the nearest known key, if one is close.
 
     `extended`: the key is one of the profile `extended`.
     """
@@ -36,142 +36,145 @@ class Unknown:
 
     def __str__(self) -> str:
         if self.extended:
-            return f"{self.pointer} is ignored: the profile 'extended' knows it, an older Pinot does not"
+            return (
+                f"{self.pointer} is ignored: it belongs to the profile 'extended', which an older Pinot "
+                "does not know"
+            )
         meant = f": did you mean {self.nearest!r}?" if self.nearest else ""
         return f"{self.pointer} is ignored{meant}"
 
 
 @dataclass
-class Ledger:
-    """What came up while a document was read. `gaps`: a field could not be read at all."""
+class ReadReport:
+    """The faults and unknown keys of a document. `incomplete`: a field could not be read at all."""
 
     faults: list[Fault] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
-    gaps: bool = False
+    incomplete: bool = False
     places: dict[str, str] = field(default_factory=dict)
-    """Where the fields that were read stand in the document, by their place in the schema."""
+    """The pointer of each field in the document, by its pointer in the schema."""
 
-    def placed(self, place: str) -> str:
-        """The pointer into the document for one into the schema that was read."""
+    def pointer_in_document(self, place: str) -> str:
+        """The pointer into the document for a pointer into the schema."""
         steps = place.split("/", 3)
         moved = self.places.get("/".join(steps[:3]))
         return place if moved is None else "/".join((moved, *steps[3:]))
 
 
-class Node:
-    """A JSON object with its place. Its methods read keys: None or the default where one is absent."""
+class JsonObject:
+    """A JSON object with its place. Its methods return None or the default for an absent key."""
 
     def __init__(
         self,
         document: Mapping[str, Any],
         place: str,
-        ledger: Ledger,
+        report: ReadReport,
         keys: frozenset[str],
-        extended: frozenset[str] = NOTHING,
+        extended: frozenset[str] = NO_KEYS,
     ) -> None:
-        self.document, self.place, self._ledger = document, place, ledger
+        self.document, self.place, self._report = document, place, report
         self.column: str | None = None
         for key, value in document.items():
             if key not in keys:
-                close = near(str(key), keys)
-                ledger.unknown.append(Unknown(place + pointer(key), value, close, key in extended))
+                close = nearest_key(str(key), keys)
+                report.unknown.append(Unknown(place + pointer(key), value, close, key in extended))
 
-    def said(self, key: str) -> Any:
-        """The value of the key as it stands; None where it is absent."""
+    def raw_value(self, key: str) -> Any:
+        """The JSON value of the key; None where it is absent."""
         return self.document.get(key)
 
-    def at(self, *steps: str | int) -> str:
-        """The pointer of something in this object; of the object itself where the key is not there."""
+    def pointer_to(self, *steps: str | int) -> str:
+        """The pointer of a place in this object; of the object itself where the key is absent."""
         return self.place + pointer(*steps) if steps and steps[0] in self.document else self.place
 
     def fault(self, message: str, *steps: str | int) -> None:
-        self._ledger.faults.append(Fault(self.at(*steps), self.column, message))
+        self._report.faults.append(Fault(self.pointer_to(*steps), self.column, message))
 
     def text(self, key: str) -> str | None:
-        """A text; any other scalar as it prints."""
-        value = self.said(key)
+        """A text; another scalar as its text."""
+        value = self.raw_value(key)
         if isinstance(value, Mapping | list):
             self.fault(f"{key} is text, not {shown(value)}", key)
             return None
         return None if value is None else literal_text(value)
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """A boolean, also as text or as a number. What is null or empty text counts as false."""
+        """A boolean, also as text or as a number. Null and empty text count as false."""
         if key not in self.document:
             return default
-        value = self.said(key)
+        value = self.raw_value(key)
         if isinstance(value, bool | int):
             return bool(value)
-        said = value.strip() if isinstance(value, str) else value
-        if said is None or said in _EMPTY:
+        stripped = value.strip() if isinstance(value, str) else value
+        if stripped is None or stripped in _EMPTY:
             return False
-        if isinstance(said, str) and said in _FLAGS:
-            return _FLAGS[said]
+        if isinstance(stripped, str) and stripped in _BOOLEANS:
+            return _BOOLEANS[stripped]
         self.fault(f"{key} is true or false, not {shown(value)}", key)
         return default
 
     def integer(self, key: str) -> int | None:
         """An integer of 32 bits, also as text. A fraction is cut off."""
-        value = self.said(key)
-        said = value.strip() if isinstance(value, str) else value
-        if said is None or said in _EMPTY:
+        value = self.raw_value(key)
+        number = value.strip() if isinstance(value, str) else value
+        if number is None or number in _EMPTY:
             return None
-        if isinstance(said, str) and re.fullmatch(r"[+-]?[0-9]+", said):
-            said = int(said)
-        if isinstance(said, float) and INT_MIN - 1 < said < INT_MAX + 1:
-            said = int(said)
-        if isinstance(said, int) and not isinstance(said, bool) and INT_MIN <= said <= INT_MAX:
-            return said
+        if isinstance(number, str) and re.fullmatch(r"[+-]?[0-9]+", number):
+            number = int(number)
+        if isinstance(number, float) and INT_MIN - 1 < number < INT_MAX + 1:
+            number = int(number)
+        if isinstance(number, int) and not isinstance(number, bool) and INT_MIN <= number <= INT_MAX:
+            return number
         self.fault(f"{key} is an integer of 32 bits, not {shown(value)}", key)
         return None
 
-    def word(self, key: str, kind: type[Word]) -> Word | None:
-        """One of the words of an enumeration, in exact upper case."""
-        value = self.said(key)
+    def enum_member(self, key: str, kind: type[EnumType]) -> EnumType | None:
+        """A member of an enumeration, in exact upper case."""
+        value = self.raw_value(key)
         if value is None:
             return None
-        known = {each.value: each for each in kind}
+        known = {member.value: member for member in kind}
         if isinstance(value, str) and value.strip() in known:
             return known[value.strip()]
         close = nearest(value.strip().upper(), known) if isinstance(value, str) else nearest("", known)
         self.fault(f"unknown {key} {shown(value)}{close}", key)
         return None
 
-    def objects(self, key: str) -> Mapping[str, Any] | None:
-        """An object; None, with a fault where it is something else."""
-        value = self.said(key)
+    def json_object(self, key: str) -> Mapping[str, Any] | None:
+        """An object; None, with a fault, for anything else."""
+        value = self.raw_value(key)
         if value is None or isinstance(value, Mapping):
             return value
         self.fault(f"{key} is an object, not {shown(value)}", key)
         return None
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; scalars as they print."""
-        value = self.said(key)
+    def text_list(self, key: str) -> tuple[str, ...]:
+        """A list of texts; scalars as their text."""
+        value = self.raw_value(key)
         if value is None:
             return ()
         if not isinstance(value, list):
             self.fault(f"{key} is a list, not {shown(value)}", key)
             return ()
-        for at, each in enumerate(value):
-            if each is None or isinstance(each, Mapping | list):
-                self.fault(f"an element of {key} is text, not {shown(each)}", key, at)
+        for index, element in enumerate(value):
+            if element is None or isinstance(element, Mapping | list):
+                self.fault(f"an element of {key} is text, not {shown(element)}", key, index)
                 return ()
         return tuple(map(literal_text, value))
 
 
 def shown(value: Any) -> str:
-    """A JSON value in a sentence: short ones as they stand."""
+    """A JSON value for a message, at most 60 characters."""
     if isinstance(value, Mapping | list):
         return "an object" if isinstance(value, Mapping) else "a list"
-    said = literal_text(value)
-    quoted = f"'{said}'" if isinstance(value, str) else said
+    text = literal_text(value)
+    quoted = f"'{text}'" if isinstance(value, str) else text
     return quoted if len(quoted) <= 60 else quoted[:57] + "..."
 
 
 @lru_cache(maxsize=1024)
-def near(key: str, keys: frozenset[str], cutoff: float = 0.6) -> str | None:
-    """The key that is nearest, whatever the case, if one is near."""
-    folded = {each.lower(): each for each in sorted(keys)}
+def nearest_key(key: str, keys: frozenset[str], cutoff: float = 0.6) -> str | None:
+    """The nearest key, ignoring case, if one is close."""
+    folded = {known_key.lower(): known_key for known_key in sorted(keys)}
     close = get_close_matches(key.lower(), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None

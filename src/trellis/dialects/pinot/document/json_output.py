@@ -1,4 +1,4 @@
-"""JSON as Pinot writes it: Java's numbers, spaces around the colon where it is meant for people."""
+"""JSON as Pinot writes it: Java's numbers, and the layout of Jackson's pretty printer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compact(value: Any) -> str:
     '{"b":1,"a":[1.1,"x",null,1.0E20]}'
     """
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{quoted(str(key))}:{compact(each)}" for key, each in value.items()) + "}"
+        return "{" + ",".join(f"{quoted(str(key))}:{compact(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(compact, value)) + "]"
     return _scalar(value)
@@ -40,10 +40,10 @@ def pretty(value: Any, indent: str = "") -> str:
         if not value:
             return "{ }"
         inner = indent + "  "
-        items = (f"{inner}{quoted(str(key))} : {pretty(each, inner)}" for key, each in value.items())
+        items = (f"{inner}{quoted(str(key))} : {pretty(entry, inner)}" for key, entry in value.items())
         return "{\n" + ",\n".join(items) + f"\n{indent}}}"
     if isinstance(value, list | tuple):
-        return "[ " + ", ".join(pretty(each, indent) for each in value) + " ]" if value else "[ ]"
+        return "[ " + ", ".join(pretty(element, indent) for element in value) + " ]" if value else "[ ]"
     return _scalar(value)
 
 
@@ -53,8 +53,8 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        said = float_text(value) if isinstance(value, Float32) else double_text(value)
-        return f'"{said}"' if said[-1] in "Ny" else said
+        text = float_text(value) if isinstance(value, Float32) else double_text(value)
+        return f'"{text}"' if text[-1] in "Ny" else text
     if isinstance(value, int | Decimal):
         return decimal_text(value)
     return quoted(str(value))

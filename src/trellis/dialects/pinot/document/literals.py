@@ -20,7 +20,7 @@ def parse_default(data_type: PinotType, literal: Any) -> Value:
     """The value of a `defaultNullValue` literal, a JSON value that is not null.
 
     A number with a fraction is a double here, as in Pinot: a BIG_DECIMAL keeps all digits and its scale only
-    if it is given as text. Raises CannotConvert with Pinot's sentence.
+    if it is written as text. Raises CannotConvert with Pinot's sentence.
 
     >>> parse_default(PinotType.BOOLEAN, "yes"), parse_default(PinotType.STRING, {"a": 1})
     (0, '{"a":1}')
@@ -31,12 +31,12 @@ def parse_default(data_type: PinotType, literal: Any) -> Value:
     text = literal_text(literal)
     try:
         return _PARSERS[data_type](text)
-    except (ValueError, KeyError) as wrong:
-        raise CannotConvert(f"Cannot convert value: '{text}' to type: {data_type.value}") from wrong
+    except (ValueError, KeyError) as error:
+        raise CannotConvert(f"Cannot convert value: '{text}' to type: {data_type.value}") from error
 
 
 def literal_text(literal: Any) -> str:
-    """A JSON value as the text that Pinot parses: scalars as they print, the rest as compact JSON."""
+    """A JSON value as the text that Pinot parses: scalars as text, anything else as compact JSON."""
     if isinstance(literal, str):
         return literal
     return compact(literal).strip('"') if isinstance(literal, float) else compact(literal)
@@ -45,8 +45,8 @@ def literal_text(literal: Any) -> str:
 def _stamp(text: str) -> int:
     try:
         return timestamp_millis(text)
-    except FormatError as wrong:
-        raise ValueError(text) from wrong
+    except FormatError as error:
+        raise ValueError(text) from error
 
 
 def _bytes(text: str) -> bytes:
@@ -61,10 +61,10 @@ def _uuid(text: str) -> bytes:
     return bytes.fromhex(text.replace("-", ""))
 
 
-def _json(wanted: type) -> Callable[[str], Any]:
+def _json(expected: type) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         value = json.loads(text)
-        if not isinstance(value, wanted):
+        if not isinstance(value, expected):
             raise ValueError(text)
         return value
 

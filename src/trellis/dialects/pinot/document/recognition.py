@@ -28,7 +28,7 @@ def is_table_config(document: Any) -> bool:
 
 
 def describe(document: Any, file: str) -> str | None:
-    """What a document of Pinot in this file is, and which command takes it; None where it is none.
+    """The kind of a Pinot document in this file, and the command that reads it; None for other documents.
 
     >>> describe({"schemaName": "rides"}, "r.json")
     'a schema of Pinot, not of Trellis: `trellis pinot validate r.json` checks it'

@@ -34,21 +34,21 @@ _EXTENDED: Final = (
 )
 
 
-def built_in(profile: Profile = BASE) -> tuple[FieldSpec, ...]:
+def built_in_columns(profile: Profile = BASE) -> tuple[FieldSpec, ...]:
     """The virtual columns of every table: dimensions, not in `SELECT *`.
 
-    >>> [column.name for column in built_in()]
+    >>> [column.name for column in built_in_columns()]
     ['$docId', '$hostName', '$segmentName']
     """
     return _BASE + _EXTENDED if profile.extended else _BASE
 
 
-def reserved(profile: Profile = BASE) -> frozenset[str]:
-    """The names that no column may have; none in the profile `base`, where a column of that name wins."""
-    return frozenset(each.name for each in built_in(profile)) if profile.extended else frozenset()
+def reserved_names(profile: Profile = BASE) -> frozenset[str]:
+    """The names that no column may have; in the profile `base` a column may hide a virtual one."""
+    return frozenset(column.name for column in built_in_columns(profile)) if profile.extended else frozenset()
 
 
 def virtual_columns(schema: PinotSchema, profile: Profile = BASE) -> tuple[FieldSpec, ...]:
-    """The virtual columns that the table has: the built-in ones whose names its schema does not use."""
-    used = {each.name for each in schema.specs()} | ({schema.time.column.name} if schema.time else set())
-    return tuple(each for each in built_in(profile) if each.name not in used)
+    """The virtual columns of a table: the built-in ones whose names its schema does not use."""
+    used = {spec.name for spec in schema.specs()} | ({schema.time.column.name} if schema.time else set())
+    return tuple(column for column in built_in_columns(profile) if column.name not in used)

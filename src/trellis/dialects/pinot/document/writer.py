@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_json, same_value, type_default
-from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.json_output import compact, pretty
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
@@ -40,19 +40,19 @@ def document_of(schema: PinotSchema) -> dict[str, Any]:
         "complexFieldSpecs": [*map(field_document, schema.complexes)],
         "primaryKeyColumns": list(schema.primary_key),
     }
-    return document | {key: each for key, each in parts.items() if each}
+    return document | {key: part for key, part in parts.items() if part}
 
 
 def field_document(spec: FieldSpec) -> dict[str, Any]:
     """The document of one field."""
-    said = {
+    values = {
         "name": spec.name,
         "dataType": spec.data_type.value,
         "fieldType": spec.field_type.value,
         "singleValueField": None if spec.single_value else False,
         "notNull": spec.not_null or None,
         "maxLength": spec.max_length,
-        "maxLengthExceedStrategy": spec.exceed.value if spec.exceed else None,
+        "maxLengthExceedStrategy": spec.exceed_strategy.value if spec.exceed_strategy else None,
         "allowTrailingZeros": spec.trailing_zeros or None,
         "defaultNullValue": _default(spec.field_type, spec.data_type, spec.default),
         "transformFunction": spec.transform,
@@ -63,29 +63,29 @@ def field_document(spec: FieldSpec) -> dict[str, Any]:
         "aliases": list(spec.aliases) or None,
         "metadata": dict(spec.metadata) or None,
     }
-    document = {key: each for key, each in said.items() if each is not None}
+    document = {key: value for key, value in values.items() if value is not None}
     if spec.field_type is FieldType.DATE_TIME:
         document |= {"format": spec.format, "granularity": spec.granularity}
     if spec.field_type is FieldType.COMPLEX:
-        document["childFieldSpecs"] = {name: field_document(each) for name, each in spec.children.items()}
+        document["childFieldSpecs"] = {name: field_document(child) for name, child in spec.children.items()}
     return document
 
 
 def time_document(time: TimeField) -> dict[str, Any]:
     """The document of a legacy time field."""
-    said = {
+    values = {
         "incomingGranularitySpec": _granule(time.incoming),
         "outgoingGranularitySpec": _granule(time.outgoing) if time.outgoing else None,
         "defaultNullValue": _default(FieldType.TIME, time.column.data_type, time.default),
         "transformFunction": time.transform,
     }
-    return {key: each for key, each in said.items() if each is not None}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def unrecognized(document: Mapping[str, Any], schema: PinotSchema) -> dict[str, Any]:
     """The parts of a document that its schema does not write again, as the controller reports them.
 
-    Paths of scalars, with their values, that are gone once the schema is written: unknown keys, but also
+    Paths of scalars, with their values, that are missing from the written schema: unknown keys, but also
     explicit defaults. Like the controller's, the paths do not escape `/` in keys.
 
     >>> unrecognized({"schemaName": "s", "zz": 1}, PinotSchema("s"))
@@ -97,16 +97,16 @@ def unrecognized(document: Mapping[str, Any], schema: PinotSchema) -> dict[str, 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _leaves(each, f"{path}/{key}")
+        for key, entry in value.items():
+            yield from _leaves(entry, f"{path}/{key}")
     elif isinstance(value, list):
-        for at, each in enumerate(value):
-            yield from _leaves(each, f"{path}/{at}")
+        for index, element in enumerate(value):
+            yield from _leaves(element, f"{path}/{index}")
     else:
         yield path, value
 
 
-def _granule(granule: Granule) -> dict[str, Any]:
+def _granule(granule: TimeGranularitySpec) -> dict[str, Any]:
     document: dict[str, Any] = {
         "name": granule.name,
         "dataType": granule.data_type.value,
@@ -120,7 +120,7 @@ def _granule(granule: Granule) -> dict[str, Any]:
 
 
 def _default(kind: FieldType, data_type: PinotType, value: Value) -> Any:
-    """The default as JSON; None where it is that of the type, except that Pinot writes an empty BYTES too."""
+    """The default as JSON; None for that of the type, except that Pinot writes an empty BYTES."""
     if value is None:
         return None
     if data_type is not PinotType.BYTES and _is_usual(kind, data_type, value):

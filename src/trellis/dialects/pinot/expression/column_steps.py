@@ -1,4 +1,4 @@
-"""Expressions that do one thing after the other to one field, as steps for whole columns."""
+"""Expressions that apply one function after another to one field, as steps for whole columns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LENGTHS: Final[Mapping[str, int]] = {unit.lower(): length for unit, length in U
 _EPOCH: Final = re.compile(f"(to|from)epoch({'|'.join(_LENGTHS)})(.*)")
 
 
-def chain_of(expression: Expression) -> tuple[Step, ...]:
-    """The steps from the field of an expression to its value; empty where it is no such chain.
+def column_steps(expression: Expression) -> tuple[Step, ...]:
+    """The steps from the field of an expression to its value; empty for other expressions.
 
     >>> from trellis.dialects.pinot.expression.grammar.parser import parse
-    >>> chain_of(parse("toEpochDays(fromDateTime(day, 'yyyy-MM-dd'))"))
+    >>> column_steps(parse("toEpochDays(fromDateTime(day, 'yyyy-MM-dd'))"))
     (ReadTime(pattern='yyyy-MM-dd'), Divide(by=86400000))
     """
     steps: list[Step] = []
@@ -34,7 +34,7 @@ def chain_of(expression: Expression) -> tuple[Step, ...]:
 
 
 def _steps(name: str, constants: Sequence[Any]) -> list[Step]:
-    """What a function does to its first argument; nothing where that is not known."""
+    """The steps of a function on its first argument; empty where it has none."""
     match name, constants:
         case "fromdatetime", [str() as pattern] | [str() as pattern, "UTC"]:
             return [ReadTime(pattern)]

@@ -11,30 +11,30 @@ from trellis.dialects.pinot.functions.catalog import check_calls, function_of
 from trellis.dialects.pinot.functions.comparisons import as_logical
 from trellis.dialects.pinot.functions.registry import Function
 
-Program = Callable[[Mapping[str, Any]], Any]
-"""What an expression makes of a row: its value, None for null."""
+CompiledExpression = Callable[[Mapping[str, Any]], Any]
+"""Computes the value of an expression for a row; None is null."""
 
 FAILURES = (ValueError, ArithmeticError, LookupError, TypeError, RecursionError, MemoryError)
-"""What a program may raise for a row. All of it is about the values of that row."""
+"""The exceptions of a compiled expression. All concern the values of the row."""
 
 
-def compiled(expression: Expression) -> Program:
-    """The program of an expression. Raises ExpressionError for an unknown function and for a script.
+def compile_expression(expression: Expression) -> CompiledExpression:
+    """The expression as a function of a row. Raises ExpressionError for an unknown function and for a script.
 
-    Raises UnsupportedFunction where that is all that is wrong with it. A program raises one of FAILURES for a
-    row that it cannot compute.
+    Raises UnsupportedFunction where that is the only fault. The function raises one of FAILURES for a row
+    that it cannot compute.
 
     >>> from trellis.dialects.pinot.expression.grammar.parser import parse
-    >>> compiled(parse("toEpochDays(ts) + 1"))({"ts": 1700000000123})
+    >>> compile_expression(parse("toEpochDays(ts) + 1"))({"ts": 1700000000123})
     19676.0
     """
     if isinstance(expression, Script):
         raise ExpressionError("Groovy scripts are not run: write the expression with functions instead")
     check_calls(expression)
-    return _program(expression)
+    return _compile(expression)
 
 
-def _program(expression: Expression) -> Program:
+def _compile(expression: Expression) -> CompiledExpression:
     if isinstance(expression, Column):
         name = expression.name
         return lambda row: row.get(name)
@@ -42,13 +42,13 @@ def _program(expression: Expression) -> Program:
         value = expression.value
         return lambda _: value
     assert isinstance(expression, Call)
-    arguments = [_program(argument) for argument in expression.arguments]
+    arguments = [_compile(argument) for argument in expression.arguments]
     if expression.name in ("and", "or"):
-        return _logical(arguments, decisive=expression.name == "or")
-    return _call(function_of(expression.name, len(arguments)), arguments)
+        return _compile_logical(arguments, decisive=expression.name == "or")
+    return _compile_call(function_of(expression.name, len(arguments)), arguments)
 
 
-def _call(function: Function, arguments: list[Program]) -> Program:
+def _compile_call(function: Function, arguments: list[CompiledExpression]) -> CompiledExpression:
     call, result, nullable = function.call, function.result, function.nullable
     converters = list(function.parameters[: len(arguments)])
     if function.variadic is not None:
@@ -66,8 +66,8 @@ def _call(function: Function, arguments: list[Program]) -> Program:
     return run
 
 
-def _logical(arguments: list[Program], decisive: bool) -> Program:
-    """AND and OR of three values: what decides ends it, and null stays where nothing decides."""
+def _compile_logical(arguments: list[CompiledExpression], decisive: bool) -> CompiledExpression:
+    """Three-valued AND and OR: the decisive value ends it; without one, null stays null."""
 
     def run(row: Mapping[str, Any]) -> Any:
         unknown = False

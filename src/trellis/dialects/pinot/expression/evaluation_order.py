@@ -1,4 +1,4 @@
-"""Which columns are computed, from what, and in which order."""
+"""The computed columns of a table, their arguments, and their order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import conversion
-from trellis.dialects.pinot.expression.column_steps import chain_of
-from trellis.dialects.pinot.expression.compiler import Program, compiled
+from trellis.dialects.pinot.document.legacy_time import conversion_transform
+from trellis.dialects.pinot.expression.column_steps import column_steps
+from trellis.dialects.pinot.expression.compiler import CompiledExpression, compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import arguments
@@ -22,16 +22,16 @@ from trellis.evolution.vector import Step
 
 @dataclass(frozen=True)
 class Transform:
-    """How one column is computed, and from which fields."""
+    """The computation of one column, and the fields it reads."""
 
     column: str
-    program: Program
+    program: CompiledExpression
     arguments: frozenset[str]
     steps: tuple[Step, ...] = ()
-    """What it does to its one argument, for whole columns, where that can be said."""
+    """The steps on its one argument for whole columns, if it consists of such steps."""
 
 
-def ordered(schema: PinotSchema, table: TableConfig) -> tuple[Transform, ...]:
+def order_transforms(schema: PinotSchema, table: TableConfig) -> tuple[Transform, ...]:
     """The transforms of a table, each after those whose columns it reads. Raises SchemaError.
 
     A transform of the table config beats that of the schema. A column `X__KEYS` or `X__VALUES` without one
@@ -41,27 +41,29 @@ def ordered(schema: PinotSchema, table: TableConfig) -> tuple[Transform, ...]:
     for column, text in table.transforms:
         if column in transforms:
             raise SchemaError(f"Cannot set more than one transform function on column: {column}.")
-        transforms[column] = _explicit(column, text)
-    for column, declared in _declared(schema).items():
+        transforms[column] = _declared_transform(column, text)
+    for column, declared in _schema_transforms(schema).items():
         if column not in transforms:
-            transform = _explicit(column, declared) if declared else _implicit(column)
+            transform = _declared_transform(column, declared) if declared else _map_transform(column)
             if transform is not None:
                 transforms[column] = transform
-    return _sorted(transforms)
+    return _topological_order(transforms)
 
 
-def _declared(schema: PinotSchema) -> dict[str, str | None]:
+def _schema_transforms(schema: PinotSchema) -> dict[str, str | None]:
     """The columns of a schema in the order of their names, with their transforms."""
     declared = {spec.name: spec.transform for spec in schema.specs() if not spec.virtual}
     if schema.time is not None:
-        declared[schema.time.column.name] = schema.time.transform or conversion(schema.time)
+        declared[schema.time.column.name] = schema.time.transform or conversion_transform(schema.time)
     return dict(sorted(declared.items()))
 
 
-def _explicit(column: str, text: str) -> Transform:
+def _declared_transform(column: str, text: str) -> Transform:
     try:
         expression = parse(text)
-        return Transform(column, compiled(expression), arguments(expression), chain_of(expression))
+        return Transform(
+            column, compile_expression(expression), arguments(expression), column_steps(expression)
+        )
     except ExpressionError as error:
         raise SchemaError(f"transform function of column {column}: {error}") from None
 
@@ -69,7 +71,7 @@ def _explicit(column: str, text: str) -> Transform:
 _MAPS: Final = {KEYS: keys_of, VALUES: values_of}
 
 
-def _implicit(column: str) -> Transform | None:
+def _map_transform(column: str) -> Transform | None:
     for suffix, elements_of in _MAPS.items():
         field = column.removesuffix(suffix)
         if field and field != column:
@@ -81,7 +83,7 @@ def _implicit(column: str) -> Transform | None:
     return None
 
 
-def _sorted(transforms: Mapping[str, Transform]) -> tuple[Transform, ...]:
+def _topological_order(transforms: Mapping[str, Transform]) -> tuple[Transform, ...]:
     graph = {
         column: sorted(transform.arguments & transforms.keys()) for column, transform in transforms.items()
     }

@@ -1,4 +1,4 @@
-"""Converters of arguments: they make the kind of value that a parameter declares.
+"""Converters of arguments to the type that a parameter declares.
 
 Of a list Pinot passes the first element to a parameter for one value; a parameter for several takes one value
 as a list of one.
@@ -40,11 +40,11 @@ MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 class FunctionError(ValueError):
-    """A value that a function cannot take; the text is one sentence."""
+    """A value that a function refuses; the text is one sentence."""
 
 
 def as_object(value: Any) -> Any:
-    """As it is."""
+    """The value unchanged."""
     return value
 
 
@@ -122,9 +122,9 @@ def as_bytes(value: Any) -> bytes:
     return bytes.fromhex(digits)
 
 
-def as_moment(value: Any) -> datetime:
+def as_timestamp(value: Any) -> datetime:
     """A timestamp: of milliseconds, or of the text of one."""
-    return moment_of(as_instant(value))
+    return timestamp_of(as_instant(value))
 
 
 def as_instant(value: Any) -> int:
@@ -165,7 +165,7 @@ def millis_of(moment: date) -> int:
     return ((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)) - EPOCH) // MILLISECOND
 
 
-def moment_of(millis: int) -> datetime:
+def timestamp_of(millis: int) -> datetime:
     """The time that so many milliseconds are after 1970-01-01 UTC. Raises FunctionError after 9999."""
     try:
         return EPOCH + timedelta(milliseconds=millis)

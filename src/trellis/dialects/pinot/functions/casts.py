@@ -12,9 +12,9 @@ from trellis.dialects.pinot.functions.arguments import (
     as_double,
     as_int,
     as_long,
-    as_moment,
     as_object,
     as_text,
+    as_timestamp,
     long_result,
 )
 from trellis.dialects.pinot.functions.registry import Theme
@@ -68,7 +68,7 @@ _TARGETS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "DECIMAL": as_decimal,
     "BIG_DECIMAL": as_decimal,
     "BOOLEAN": _to_boolean,
-    "TIMESTAMP": as_moment,
+    "TIMESTAMP": as_timestamp,
     "STRING": as_text,
     "VARCHAR": as_text,
     "JSON": _to_json,

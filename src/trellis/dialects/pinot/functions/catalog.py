@@ -1,4 +1,4 @@
-"""Every function that an expression may call, and the names of those of Pinot that are not carried out."""
+"""Every function that an expression may call, and the names of functions that are not implemented."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ UNSUPPORTED: Final = _by_canonical_name(
     vectorDims vectorNorm workerId
     """
 )
-"""The other functions of Pinot that are not carried out."""
+"""The other functions of Pinot that are not implemented."""
 
 _NAMES: Final = (*FUNCTIONS, "and", "or")
 _SPELLINGS: Final = {
@@ -108,7 +108,7 @@ _SPELLINGS: Final = {
 
 
 class UnsupportedFunction(ExpressionError):
-    """A function that Pinot has and Trellis does not carry out, so that its use could not be checked."""
+    """A function of Pinot that Trellis does not implement, so its use could not be checked."""
 
 
 def function_of(name: str, count: int) -> Function:
@@ -138,7 +138,7 @@ def function_of(name: str, count: int) -> Function:
                     f" pip install 'trellis-spark[{function.package}]'"
                 )
             return function
-    counts = _counts(functions)
+    counts = _accepted_counts(functions)
     noun = "argument" if counts == "1" else "arguments"
     raise ExpressionError(f"{functions[0].names[0]} takes {counts} {noun}, not {count}")
 
@@ -170,7 +170,7 @@ def _hint(key: str) -> str:
     return f": did you mean {_SPELLINGS.get(close, close)!r}?"
 
 
-def _counts(functions: tuple[Function, ...]) -> str:
+def _accepted_counts(functions: tuple[Function, ...]) -> str:
     counts = {
         str(count)
         for function in functions

@@ -1,4 +1,4 @@
-"""Functions on lists. What would give Pinot a primitive array is not here: it cannot be stored."""
+"""Functions on lists. Functions that return a primitive array are missing: it cannot be stored."""
 
 from __future__ import annotations
 

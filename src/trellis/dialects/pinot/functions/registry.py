@@ -1,4 +1,4 @@
-"""What a function is: its names, its parameters, its result, what null does to it."""
+"""The declaration of a function: names, parameters, result, handling of null."""
 
 from __future__ import annotations
 

@@ -11,12 +11,12 @@ from trellis.dialects.pinot.infer.columns.main_time import main_time
 from trellis.dialects.pinot.infer.columns.naming import table_name
 from trellis.dialects.pinot.infer.columns.nesting import Nesting
 from trellis.dialects.pinot.infer.columns.proposer import Columns
-from trellis.dialects.pinot.infer.evidence.observations import Evidence
+from trellis.dialects.pinot.infer.evidence.observations import PathEvidence
 from trellis.dialects.pinot.infer.proposal import (
-    Asked,
+    Choices,
     Lint,
     Proposal,
-    Proposed,
+    ProposedColumn,
     table_document,
     transforms,
 )
@@ -24,67 +24,74 @@ from trellis.dialects.pinot.infer.roles import schema_of
 from trellis.errors import UsageError, nearest
 
 
-def propose(root: Evidence, rows: int, asked: Asked | None = None) -> Proposal:
-    """The schema that holds all rows, and the table config that goes with it.
+def propose(root: PathEvidence, rows: int, choices: Choices | None = None) -> Proposal:
+    """The schema that holds all rows, and its table config.
 
-    `root` is what stands in the rows, `rows` their number. Raises UsageError where
-    what is asked for cannot be.
+    `root` is the evidence of all rows, `rows` their number. Raises UsageError for an impossible choice.
 
-    >>> evidence = Evidence()
-    >>> evidence.keys["n"] = Evidence()
+    >>> evidence = PathEvidence()
+    >>> evidence.keys["n"] = PathEvidence()
     >>> evidence.keys["n"].values.add("int", [1, 2])
     >>> [(column.type_said, column.why) for column in propose(evidence, 2).columns]
-    [('INT', 'whole numbers 1 to 2; only 2 different ones')]
+    [('INT', 'whole numbers 1 to 2; only 2 different values')]
     """
-    asked = asked or Asked()
-    nesting = Nesting(root, rows, asked.unnest, flatten=not asked.alone)
+    choices = choices or Choices()
+    nesting = Nesting(root, rows, choices.unnest, flatten=not choices.alone)
     leaves = nesting.leaves()
-    _refuse_unknown(asked, [each.name for each in leaves])
-    columns = Columns(asked)
+    _refuse_unknown(choices, [leaf.name for leaf in leaves])
+    columns = Columns(choices)
     for leaf in leaves:
         columns.add(leaf)
-    main = main_time(columns, asked, nesting.delimiter)
-    made = columns.made if columns.nulls else [_without_not_null(each) for each in columns.made]
-    if asked.alone:
-        made = [replace(each, spec=replace(each.spec, transform=each.reads)) for each in made]
-    name = table_name(asked.name)
+    main = main_time(columns, choices, nesting.delimiter)
+    proposed_columns = (
+        columns.proposed if columns.nulls else [_without_not_null(column) for column in columns.proposed]
+    )
+    if choices.alone:
+        proposed_columns = [
+            replace(column, spec=replace(column.spec, transform=column.reads)) for column in proposed_columns
+        ]
+    name = table_name(choices.name)
     lints = [*columns.lints]
-    if main is None and made:
-        lints.append(Lint(name, "no column is the time of a row; name one with --time"))
+    if main is None and proposed_columns:
+        lints.append(Lint(name, "no main time column; choose one with --time"))
     return Proposal(
-        schema_of(name, [each.spec for each in made], columns.nulls),
-        table_document(name, main, _ingestion(made, nesting)),
-        tuple(made),
+        schema_of(name, [column.spec for column in proposed_columns], columns.nulls),
+        table_document(name, main, _ingestion(proposed_columns, nesting)),
+        tuple(proposed_columns),
         tuple(lints),
         rows,
     )
 
 
-def _ingestion(made: Sequence[Proposed], nesting: Nesting) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if reads := transforms(made):
-        found["transformConfigs"] = reads
+def _ingestion(columns: Sequence[ProposedColumn], nesting: Nesting) -> dict[str, Any]:
+    config: dict[str, Any] = {}
+    if reads := transforms(columns):
+        config["transformConfigs"] = reads
     if nesting.flat or nesting.unnest:
-        found["complexTypeConfig"] = {
+        config["complexTypeConfig"] = {
             "delimiter": nesting.delimiter,
             "fieldsToUnnest": sorted(nesting.unnest),
             "collectionNotUnnestedToJson": "NON_PRIMITIVE",
         }
-    return found
+    return config
 
 
-def _without_not_null(column: Proposed) -> Proposed:
+def _without_not_null(column: ProposedColumn) -> ProposedColumn:
     return replace(column, spec=replace(column.spec, not_null=False))
 
 
-def _refuse_unknown(asked: Asked, names: Sequence[str]) -> None:
+def _refuse_unknown(choices: Choices, names: Sequence[str]) -> None:
     known = set(names)
-    options = (("--dimension", asked.dimensions), ("--metric", asked.metrics), ("--time", tuple(asked.times)))
-    for option, said in options:
-        for name in said:
+    options = (
+        ("--dimension", choices.dimensions),
+        ("--metric", choices.metrics),
+        ("--time", tuple(choices.times)),
+    )
+    for option, names_chosen in options:
+        for name in names_chosen:
             if name not in known:
                 close = get_close_matches(name, names, 1) or names[:12]
-                raise UsageError(f"{option} {name}: there is no column of that name{nearest(name, close)}")
-    both = [*asked.dimensions, *asked.metrics, *asked.times]
+                raise UsageError(f"{option} {name}: no such column{nearest(name, close)}")
+    both = [*choices.dimensions, *choices.metrics, *choices.times]
     if twice := next((name for name in both if both.count(name) > 1), None):
-        raise UsageError(f"column {twice} is given two roles; choose one")
+        raise UsageError(f"column {twice} has two roles; choose one")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.row.row import Row, RowFault
-from trellis.dialects.pinot.table.config import ComplexConfig
+from trellis.dialects.pinot.table.config import ComplexTypeConfig
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
@@ -16,12 +16,12 @@ Record = Mapping[str, Any]
 class ComplexTypes:
     """Applies one `complexTypeConfig`. `needed` are the fields that columns and expressions name.
 
-    >>> rows = ComplexTypes(ComplexConfig(), ()).rows({"id": 1, "geo": {"lat": 1.5, "box": {"n": 3}}})
+    >>> rows = ComplexTypes(ComplexTypeConfig(), ()).rows({"id": 1, "geo": {"lat": 1.5, "box": {"n": 3}}})
     >>> rows[0].values["geo.box.n"], rows[0].values["geo.box"]
     (3, {'n': 3})
     """
 
-    def __init__(self, config: ComplexConfig, needed: Collection[str], zone: str = "UTC") -> None:
+    def __init__(self, config: ComplexTypeConfig, needed: Collection[str], zone: str = "UTC") -> None:
         self.config = config
         self.zone = zone
         self._unnested = frozenset(config.unnest)

@@ -9,7 +9,7 @@ from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrated
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.types import FieldType, Value
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
@@ -44,7 +44,7 @@ class Column:
 
     spec: FieldSpec
     convert: Callable[[Any], Value | None]
-    special_value_fixer: Callable[[Value], Value | None] | None
+    fix_special_value: Callable[[Value], Value | None] | None
     sanitise: Callable[[Value], tuple[Value, bool]] | None
     default: Default
     main_time: MainTime | None
@@ -57,12 +57,12 @@ class Column:
         result = self.convert(value)
         if result is not None and self.main_time is not None and (problem := self.main_time.problem(result)):
             raise CannotConvert(problem)
-        if result is not None and self.special_value_fixer is not None:
-            result = self.special_value_fixer(result)
+        if result is not None and self.fix_special_value is not None:
+            result = self.fix_special_value(result)
         return result
 
     def cut(self, value: Value) -> tuple[Value, bool]:
-        """The value as long as the column allows, and whether that changed it. Raises TooLong, Damaged."""
+        """The value as long as the column allows, and whether that changed it. Raises CannotConvert."""
         return (value, False) if self.sanitise is None else self.sanitise(value)
 
 
@@ -90,7 +90,7 @@ class Pipeline:
         now: datetime,
         continue_on_error: bool | None = None,
     ) -> None:
-        schema = migrated(schema)
+        schema = migrate_time_field(schema)
         self.table = table
         self.losses = LossCounts()
         self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error

@@ -8,7 +8,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.row.row import Row, RowFault, ValueFault
-from trellis.dialects.pinot.table.config import ConformingConfig
+from trellis.dialects.pinot.table.config import SchemaConformingConfig
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
@@ -22,7 +22,9 @@ class SchemaConforming:
     Raises SchemaError where a column for the extra fields is missing, or is neither JSON nor STRING.
     """
 
-    def __init__(self, config: ConformingConfig, specs: Mapping[str, FieldSpec], zone: str = "UTC") -> None:
+    def __init__(
+        self, config: SchemaConformingConfig, specs: Mapping[str, FieldSpec], zone: str = "UTC"
+    ) -> None:
         self.config = config
         self.zone = zone
         paths = {name: config.paths.get(name, name) for name in specs}

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrated
-from trellis.dialects.pinot.table.config import Kind, table_config
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
+from trellis.dialects.pinot.table.config import TableKind, table_config
 from trellis.errors import UsageError, nearest
 
 SHAPING: Final = ("complexTypeConfig", "schemaConformingTransformerConfig", "filterConfig")
-"""What of `ingestionConfig` makes or drops rows: rows that Trellis wrote went through it already."""
+"""The parts of `ingestionConfig` that create or drop rows: Trellis has applied them already."""
 _STREAMS: Final = ("streamIngestionConfig",)
 _FILES: Final = ("batchIngestionConfig",)
 
 
 @dataclass(frozen=True)
 class Kafka:
-    """Where the events of a REALTIME table come from: brokers as `host:port,host:port`, and a topic."""
+    """The Kafka source of a REALTIME table: brokers as `host:port,host:port`, and a topic."""
 
     brokers: str
     topic: str
@@ -38,45 +38,45 @@ class Kafka:
 
 
 @dataclass(frozen=True)
-class WantedTable:
-    """A table config. `said` is what of it the user said: the rest changes no table that is there."""
+class TargetTable:
+    """A table config. `declared` is the part that the user wrote: the rest changes no existing table."""
 
     config: Mapping[str, Any]
-    said: Mapping[str, Any]
+    declared: Mapping[str, Any]
 
     @staticmethod
     def of(
         config: Mapping[str, Any], authored: Mapping[str, Any] | None = None, time_column: str | None = None
-    ) -> WantedTable:
-        """Told from the config that was `authored`, and the time column that was asked for.
+    ) -> TargetTable:
+        """From the config of the user, and the time column that the user chose.
 
         >>> config = {"tableType": "OFFLINE", "segmentsConfig": {"replication": "1", "timeColumnName": "t"}}
-        >>> WantedTable.of(config, {"segmentsConfig": {"replication": "1"}}).said
+        >>> TargetTable.of(config, {"segmentsConfig": {"replication": "1"}}).declared
         {'segmentsConfig': {'replication': '1'}}
         """
-        asked: dict[str, Any] = {} if time_column is None else {"segmentsConfig": {"timeColumnName": ""}}
+        required: dict[str, Any] = {} if time_column is None else {"segmentsConfig": {"timeColumnName": ""}}
         for part, key in (
             ("tableIndexConfig", "nullHandlingEnabled"),
             ("ingestionConfig", "streamIngestionConfig"),
         ):
             if key in config.get(part, {}):
-                asked[part] = {key: ""}
-        both = _both(authored or {}, asked)
-        return WantedTable(config, _within(config, both))
+                required[part] = {key: ""}
+        both = _merged(authored or {}, required)
+        return TargetTable(config, _restricted_to(config, both))
 
 
-def _both(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return {**one, **{key: {**(one.get(key) or {}), **value} for key, value in other.items()}}
 
 
-def _within(config: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a config whose keys are said."""
+def _restricted_to(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a config whose keys are in `values`."""
     return {
-        key: _within(value, said[key])
-        if isinstance(value, Mapping) and isinstance(said[key], Mapping)
+        key: _restricted_to(value, values[key])
+        if isinstance(value, Mapping) and isinstance(values[key], Mapping)
         else value
         for key, value in config.items()
-        if key in said and key not in ("tableName", "tableType")
+        if key in values and key not in ("tableName", "tableType")
     }
 
 
@@ -88,14 +88,14 @@ def offline_table(
 ) -> dict[str, Any]:
     """The config of the OFFLINE table for rows that Trellis wrote.
 
-    `authored` is a config that exists already: what it says stays, but for what makes or drops rows and
-    for streams. `real_nulls`: the rows hold nulls, which are to stay null. Raises UsageError for a time
-    column that is no dateTime column.
+    `authored` is the config of the user: it is kept, except for what creates or drops rows and for streams.
+    `real_nulls`: the rows hold nulls, which stay null. Raises UsageError for a time column that is not a
+    dateTime column.
 
     >>> offline_table(PinotSchema("rides"))["tableName"]
     'rides'
     """
-    document = _whole(schema, authored, "OFFLINE", time_column, real_nulls)
+    document = _base_config(schema, authored, "OFFLINE", time_column, real_nulls)
     document["segmentsConfig"].setdefault("segmentPushType", "APPEND")
     document["tableIndexConfig"].setdefault("loadMode", "MMAP")
     return _without(document, (*SHAPING, *_STREAMS))
@@ -108,8 +108,8 @@ def realtime_table(
     time_column: str | None = None,
     real_nulls: bool = False,
 ) -> dict[str, Any]:
-    """The config of the REALTIME table, which makes its rows from events as they came. Raises UsageError."""
-    document = _whole(schema, authored, "REALTIME", time_column, real_nulls)
+    """The config of the REALTIME table, which creates its rows from raw events. Raises UsageError."""
+    document = _base_config(schema, authored, "REALTIME", time_column, real_nulls)
     if "timeColumnName" not in document["segmentsConfig"]:
         raise UsageError(
             f"{schema.name}: a REALTIME table needs a time column, and the schema has no dateTime column"
@@ -123,19 +123,21 @@ def realtime_table(
 
 
 def time_column_of(
-    schema: PinotSchema, authored: Mapping[str, Any] | None = None, said: str | None = None
+    schema: PinotSchema, authored: Mapping[str, Any] | None = None, choice: str | None = None
 ) -> str | None:
-    """The main time column: what is said, what the config says, or the first dateTime column."""
-    times = [spec.name for spec in migrated(schema).date_times]
-    if said is not None and said not in times:
-        raise UsageError(f"time column {said!r} is no dateTime column of {schema.name}{nearest(said, times)}")
-    return said or table_config(authored).time_column or next(iter(times), None)
+    """The main time column: the choice, that of the config, or the first dateTime column."""
+    times = [spec.name for spec in migrate_time_field(schema).date_times]
+    if choice is not None and choice not in times:
+        raise UsageError(
+            f"time column {choice!r} is not a dateTime column of {schema.name}{nearest(choice, times)}"
+        )
+    return choice or table_config(authored).time_column or next(iter(times), None)
 
 
-def _whole(
+def _base_config(
     schema: PinotSchema,
     authored: Mapping[str, Any] | None,
-    kind: Kind,
+    kind: TableKind,
     time_column: str | None,
     real_nulls: bool,
 ) -> dict[str, Any]:
@@ -149,14 +151,14 @@ def _whole(
         **known,
         "tableName": schema.name,
         "tableType": kind,
-        "segmentsConfig": {**segments, **(known.get("segmentsConfig") or {}), **_said_time(time_column)},
+        "segmentsConfig": {**segments, **(known.get("segmentsConfig") or {}), **_chosen_time(time_column)},
         "tenants": known.get("tenants") or {},
         "tableIndexConfig": indexing,
         "metadata": known.get("metadata") or {},
     }
 
 
-def _said_time(column: str | None) -> dict[str, str]:
+def _chosen_time(column: str | None) -> dict[str, str]:
     return {} if column is None else {"timeColumnName": column}
 
 
@@ -168,7 +170,7 @@ def _without(document: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {**document, "ingestionConfig": left}
 
 
-def left_out(authored: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The parts of a config that its OFFLINE table does without, because its rows went through them."""
-    said = (authored or {}).get("ingestionConfig") or {}
-    return tuple(key for key in SHAPING if said.get(key))
+def omitted_parts(authored: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The parts of a config that its OFFLINE table omits, because Trellis has applied them."""
+    ingestion = (authored or {}).get("ingestionConfig") or {}
+    return tuple(key for key in SHAPING if ingestion.get(key))

@@ -26,7 +26,7 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
     "standalone": "org.apache.pinot.plugin.ingestion.batch.standalone.",
     "spark": "org.apache.pinot.plugin.ingestion.batch.spark3.Spark",
 }
-"""What runs a job, and how the names of its runner classes begin."""
+"""The frameworks of a job, with the prefix of their runner classes."""
 _RUNNERS: Final = ("SegmentGeneration", "SegmentTarPush", "SegmentUriPush", "SegmentMetadataPush")
 _READERS: Final = {"parquet": "ParquetRecordReader", "avro": "AvroRecordReader", "json": "JSONRecordReader"}
 _FILE_SYSTEMS: Final = {
@@ -43,7 +43,7 @@ class IngestionJob:
     """One run over the files of a folder.
 
     `input` and `output` are URIs of folders: of the files and of the segments; without `output` the segments
-    go beside the input. `configs` are those of the file system, such as `region` of s3.
+    go next to the input. `configs` are those of the file system, such as `region` of s3.
     """
 
     table: str
@@ -56,18 +56,19 @@ class IngestionJob:
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def document(self) -> dict[str, Any]:
-        """The specification as an object. Raises UsageError for what Pinot has no name for."""
-        for what, said, known in (
+        """The specification as an object. Raises UsageError for an unknown option."""
+        for option, value, known in (
             ("format", self.format, FORMATS),
             ("job type", self.type, JOB_TYPES),
             ("framework", self.framework, tuple(FRAMEWORKS)),
         ):
-            if said not in known:
-                raise UsageError(f"there is no {what} {said!r}{nearest(said, known)}")
+            if value not in known:
+                raise UsageError(f"unknown {option} {value!r}{nearest(value, known)}")
         source, target = _folder(self.input), _folder(self.output or _beside(self.input))
         begin, controller = FRAMEWORKS[self.framework], self.controller.rstrip("/")
         runners = {
-            f"{each[0].lower()}{each[1:]}JobRunnerClassName": f"{begin}{each}JobRunner" for each in _RUNNERS
+            f"{runner[0].lower()}{runner[1:]}JobRunnerClassName": f"{begin}{runner}JobRunner"
+            for runner in _RUNNERS
         }
         reader = f"org.apache.pinot.plugin.inputformat.{self.format}.{_READERS[self.format]}"
         schemes = dict.fromkeys((scheme_of(source), scheme_of(target)))
@@ -78,7 +79,7 @@ class IngestionJob:
             "includeFileNamePattern": f"glob:**/*.{self.format}",
             "outputDirURI": target,
             "overwriteOutput": True,
-            "pinotFSSpecs": [self._file_system(each) for each in schemes],
+            "pinotFSSpecs": [self._file_system(scheme) for scheme in schemes],
             "recordReaderSpec": {"dataFormat": self.format, "className": reader},
             "tableSpec": {
                 "tableName": self.table,
@@ -101,24 +102,26 @@ class IngestionJob:
         return write(self.document())
 
     def _file_system(self, scheme: str) -> dict[str, Any]:
-        made: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
+        file_system: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
         if scheme == "file":
-            return made
+            return file_system
         name, example = _NEEDED.get(scheme, ("", ""))
         if name and name not in self.configs:
-            raise UsageError(f"{scheme}: Pinot must know the {name}; say --fs {name}={example}")
-        return {**made, "configs": dict(self.configs)} if self.configs else made
+            raise UsageError(f"{scheme}: Pinot needs the {name}; pass --fs {name}={example}")
+        return {**file_system, "configs": dict(self.configs)} if self.configs else file_system
 
 
 def scheme_of(uri: str) -> str:
-    """The file system of a URI. Raises UsageError for one that Pinot has no class for.
+    """The file system of a URI. Raises UsageError for one that Pinot does not support.
 
     >>> scheme_of("s3://lake/rides/"), scheme_of("/data/rides")
     ('s3', 'file')
     """
     scheme = urlsplit(uri).scheme or "file"
     if scheme not in _FILE_SYSTEMS:
-        raise UsageError(f"{uri}: Pinot has no file system {scheme!r}{nearest(scheme, _FILE_SYSTEMS)}")
+        raise UsageError(
+            f"{uri}: Pinot does not support the file system {scheme!r}{nearest(scheme, _FILE_SYSTEMS)}"
+        )
     return scheme
 
 

@@ -5,57 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.pinot.document.json_object import Ledger, Node, shown
+from trellis.dialects.pinot.document.json_object import JsonObject, ReadReport, shown
 from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
 
 
-class TableNode(Node):
-    """An object with its place. A table has more keys than are known here, so none counts as unknown."""
+class TableConfigObject(JsonObject):
+    """An object with its place. No key counts as unknown: a table config has many more."""
 
-    def __init__(self, document: Mapping[str, Any], place: str, ledger: Ledger) -> None:
-        super().__init__(document, place, ledger, frozenset(document))
+    def __init__(self, document: Mapping[str, Any], place: str, report: ReadReport) -> None:
+        super().__init__(document, place, report, frozenset(document))
 
-    def inner(self, key: str) -> TableNode:
-        """An object in this one; an empty one where there is none."""
-        return TableNode(self.objects(key) or {}, self.at(key), self._ledger)
+    def child_object(self, key: str) -> TableConfigObject:
+        """An object in this one; an empty one where it is absent."""
+        return TableConfigObject(self.json_object(key) or {}, self.pointer_to(key), self._report)
 
-    def items(self, key: str) -> list[tuple[int, TableNode]]:
-        """The objects of a list, each with its number there."""
-        made = []
-        for at, each in enumerate(self.elements(key)):
-            if isinstance(each, Mapping):
-                made.append((at, TableNode(each, self.at(key, at), self._ledger)))
+    def items(self, key: str) -> list[tuple[int, TableConfigObject]]:
+        """The objects of a list, with their indexes."""
+        objects = []
+        for index, element in enumerate(self.elements(key)):
+            if isinstance(element, Mapping):
+                objects.append((index, TableConfigObject(element, self.pointer_to(key, index), self._report)))
             else:
-                self.fault(f"an element of {key} is an object, not {shown(each)}", key, at)
-        return made
+                self.fault(f"an element of {key} is an object, not {shown(element)}", key, index)
+        return objects
 
     def elements(self, key: str) -> list[Any]:
-        """A list; an empty one where there is none."""
-        found = self.said(key)
-        if found is None or isinstance(found, list):
-            return found or []
-        self.fault(f"{key} is a list, not {shown(found)}", key)
+        """A list; an empty one where it is absent."""
+        value = self.raw_value(key)
+        if value is None or isinstance(value, list):
+            return value or []
+        self.fault(f"{key} is a list, not {shown(value)}", key)
         return []
 
     def mapping(self, key: str) -> dict[str, str]:
         """An object of texts; numbers as they print."""
-        node = self.inner(key)
-        made = {each: node.text(each) for each in node.document}
-        return {each: text for each, text in made.items() if text is not None}
+        node = self.child_object(key)
+        texts = {key: node.text(key) for key in node.document}
+        return {key: text for key, text in texts.items() if text is not None}
 
     def number(self, key: str) -> float | None:
         """A number, also as text."""
-        found = self.said(key)
-        if found is None or found == "":
+        value = self.raw_value(key)
+        if value is None or value == "":
             return None
         try:
-            if not isinstance(found, bool | Mapping | list):
-                return parse_double(str(found))
+            if not isinstance(value, bool | Mapping | list):
+                return parse_double(str(value))
         except NotANumber:
             pass
-        self.fault(f"{key} is a number, not {shown(found)}", key)
+        self.fault(f"{key} is a number, not {shown(value)}", key)
         return None
-
-    def any(self, key: str) -> Any:
-        """What the key says, whatever it is."""
-        return self.said(key)

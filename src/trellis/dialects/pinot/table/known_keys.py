@@ -1,7 +1,6 @@
-"""The keys that a table config may have, in the objects that shape rows, and what each of them holds.
+"""The keys of a table config in the objects that shape rows, and the type of their values.
 
-Tables have many more keys than these objects are read for, so a key counts as misspelt only where it is
-close to one of these.
+Table configs have many more keys, so a key counts as misspelt only where it is close to one of these.
 """
 
 from __future__ import annotations
@@ -10,30 +9,30 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import pointer
-from trellis.dialects.pinot.document.json_object import Ledger, Unknown, near
-from trellis.dialects.pinot.table.json_object import TableNode
+from trellis.dialects.pinot.document.json_object import ReadReport, Unknown, nearest_key
+from trellis.dialects.pinot.table.json_object import TableConfigObject
 
 CLOSE: Final = 0.85
 
-Kind = Callable[[TableNode, str], object]
-"""Reads a key as what it has to hold; what is something else becomes a fault."""
+ValueReader = Callable[[TableConfigObject, str], object]
+"""Reads the value of a key; a value of another JSON type becomes a fault."""
 
-TEXT: Final = TableNode.text
-FLAG: Final = TableNode.flag
-INTEGER: Final = TableNode.integer
-NUMBER: Final = TableNode.number
-OBJECT: Final = TableNode.objects
-TEXTS: Final = TableNode.texts
-LIST: Final = TableNode.items
-MAP: Final = TableNode.mapping
-ANY: Final = TableNode.any
+TEXT: Final = TableConfigObject.text
+FLAG: Final = TableConfigObject.flag
+INTEGER: Final = TableConfigObject.integer
+NUMBER: Final = TableConfigObject.number
+OBJECT: Final = TableConfigObject.json_object
+TEXTS: Final = TableConfigObject.text_list
+LIST: Final = TableConfigObject.items
+MAP: Final = TableConfigObject.mapping
+ANY: Final = TableConfigObject.raw_value
 
 
-def _of(kind: Kind, keys: str) -> dict[str, Kind]:
+def _of(kind: ValueReader, keys: str) -> dict[str, ValueReader]:
     return dict.fromkeys(keys.split(), kind)
 
 
-TOP: Final[Mapping[str, Kind]] = {
+TOP: Final[Mapping[str, ValueReader]] = {
     **_of(
         OBJECT,
         "dedupConfig dimensionTableConfig ingestionConfig instanceAssignmentConfigMap "
@@ -45,7 +44,7 @@ TOP: Final[Mapping[str, Kind]] = {
     **_of(FLAG, "isDimTable"),
     **_of(ANY, "description tags version"),
 }
-SEGMENTS: Final[Mapping[str, Kind]] = {
+SEGMENTS: Final[Mapping[str, ValueReader]] = {
     **_of(OBJECT, "completionConfig replicaGroupStrategyConfig"),
     **_of(
         TEXT,
@@ -58,7 +57,7 @@ SEGMENTS: Final[Mapping[str, Kind]] = {
     **_of(FLAG, "minimizeDataMovement"),
     **_of(ANY, "allowNullTimeValue schemaName"),
 }
-INDEXING: Final[Mapping[str, Kind]] = {
+INDEXING: Final[Mapping[str, ValueReader]] = {
     **_of(
         OBJECT,
         "bloomFilterConfigs jsonIndexConfigs multiColumnTextIndexConfig segmentPartitionConfig",
@@ -85,7 +84,7 @@ INDEXING: Final[Mapping[str, Kind]] = {
     **_of(NUMBER, "noDictionaryCardinalityRatioThreshold noDictionarySizeRatioThreshold"),
     **_of(ANY, "onHeapDictionaryConfigs tierOverwrites vectorIndexConfigs"),
 }
-INGESTION: Final[Mapping[str, Kind]] = {
+INGESTION: Final[Mapping[str, ValueReader]] = {
     **_of(
         OBJECT,
         "batchIngestionConfig complexTypeConfig filterConfig schemaConformingTransformerConfig "
@@ -98,15 +97,15 @@ INGESTION: Final[Mapping[str, Kind]] = {
     ),
     **_of(ANY, "sourceFieldConfigs"),
 }
-COMPLEX: Final[Mapping[str, Kind]] = {
+COMPLEX: Final[Mapping[str, ValueReader]] = {
     **_of(TEXT, "collectionNotUnnestedToJson delimiter"),
     **_of(TEXTS, "fieldsToUnnest"),
     **_of(MAP, "prefixesToRename"),
     **_of(ANY, "fieldsToUnnestAndKeepOriginalValue"),
 }
-FILTER: Final[Mapping[str, Kind]] = _of(TEXT, "filterFunction")
-TRANSFORM: Final[Mapping[str, Kind]] = _of(TEXT, "columnName transformFunction")
-CONFORMING: Final[Mapping[str, Kind]] = {
+FILTER: Final[Mapping[str, ValueReader]] = _of(TEXT, "filterFunction")
+TRANSFORM: Final[Mapping[str, ValueReader]] = _of(TEXT, "columnName transformFunction")
+CONFORMING: Final[Mapping[str, ValueReader]] = {
     **_of(
         TEXT,
         "indexableExtrasField jsonKeyValueSeparator mergedTextIndexBeginOfDocAnchor "
@@ -132,10 +131,10 @@ CONFORMING: Final[Mapping[str, Kind]] = {
 }
 
 
-def misspelt(table: Mapping[str, Any]) -> Iterator[Unknown]:
-    """The keys of a table config that are none, and nearly one.
+def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
+    """The unknown keys of a table config that are close to a known one.
 
-    >>> [str(key) for key in misspelt({"tableNmae": "t", "ingestionConfig": {"continueOnErorr": True}})]
+    >>> [str(key) for key in misspelt_keys({"tableNmae": "t", "ingestionConfig": {"continueOnErorr": True}})]
     ... # doctest: +NORMALIZE_WHITESPACE
     ["/tableNmae is ignored: did you mean 'tableName'?",
      "/ingestionConfig/continueOnErorr is ignored: did you mean 'continueOnError'?"]
@@ -143,23 +142,23 @@ def misspelt(table: Mapping[str, Any]) -> Iterator[Unknown]:
     for place, document, keys in _objects(table):
         known = frozenset(keys)
         for key, value in document.items():
-            close = None if key in keys else near(key, known, CLOSE)
+            close = None if key in keys else nearest_key(key, known, CLOSE)
             if close is not None:
                 yield Unknown(place + pointer(key), value, close)
 
 
-def look_at_kinds(table: Mapping[str, Any], ledger: Ledger) -> None:
-    """Adds a fault for each known key that holds another kind of JSON value than Pinot reads there."""
+def check_value_kinds(table: Mapping[str, Any], report: ReadReport) -> None:
+    """Adds a fault for each known key whose JSON value has another type than Pinot reads."""
     for place, document, keys in _objects(table):
-        node = TableNode(document, place, ledger)
+        node = TableConfigObject(document, place, report)
         for key in document:
             if key in keys:
                 keys[key](node, key)
 
 
-def _objects(table: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Kind]]]:
+def _objects(table: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, ValueReader]]]:
     ingestion = table.get("ingestionConfig")
-    found: list[tuple[tuple[str | int, ...], Any, Mapping[str, Kind]]] = [
+    objects: list[tuple[tuple[str | int, ...], Any, Mapping[str, ValueReader]]] = [
         ((), table, TOP),
         (("segmentsConfig",), table.get("segmentsConfig"), SEGMENTS),
         (("tableIndexConfig",), table.get("tableIndexConfig"), INDEXING),
@@ -171,10 +170,10 @@ def _objects(table: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any],
         ("filterConfig", FILTER),
         ("schemaConformingTransformerConfig", CONFORMING),
     ):
-        found.append((("ingestionConfig", key), inner.get(key), keys))
+        objects.append((("ingestionConfig", key), inner.get(key), keys))
     transforms = inner.get("transformConfigs")
-    for at, each in enumerate(transforms if isinstance(transforms, list) else ()):
-        found.append((("ingestionConfig", "transformConfigs", at), each, TRANSFORM))
-    for steps, document, keys in found:
+    for index, transform in enumerate(transforms if isinstance(transforms, list) else ()):
+        objects.append((("ingestionConfig", "transformConfigs", index), transform, TRANSFORM))
+    for steps, document, keys in objects:
         if isinstance(document, Mapping):
             yield pointer(*steps), document, keys

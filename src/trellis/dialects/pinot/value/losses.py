@@ -77,7 +77,7 @@ class LossReporter:
         self._losses = losses
 
     def report(self, loss_kind: LossKind, sentence: str) -> None:
-        """Raises Damaged with the sentence in strict mode."""
+        """Raises LossyConversion with the sentence in strict mode."""
         if self.settings.strict:
             raise LossyConversion(sentence, loss_kind)
         if self._losses is not None:

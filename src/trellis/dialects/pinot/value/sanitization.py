@@ -25,7 +25,7 @@ def sanitiser(
 ) -> Sanitiser | None:
     """A function that cuts or replaces a value and returns whether it did; None where the column needs none.
 
-    It raises TooLong under the strategy ERROR, and in strict mode Damaged instead of cutting. Otherwise what
+    It raises TooLong under the strategy ERROR, and in strict mode LossyConversion. Otherwise what
     is cut or replaced is counted in `losses`. A cut that falls into a surrogate pair leaves `?`, which is
     what Pinot stores for half a character.
 

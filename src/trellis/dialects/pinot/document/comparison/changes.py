@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.columns import columns
-from trellis.dialects.pinot.document.comparison.compatibility import fits, role_of, stored_as
+from trellis.dialects.pinot.document.comparison.compatibility import has_same_type, role_of, stored_as
 from trellis.dialects.pinot.document.defaults import default_json, default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
@@ -18,7 +18,7 @@ from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 class Effort(Enum):
-    """What a change takes: nothing, a reload of the segments, old data loaded again, or a new table."""
+    """The work of a change: none, a reload of the segments, old data loaded again, or a new table."""
 
     NONE = "none"
     RELOAD = "reload"
@@ -28,18 +28,18 @@ class Effort(Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """One difference. `column` is None for what concerns the whole schema; `key` is that of the document."""
+    """One difference. `column` is None for a change of the whole schema; `key` is that of the document."""
 
     column: str | None
     key: str
     old: Any
     new: Any
-    said: str
+    message: str
     on_reload: str
     effort: Effort
 
     def __str__(self) -> str:
-        return f"{self.column}: {self.said}" if self.column is not None else self.said
+        return f"{self.column}: {self.message}" if self.column is not None else self.message
 
 
 WIDER: Final[Mapping[PinotType, frozenset[PinotType]]] = {
@@ -51,7 +51,7 @@ WIDER: Final[Mapping[PinotType, frozenset[PinotType]]] = {
 }
 """The types that hold every value of a type."""
 
-_STAY: Final = "rows that are there stay as they are; rows from now on follow it"
+_ROWS_STAY: Final = "rows that are there stay as they are; rows from now on follow it"
 _NOTHING: Final = "nothing in the segments changes"
 _KEYS: Final = {
     "fieldType": (
@@ -60,9 +60,9 @@ _KEYS: Final = {
         Effort.RELOAD,
     ),
     "notNull": ("notNull", "rows that are there keep the null bitmap they have", Effort.NONE),
-    "maxLength": ("maxLength", _STAY, Effort.NONE),
-    "maxLengthExceedStrategy": ("maxLengthExceedStrategy", _STAY, Effort.NONE),
-    "allowTrailingZeros": ("allowTrailingZeros", _STAY, Effort.NONE),
+    "maxLength": ("maxLength", _ROWS_STAY, Effort.NONE),
+    "maxLengthExceedStrategy": ("maxLengthExceedStrategy", _ROWS_STAY, Effort.NONE),
+    "allowTrailingZeros": ("allowTrailingZeros", _ROWS_STAY, Effort.NONE),
     "transformFunction": (
         "transform",
         "ingested columns stay as they are: only rows from now on are computed by it",
@@ -75,15 +75,15 @@ _KEYS: Final = {
     ),
     "format": ("format", "values are not rewritten: old rows are read by the new format", Effort.BACKFILL),
     "granularity": ("granularity", "it is documentation: values are never rounded", Effort.NONE),
-    "childFieldSpecs": ("children", _STAY, Effort.NONE),
+    "childFieldSpecs": ("children", _ROWS_STAY, Effort.NONE),
 }
-_WORDS: Final = ("description", "tags", "fieldId", "aliases", "metadata")
+_DOCUMENTATION_KEYS: Final = ("description", "tags", "fieldId", "aliases", "metadata")
 
 
 def changes(
     old: PinotSchema, new: PinotSchema, transforms: Mapping[str, str] | None = None
 ) -> tuple[Change, ...]:
-    """What changed, column by column in alphabetical order, then what concerns the whole schema.
+    """The changes by column in alphabetical order, then those of the whole schema.
 
     `transforms` are the functions of the table config by column; an added column may be computed from one.
 
@@ -132,13 +132,13 @@ def _added(spec: FieldSpec, schema: PinotSchema, transform: str | None) -> Chang
 
 def _field_changes(old: FieldSpec, new: FieldSpec) -> Iterator[Change]:
     before, after = field_document(old), field_document(new)
-    if not fits(old, new):
+    if not has_same_type(old, new):
         wider = old.single_value == new.single_value and new.data_type in WIDER.get(old.data_type, ())
-        said = f"{'widened' if wider else 'changed'} from {role_of(old)} to {role_of(new)}"
+        sentence = f"{'widened' if wider else 'changed'} from {role_of(old)} to {role_of(new)}"
         refused = (
             "Pinot refuses to change type or number of values: make a new table and load it from the source"
         )
-        yield Change(old.name, "dataType", role_of(old), role_of(new), said, refused, Effort.NEW_TABLE)
+        yield Change(old.name, "dataType", role_of(old), role_of(new), sentence, refused, Effort.NEW_TABLE)
     elif compact(_default(old)) != compact(_default(new)):
         yield Change(
             old.name,
@@ -151,9 +151,9 @@ def _field_changes(old: FieldSpec, new: FieldSpec) -> Iterator[Change]:
         )
     for key, (word, on_reload, effort) in _KEYS.items():
         if before.get(key) != after.get(key):
-            said = f"{word} from {_shown(before.get(key))} to {_shown(after.get(key))}"
-            yield Change(old.name, key, before.get(key), after.get(key), said, on_reload, effort)
-    for key in _WORDS:
+            sentence = f"{word} from {_shown(before.get(key))} to {_shown(after.get(key))}"
+            yield Change(old.name, key, before.get(key), after.get(key), sentence, on_reload, effort)
+    for key in _DOCUMENTATION_KEYS:
         if before.get(key) != after.get(key):
             yield Change(
                 old.name, key, before.get(key), after.get(key), f"{key} changed", _NOTHING, Effort.NONE
@@ -202,13 +202,13 @@ def _schema_changes(old: PinotSchema, new: PinotSchema) -> Iterator[Change]:
         before_time, after_time = time_document(old.time), time_document(new.time)
         for key in ("incomingGranularitySpec", "outgoingGranularitySpec"):
             if before_time.get(key) != after_time.get(key):
-                said = f"{key} changed"
+                sentence = f"{key} changed"
                 yield Change(
                     old.time.column.name,
                     key,
                     before_time.get(key),
                     after_time.get(key),
-                    said,
+                    sentence,
                     "values are not rewritten: old rows are read by the new format",
                     Effort.BACKFILL,
                 )
@@ -221,7 +221,7 @@ def _default(spec: FieldSpec) -> Any:
         return None
     if spec.single_value:
         return default_json(spec.data_type, value)
-    return [default_json(spec.data_type, each) for each in value]
+    return [default_json(spec.data_type, element) for element in value]
 
 
 def _shown(value: Any) -> str:

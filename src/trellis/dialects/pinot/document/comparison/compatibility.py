@@ -16,20 +16,20 @@ from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import document_of
 
 
-def compatible(old: PinotSchema, new: PinotSchema) -> tuple[str, ...]:
-    """Why the controller refuses the new schema over the old one, unless forced; empty where it takes it.
+def incompatibilities(old: PinotSchema, new: PinotSchema) -> tuple[str, ...]:
+    """Why the controller refuses the new schema over the old one, unless forced; empty where it accepts it.
 
     >>> n = FieldSpec("n", PinotType.INT)
-    >>> compatible(PinotSchema("s", (n,)), PinotSchema("s", (replace(n, data_type=PinotType.LONG),)))
+    >>> incompatibilities(PinotSchema("s", (n,)), PinotSchema("s", (replace(n, data_type=PinotType.LONG),)))
     ('Incompatible field specifications: [n (old: DIMENSION INT, new: DIMENSION LONG)]',)
     """
     return tuple(_problems(old, stored_as(old, new)))
 
 
-def same(one: PinotSchema, other: PinotSchema) -> bool:
-    """Whether two schemas say the same, in whatever order they list it.
+def is_same_schema(one: PinotSchema, other: PinotSchema) -> bool:
+    """Whether two schemas are equal, whatever the order of their fields.
 
-    Every key counts that a written document has; an update to an equal schema does nothing.
+    All keys of the written document are compared; an update to an equal schema does nothing.
     """
     return bool(_canonical(one) == _canonical(other))
 
@@ -38,23 +38,23 @@ def stored_as(old: PinotSchema, new: PinotSchema) -> PinotSchema:
     """The new schema as the controller stores it: a BOOLEAN over a STRING silently stays a STRING."""
     before = columns(old)
 
-    def settle(spec: FieldSpec) -> FieldSpec:
-        found = before.get(spec.name)
-        if found is None or (found.data_type, spec.data_type) != (PinotType.STRING, PinotType.BOOLEAN):
+    def stored_spec(spec: FieldSpec) -> FieldSpec:
+        old_spec = before.get(spec.name)
+        if old_spec is None or (old_spec.data_type, spec.data_type) != (PinotType.STRING, PinotType.BOOLEAN):
             return spec
         default = None if spec.default is None else literal_text(bool(spec.default))
         return replace(spec, data_type=PinotType.STRING, default=default)
 
     return replace(
         new,
-        dimensions=tuple(map(settle, new.dimensions)),
-        metrics=tuple(map(settle, new.metrics)),
-        date_times=tuple(map(settle, new.date_times)),
+        dimensions=tuple(map(stored_spec, new.dimensions)),
+        metrics=tuple(map(stored_spec, new.metrics)),
+        date_times=tuple(map(stored_spec, new.date_times)),
     )
 
 
 def role_of(spec: FieldSpec) -> str:
-    """A field in a sentence: its role, its type, and that it has several values."""
+    """A field for a message: its role, its type, and whether it has several values."""
     return f"{spec.field_type.value} {spec.data_type.value}{'' if spec.single_value else ' multi-value'}"
 
 
@@ -65,15 +65,15 @@ def _problems(old: PinotSchema, new: PinotSchema) -> Iterator[str]:
     if missing := [name for name in before if name not in after]:
         yield f"Missing columns (present in old schema but not in new): {_list(missing)}"
     changed = [
-        f"{name} (old: {role_of(each)}, new: {role_of(after[name])})"
-        for name, each in before.items()
-        if name in after and not fits(each, after[name])
+        f"{name} (old: {role_of(spec)}, new: {role_of(after[name])})"
+        for name, spec in before.items()
+        if name in after and not has_same_type(spec, after[name])
     ]
     if changed:
         yield f"Incompatible field specifications: {_list(changed)}"
 
 
-def fits(old: FieldSpec, new: FieldSpec) -> bool:
+def has_same_type(old: FieldSpec, new: FieldSpec) -> bool:
     """Whether segments with the old column can be served as the new one."""
     return old.data_type is new.data_type and old.single_value == new.single_value
 

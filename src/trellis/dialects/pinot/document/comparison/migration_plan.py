@@ -1,4 +1,4 @@
-"""The one order in which a changed schema reaches a table: schema, table, reload, backfill."""
+"""The steps by which a changed schema reaches a table, in order: schema, table, reload, backfill."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.comparison.changes import Change, Effort, changes
-from trellis.dialects.pinot.document.comparison.compatibility import compatible, same
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.writer import document_of
@@ -20,15 +20,15 @@ CONTROLLER: Final = "http://localhost:9000"
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do; a REST call where the controller does it, with `{jobId}` to fill in."""
+    """One step; a REST call where the controller does it, with `{jobId}` to fill in."""
 
-    said: str
+    description: str
     method: str | None = None
     path: str | None = None
     body: Any = None
 
     def curl(self, controller: str = CONTROLLER) -> str | None:
-        """The call as a shell command; None for a step that is no call."""
+        """The call as a shell command; None for a manual step."""
         if self.method is None:
             return None
         words = ["curl", "-sSf", "-X", self.method, f"{controller}{self.path}"]
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What changes, why it cannot be done in place if so, and the steps; none where nothing is to be done."""
+    """The changes, the reasons against making them in place, and the steps; empty without a change."""
 
     changes: tuple[Change, ...]
     problems: tuple[str, ...]
@@ -56,7 +56,7 @@ def plan(
     tables: Sequence[Mapping[str, Any]] = (),
     renames: Mapping[str, str] | None = None,
 ) -> Plan:
-    """How the tables of a schema come from the old to the new one.
+    """The migration of the tables of a schema from the old to the new one.
 
     `tables` are the target configs of the tables: one, or the two halves of a hybrid table; without them an
     OFFLINE table named like the schema is assumed. `renames` maps old names to new ones. A rename, a drop,
@@ -69,26 +69,26 @@ def plan(
     >>> [f"{step.method} {step.path}" for step in migration.steps][1:3]
     ['PUT /schemas/s?reload=false', 'POST /segments/s/reload?type=OFFLINE']
     """
-    transforms = dict(pair for each in tables for pair in table_config(each).transforms)
-    found = changes(old, new, transforms)
-    if same(old, new) and not renames:
+    transforms = dict(pair for table in tables for pair in table_config(table).transforms)
+    differences = changes(old, new, transforms)
+    if is_same_schema(old, new) and not renames:
         return Plan((), (), ())
-    problems = compatible(old, new)
+    problems = incompatibilities(old, new)
     if old.name != new.name:
         problems = (*problems, f"schemaName changed (old: {old.name}, new: {new.name})")
     if problems:
-        return Plan(found, problems, tuple(_beside(old, new, tables, renames or {})))
-    return Plan(found, (), tuple(_in_place(new, tables, found)))
+        return Plan(differences, problems, tuple(_new_table_steps(old, new, tables, renames or {})))
+    return Plan(differences, (), tuple(_in_place_steps(new, tables, differences)))
 
 
-def _in_place(
-    new: PinotSchema, tables: Sequence[Mapping[str, Any]], found: tuple[Change, ...]
+def _in_place_steps(
+    new: PinotSchema, tables: Sequence[Mapping[str, Any]], differences: tuple[Change, ...]
 ) -> Iterator[Step]:
     document, name = document_of(new), new.name
     yield Step("check the new schema", "POST", "/schemas/validate", document)
     yield Step("replace the schema; do not reload yet", "PUT", f"/schemas/{name}?reload=false", document)
-    yield from (_table_step(each) for each in tables)
-    if any(each.effort is not Effort.NONE for each in found):
+    yield from (_table_step(table) for table in tables)
+    if any(change.effort is not Effort.NONE for change in differences):
         for kind in _kinds(tables):
             yield Step(
                 f"reload the {kind} table at once: until it is done, queries see old and new segments",
@@ -96,22 +96,22 @@ def _in_place(
                 f"/segments/{name}/reload?type={kind}",
             )
         yield Step("wait until every segment is reloaded", "GET", "/segments/segmentReloadStatus/{jobId}")
-    again = [each for each in found if each.effort is Effort.BACKFILL]
-    if again:
+    backfills = [change for change in differences if change.effort is Effort.BACKFILL]
+    if backfills:
         yield Step(
-            f"load the old data again, which a reload does not change: {'; '.join(map(str, again))}",
+            f"load the old data again, which a reload does not change: {'; '.join(map(str, backfills))}",
         )
 
 
-def _beside(
+def _new_table_steps(
     old: PinotSchema, new: PinotSchema, tables: Sequence[Mapping[str, Any]], renames: Mapping[str, str]
 ) -> Iterator[Step]:
     name = new.name if new.name != old.name else _next_name(old.name or "")
     beside = replace(new, name=name)
     yield Step("make the new schema beside the old one", "POST", "/schemas", document_of(beside))
-    for each in tables or (offline_table(beside),):
-        new_kind = table_config(each).kind
-        document = {**each, "tableName": f"{name}_{new_kind}"}
+    for table in tables or (offline_table(beside),):
+        new_kind = table_config(table).kind
+        document = {**table, "tableName": f"{name}_{new_kind}"}
         yield Step(f"make the new {new_kind} table", "POST", "/tables", document)
     moved = "".join(f"; column {old_name} as {new_name}" for old_name, new_name in renames.items())
     yield Step(f"load all data from the source into {name}{moved}")
@@ -129,7 +129,7 @@ def _table_step(document: Mapping[str, Any]) -> Step:
 
 
 def _kinds(tables: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [table_config(each).kind for each in tables] or ["OFFLINE"]
+    return [table_config(table).kind for table in tables] or ["OFFLINE"]
 
 
 def _next_name(name: str) -> str:

@@ -11,27 +11,27 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, Profile
 from trellis.dialects.pinot.document.validation.transform_rules import array_sentence
-from trellis.dialects.pinot.expression.compiler import compiled
-from trellis.dialects.pinot.expression.evaluation_order import ordered
+from trellis.dialects.pinot.expression.compiler import compile_expression
+from trellis.dialects.pinot.expression.evaluation_order import order_transforms
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, arguments, nodes
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction
-from trellis.dialects.pinot.table.config import ReadTable, TableConfig, examine
+from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
 from trellis.errors import SchemaError
 
 _FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")
-"""What reads columns that are not in the schema."""
+"""The objects that may read columns outside the schema."""
 
 
 def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, Any]) -> Iterator[Fault]:
-    """What makes the controller refuse the table with this schema; the pointers are into the table config.
+    """The reasons for the controller to refuse the table with this schema, with pointers into its config.
 
-    What follows from a fault of reading is left out.
+    Consequences of a fault of reading are left out.
     """
     read = examine(document)
     yield from read.faults
-    check = _Check(schema, columns(schema), read.config, read)
+    check = _TableCheck(schema, columns(schema), read.config, read)
     yield from check.name()
     yield from check.time_column()
     wrong_transforms = [*check.transforms(profile)]
@@ -41,11 +41,11 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
 
 
 @dataclass(frozen=True)
-class _Check:
+class _TableCheck:
     schema: PinotSchema
     fields: Mapping[str, FieldSpec]
     config: TableConfig
-    read: ReadTable
+    read: TableConfigResult
 
     def name(self) -> Iterator[Fault]:
         if self.config.name and self.schema.name and self.config.name != self.schema.name:
@@ -59,11 +59,13 @@ class _Check:
     def time_column(self) -> Iterator[Fault]:
         name = self.config.time_column
         if name is None:
-            if self.config.kind == "REALTIME" and not self.read.misread("/segmentsConfig/timeColumnName"):
+            if self.config.kind == "REALTIME" and not self.read.is_unreadable(
+                "/segmentsConfig/timeColumnName"
+            ):
                 yield Fault("", None, "'timeColumnName' cannot be null in REALTIME table config")
             return
-        found = self.fields.get(name)
-        if found is None or found.field_type not in (FieldType.DATE_TIME, FieldType.TIME):
+        spec = self.fields.get(name)
+        if spec is None or spec.field_type not in (FieldType.DATE_TIME, FieldType.TIME):
             yield Fault(
                 "/segmentsConfig/timeColumnName",
                 name,
@@ -72,24 +74,24 @@ class _Check:
             )
 
     def transforms(self, profile: Profile) -> Iterator[Fault]:
-        said = dict(zip(self.read.places, self.config.transforms, strict=True))
+        declared = dict(zip(self.read.places, self.config.transforms, strict=True))
         parsed: dict[int, Expression] = {}
-        for at, (column, text) in said.items():
+        for at, (column, text) in declared.items():
             try:
                 parsed[at] = parse(text)
-                compiled(parsed[at])
+                compile_expression(parsed[at])
             except UnsupportedFunction as unsupported:
                 field = self.fields.get(column)
                 array = array_sentence(parsed[at], field.data_type) if field else ""
                 message = f"transform function '{text}': {array or unsupported}"
                 yield _transform(at, column, message, "/transformFunction", unchecked=not array)
-            except ExpressionError as wrong:
-                message = f"Invalid transform function '{text}' for column '{column}': {wrong}"
+            except ExpressionError as error:
+                message = f"Invalid transform function '{text}' for column '{column}': {error}"
                 yield _transform(at, column, message, "/transformFunction")
-        read = {at: arguments(each) for at, each in parsed.items()}
-        all_read = not any(map(self.read.misread, _FEEDING))
-        for at, (column, text) in said.items():
-            fed = any(column in each for other, each in read.items() if other != at)
+        read = {at: arguments(expression) for at, expression in parsed.items()}
+        all_read = not any(map(self.read.is_unreadable, _FEEDING))
+        for at, (column, text) in declared.items():
+            fed = any(column in names for other, names in read.items() if other != at)
             if all_read and column not in self.fields and not fed and not self._aggregated(column):
                 yield _transform(
                     at,
@@ -119,20 +121,20 @@ class _Check:
     def cycle(self) -> Iterator[Fault]:
         """Columns that are computed from each other, here or with the transforms of the schema."""
         try:
-            ordered(self.schema, TableConfig())
+            order_transforms(self.schema, TableConfig())
         except SchemaError:
             return
         try:
-            ordered(self.schema, self.config)
-        except SchemaError as wrong:
-            yield Fault("/ingestionConfig/transformConfigs", None, str(wrong))
+            order_transforms(self.schema, self.config)
+        except SchemaError as error:
+            yield Fault("/ingestionConfig/transformConfigs", None, str(error))
 
     def filter(self) -> Iterator[Fault]:
         if self.config.filter is None:
             return
         pointer = "/ingestionConfig/filterConfig/filterFunction"
         try:
-            compiled(parse(self.config.filter))
+            compile_expression(parse(self.config.filter))
         except UnsupportedFunction as unsupported:
             message = f"filter function '{self.config.filter}': {unsupported}"
             yield Fault(pointer, None, message, unchecked=True)
@@ -140,17 +142,19 @@ class _Check:
             yield Fault(pointer, None, f"Invalid filter function '{self.config.filter}': {error}")
 
     def _aggregated(self, column: str) -> bool:
-        said = inner(self.config.document, "ingestionConfig").get("aggregationConfigs")
+        aggregations = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")
         functions = [
-            str(each.get("aggregationFunction", "")).replace(" ", "")
-            for each in (said if isinstance(said, list) else ())
-            if isinstance(each, Mapping)
+            str(aggregation.get("aggregationFunction", "")).replace(" ", "")
+            for aggregation in (aggregations if isinstance(aggregations, list) else ())
+            if isinstance(aggregation, Mapping)
         ]
-        return any(f"({column})" in each for each in functions)
+        return any(f"({column})" in function for function in functions)
 
     def keys(self) -> Iterator[Fault]:
         document = self.config.document
-        upsert = _mode(document, "upsertConfig") or bool(inner(document, "dedupConfig").get("dedupEnabled"))
+        upsert = _mode(document, "upsertConfig") or bool(
+            object_at(document, "dedupConfig").get("dedupEnabled")
+        )
         if document.get("isDimTable") and not self.schema.primary_key:
             yield Fault("/isDimTable", None, "Dimension table must have primary key[s]")
         if not upsert:
@@ -164,10 +168,10 @@ class _Check:
                 yield Fault(place, name, message)
 
 
-def inner(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """An object of the table config; an empty one where there is none."""
-    said = document.get(key)
-    return said if isinstance(said, Mapping) else {}
+def object_at(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object of the table config; an empty one where it is absent."""
+    value = document.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:
@@ -175,8 +179,8 @@ def _transform(at: int, column: str, message: str, key: str = "", unchecked: boo
 
 
 def _calls_now(expression: Expression) -> bool:
-    return any(isinstance(each, Call) and each.name == "now" for each, _ in nodes(expression))
+    return any(isinstance(node, Call) and node.name == "now" for node, _ in nodes(expression))
 
 
 def _mode(document: Mapping[str, Any], key: str) -> bool:
-    return bool(inner(document, key).get("mode", "NONE") != "NONE")
+    return bool(object_at(document, key).get("mode", "NONE") != "NONE")

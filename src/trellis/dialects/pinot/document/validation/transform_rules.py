@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from trellis.dialects.pinot.document.columns import Placed
+from trellis.dialects.pinot.document.columns import PlacedField
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.expression.compiler import compiled
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Expression, Script, arguments
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, returns_primitive_array
 
 
-def transform_faults(fields: Iterable[Placed]) -> Iterator[Fault]:
-    """What is wrong with the `transformFunction` of each field, and with one of them reading another."""
+def transform_faults(fields: Iterable[PlacedField]) -> Iterator[Fault]:
+    """The faults of the `transformFunction` of each field, and of one that reads another."""
     read: dict[str, frozenset[str]] = {}
     transformed = [field for field in fields if field.spec.transform is not None]
     for field in transformed:
@@ -25,7 +25,7 @@ def transform_faults(fields: Iterable[Placed]) -> Iterator[Fault]:
             expression = parse(text)
             read[name] = arguments(expression)
             if not isinstance(expression, Script):
-                compiled(expression)
+                compile_expression(expression)
         except UnsupportedFunction as unsupported:
             array = array_sentence(expression, field.spec.data_type)
             fault = field.fault(f"transform function '{text}': {array or unsupported}", "transformFunction")

@@ -116,8 +116,8 @@ def _from_iso(text: str) -> int:
         raise _not_iso(text)
     year, month, day, hour, minute = map(int, match.groups()[:5])
     ahead = (int(match[9] or 0) * 60 + int(match[10] or 0)) * 60 + int(match[11] or 0)
-    fits = 1 <= month <= 12 and 1 <= day <= month_length(year, month) and hour < 24
-    if not fits or max(minute, int(match[6] or 0), int(match[10] or 0), int(match[11] or 0)) > 59:
+    is_valid = 1 <= month <= 12 and 1 <= day <= month_length(year, month) and hour < 24
+    if not is_valid or max(minute, int(match[6] or 0), int(match[10] or 0), int(match[11] or 0)) > 59:
         raise _not_iso(text)
     second = int(match[6] or 0) - (-ahead if match[8] == "-" else ahead)
     millis = days_of(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
@@ -178,7 +178,7 @@ def _cut(millis: int, granularity: str, zone: str) -> int:
 
 @lru_cache(maxsize=256)
 def _bucket_zone(text: str) -> str:
-    """The zone that java.time reads. Pinot takes UTC for UTC-03:00 and its like, and so do we."""
+    """The zone that java.time reads. Pinot takes UTC for UTC-03:00 and its like, and so does Trellis."""
     if re.fullmatch(r"(?:UTC|UT)[+-]\d\d?(?::?\d\d){0,2}", text, re.ASCII):
         return UTC
     if text in ("EST", "MST", "HST"):

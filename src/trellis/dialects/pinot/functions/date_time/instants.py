@@ -14,7 +14,7 @@ from trellis.dialects.pinot.functions.arguments import (
     as_text,
     int_result,
     long_result,
-    moment_of,
+    timestamp_of,
 )
 from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
@@ -76,7 +76,7 @@ def _ago(duration: str) -> int:
 @TIMES.function("toTimestamp", as_long)
 def _to_timestamp(millis: int) -> object:
     """Milliseconds as a timestamp."""
-    return moment_of(millis)
+    return timestamp_of(millis)
 
 
 @TIMES.function("fromTimestamp", as_instant, result=long_result)

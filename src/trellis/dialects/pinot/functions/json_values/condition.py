@@ -16,7 +16,7 @@ Operand = Callable[[Any], Any]
 
 
 class PathError(FunctionError):
-    """A text that is no JSON path; the text is one sentence."""
+    """An invalid JSON path; the text is one sentence."""
 
 
 class Finder(Protocol):

@@ -22,7 +22,7 @@ Step = Callable[[Any], Values]
 
 
 class UnsupportedPath(FunctionError):
-    """A path that Pinot reads and we do not."""
+    """A path that Pinot reads and Trellis does not."""
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,12 @@ def compile_pattern(pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            return re.compile(_translated(pattern), re.ASCII | (re.IGNORECASE if ignore_case else 0))
+            return re.compile(_translate(pattern), re.ASCII | (re.IGNORECASE if ignore_case else 0))
         except (re.error, FutureWarning, OverflowError, RecursionError) as error:
             raise FunctionError(f"the pattern {pattern[:80]!r} cannot be used: {error}") from None
 
 
-def _translated(pattern: str) -> str:
+def _translate(pattern: str) -> str:
     pieces: list[str] = []
     in_class = False
     for match in _PIECE.finditer(pattern):

@@ -5,77 +5,81 @@ from __future__ import annotations
 from typing import Final
 
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.infer.columns.value_types import Held
+from trellis.dialects.pinot.infer.columns.value_types import ValueType
 from trellis.dialects.pinot.infer.evidence.name_words import (
-    says_amount,
-    says_identity,
-    says_sequence,
-    says_time,
+    names_amount,
+    names_identity,
+    names_sequence,
+    names_time,
 )
 from trellis.errors import UsageError
 
-FEW: Final = 20
-"""Whole numbers with at most so many different values are names for something."""
+FEW_VALUES: Final = 20
+"""Whole numbers with at most so many different values are labels."""
 
-Part = tuple[PinotType, FieldType, str]
+ColumnRole = tuple[PinotType, FieldType, str]
 
 
-def part_of(path: str, key: str, found: Held, asked: FieldType | None = None) -> Part:
+def role_of_column(path: str, key: str, value_type: ValueType, chosen: FieldType | None = None) -> ColumnRole:
     """The type, role and reason of a column that is neither a time nor a MAP.
 
-    `key` is its own part of the path. Raises UsageError where it cannot be the metric that is asked for.
+    `key` is the last part of the path. Raises UsageError where it cannot be the chosen metric.
     """
-    assert found.data_type is not None
-    if asked is FieldType.METRIC:
-        return _metric_type(path, found), FieldType.METRIC, f"{found.why}; a metric as asked"
-    if asked is FieldType.DIMENSION:
-        return found.data_type, asked, f"{found.why}; a dimension as asked"
-    if not found.single or not found.data_type.numeric:
-        return found.data_type, FieldType.DIMENSION, found.why
-    role, why = _role(key, found)
-    if role is FieldType.DIMENSION and found.data_type is PinotType.BIG_DECIMAL:
-        return PinotType.STRING, role, f"{found.why}, as text; {why}"
-    if role is FieldType.DIMENSION and found.data_type is PinotType.INT and says_sequence(key):
-        return PinotType.LONG, role, f"{found.why}; an identifier, room to grow"
-    return found.data_type, role, f"{found.why}; {why}"
+    assert value_type.data_type is not None
+    if chosen is FieldType.METRIC:
+        return _metric_type(path, value_type), FieldType.METRIC, f"{value_type.why}; a metric as chosen"
+    if chosen is FieldType.DIMENSION:
+        return value_type.data_type, chosen, f"{value_type.why}; a dimension as chosen"
+    if not value_type.single or not value_type.data_type.numeric:
+        return value_type.data_type, FieldType.DIMENSION, value_type.why
+    role, why = _role(key, value_type)
+    if role is FieldType.DIMENSION and value_type.data_type is PinotType.BIG_DECIMAL:
+        return PinotType.STRING, role, f"{value_type.why}, as text; {why}"
+    if role is FieldType.DIMENSION and value_type.data_type is PinotType.INT and names_sequence(key):
+        return PinotType.LONG, role, f"{value_type.why}; an identifier, room to grow"
+    return value_type.data_type, role, f"{value_type.why}; {why}"
 
 
-def _role(key: str, found: Held) -> tuple[FieldType, str]:
-    if found.data_type is PinotType.DOUBLE and says_time(key):
+def _role(key: str, value_type: ValueType) -> tuple[FieldType, str]:
+    if value_type.data_type is PinotType.DOUBLE and names_time(key):
         return FieldType.DIMENSION, "named like a time"
-    if says_identity(key):
+    if names_identity(key):
         return FieldType.DIMENSION, "named like a label"
-    if says_amount(key):
+    if names_amount(key):
         return FieldType.METRIC, "named like an amount"
-    if found.data_type is PinotType.BIG_DECIMAL and found.values.kinds["integer beyond 64 bits"]:
+    if value_type.data_type is PinotType.BIG_DECIMAL and value_type.values.kinds["integer beyond 64 bits"]:
         return FieldType.DIMENSION, "too long for an amount"
-    if found.data_type in (PinotType.FLOAT, PinotType.DOUBLE, PinotType.BIG_DECIMAL):
+    if value_type.data_type in (PinotType.FLOAT, PinotType.DOUBLE, PinotType.BIG_DECIMAL):
         return FieldType.METRIC, "a measure"
-    different = found.values.distinct
+    different = value_type.values.distinct
     if different is None:
         return FieldType.METRIC, "very many different numbers"
     if len(different) == 1:
         return FieldType.DIMENSION, "the same in every row"
-    if len(different) <= FEW:
-        return FieldType.DIMENSION, f"only {len(different)} different ones"
-    if len(different) == found.values.kinds["int"]:
-        return FieldType.DIMENSION, "every one is different"
+    if len(different) <= FEW_VALUES:
+        return FieldType.DIMENSION, f"only {len(different)} different values"
+    if len(different) == value_type.values.kinds["int"]:
+        return FieldType.DIMENSION, "all different"
     return FieldType.METRIC, f"{len(different):,} different numbers"
 
 
-def _metric_type(path: str, found: Held) -> PinotType:
-    if not found.single:
-        raise UsageError(f"--metric {path}: a metric has one value a row, and this column holds {found.why}")
-    if found.data_type is not None and (found.data_type.numeric or found.data_type is PinotType.BYTES):
-        return found.data_type
-    texts = found.values.texts
+def _metric_type(path: str, value_type: ValueType) -> PinotType:
+    if not value_type.single:
+        raise UsageError(
+            f"--metric {path}: a metric has one value a row, and this column holds {value_type.why}"
+        )
+    if value_type.data_type is not None and (
+        value_type.data_type.numeric or value_type.data_type is PinotType.BYTES
+    ):
+        return value_type.data_type
+    texts = value_type.values.texts
     if (
-        found.data_type is PinotType.STRING
+        value_type.data_type is PinotType.STRING
         and texts is not None
-        and found.values.kinds.keys() <= {"string", "null"}
+        and value_type.values.kinds.keys() <= {"string", "null"}
     ):
         if texts.whole:
             return PinotType.LONG
         if texts.numbers:
             return PinotType.BIG_DECIMAL
-    raise UsageError(f"--metric {path}: a metric is a number, and this column holds {found.why}")
+    raise UsageError(f"--metric {path}: a metric is a number, and this column holds {value_type.why}")

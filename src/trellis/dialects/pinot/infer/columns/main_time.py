@@ -1,4 +1,4 @@
-"""The one column that is the time of a row (`timeColumnName`)."""
+"""The main time column of a table (`timeColumnName`)."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from dataclasses import replace
 
 from trellis.dialects.pinot.infer.columns.proposer import Columns
 from trellis.dialects.pinot.infer.evidence.name_words import main_rank
-from trellis.dialects.pinot.infer.proposal import Asked, Lint
+from trellis.dialects.pinot.infer.proposal import Choices, Lint
 
 
-def main_time(columns: Columns, asked: Asked, delimiter: str) -> str | None:
-    """The column that the user names, or the best that is always there and between 1971 and 2071.
+def main_time(columns: Columns, choices: Choices, delimiter: str) -> str | None:
+    """The column that the user chose, or the best one that is never null and between 1971 and 2071.
 
-    Its reason says so; what speaks against a named one becomes a lint.
+    It is noted in the reason of the column; problems of a chosen one become lints.
     """
-    present = {each.spec.name: each for each in columns.made if each.spec.name in columns.times}
-    if asked.times:
-        wanted = next(iter(asked.times))
-        name = next((name for name in present if name in (wanted, f"{wanted}_millis")), None)
+    present = {column.spec.name: column for column in columns.proposed if column.spec.name in columns.times}
+    if choices.times:
+        chosen = next(iter(choices.times))
+        name = next((name for name in present if name in (chosen, f"{chosen}_millis")), None)
         name = name or next(
-            (each.spec.name for each in present.values() if each.reads and wanted in each.reads), None
+            (column.spec.name for column in present.values() if column.reads and chosen in column.reads), None
         )
         if name is not None:
             _warn(columns, name, present[name].spec.not_null)
-            _say(columns, name, "main time as asked")
+            _add_reason(columns, name, "main time as chosen")
         return name
     ranked = [
-        (rank + 2 * name.count(delimiter), at, name)
-        for at, name in enumerate(present)
+        (rank + 2 * name.count(delimiter), index, name)
+        for index, name in enumerate(present)
         if (rank := main_rank(name.rpartition(delimiter)[2])) is not None
         and present[name].spec.not_null
         and columns.times[name].in_range
@@ -35,7 +35,7 @@ def main_time(columns: Columns, asked: Asked, delimiter: str) -> str | None:
     if not ranked:
         return None
     best = min(ranked)[2]
-    _say(columns, best, "main time, always there")
+    _add_reason(columns, best, "main time, never null")
     return best
 
 
@@ -43,7 +43,7 @@ def _warn(columns: Columns, name: str, complete: bool) -> None:
     instant = columns.times[name]
     if not complete:
         columns.lints.append(
-            Lint(name, "the main time is null in some rows: the time of the load stands for it")
+            Lint(name, "the main time is null in some rows: the time of the load is stored then")
         )
     if instant.bounds is not None and not instant.in_range:
         columns.lints.append(
@@ -51,7 +51,8 @@ def _warn(columns: Columns, name: str, complete: bool) -> None:
         )
 
 
-def _say(columns: Columns, name: str, said: str) -> None:
-    columns.made = [
-        replace(each, why=f"{each.why}; {said}") if each.spec.name == name else each for each in columns.made
+def _add_reason(columns: Columns, name: str, reason: str) -> None:
+    columns.proposed = [
+        replace(column, why=f"{column.why}; {reason}") if column.spec.name == name else column
+        for column in columns.proposed
     ]

@@ -1,4 +1,4 @@
-"""One path -> the column, or the columns, that are proposed for it."""
+"""One path -> the proposed column or columns."""
 
 from __future__ import annotations
 
@@ -8,145 +8,158 @@ from types import MappingProxyType
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.columns.field_roles import part_of
-from trellis.dialects.pinot.infer.columns.naming import Names, quoted
+from trellis.dialects.pinot.infer.columns.field_roles import role_of_column
+from trellis.dialects.pinot.infer.columns.naming import ColumnNames, quoted
 from trellis.dialects.pinot.infer.columns.nesting import Leaf
-from trellis.dialects.pinot.infer.columns.time_formats import Instant, asked_instant, instant_of
-from trellis.dialects.pinot.infer.columns.value_types import NUMBERS, SAID, Held, counted, held
-from trellis.dialects.pinot.infer.evidence.name_words import says_amount
-from trellis.dialects.pinot.infer.proposal import Asked, Lint, Proposed
+from trellis.dialects.pinot.infer.columns.time_formats import Instant, instant_by_choice, instant_of
+from trellis.dialects.pinot.infer.columns.value_types import (
+    KIND_NAMES,
+    NUMBERS,
+    ValueType,
+    counted,
+    value_type_of,
+)
+from trellis.dialects.pinot.infer.evidence.name_words import names_amount
+from trellis.dialects.pinot.infer.proposal import Choices, Lint, ProposedColumn
 from trellis.errors import UsageError
 
 
 @dataclass
 class Columns:
-    """Makes the columns one by one. `times` are the instants by name; `nulls`: a column may be null."""
+    """Collects the proposed columns. `times` are the instants by name; `nulls`: a column may be null."""
 
-    asked: Asked
-    made: list[Proposed] = field(default_factory=list)
+    choices: Choices
+    proposed: list[ProposedColumn] = field(default_factory=list)
     lints: list[Lint] = field(default_factory=list)
     times: dict[str, Instant] = field(default_factory=dict)
     nulls: bool = False
-    names: Names = field(default_factory=Names)
+    names: ColumnNames = field(default_factory=ColumnNames)
 
     def add(self, leaf: Leaf) -> None:
-        """Take a path. Raises UsageError where the user asks for what it cannot be."""
+        """Add a path. Raises UsageError for a choice that does not suit it."""
         if not leaf.name:
             self.lints.append(Lint('""', "a key without a name cannot be a column"))
             return
-        found = _kept(leaf)
-        decided = leaf.name in (*self.asked.metrics, *self.asked.dimensions)
-        self.lints += [Lint(leaf.name, said) for said in (*found.lints, *_notes(leaf, found, decided))]
-        if found.data_type is None:
-            self.lints.append(Lint(leaf.name, f"no column: {found.why}"))
-            self._refuse_empty(leaf.name, found)
+        value_type = _value_type(leaf)
+        decided = leaf.name in (*self.choices.metrics, *self.choices.dimensions)
+        self.lints += [
+            Lint(leaf.name, message)
+            for message in (*value_type.lints, *_value_lints(leaf, value_type, decided))
+        ]
+        if value_type.data_type is None:
+            self.lints.append(Lint(leaf.name, f"no column: {value_type.why}"))
+            self._refuse_empty(leaf.name, value_type)
             return
-        name, reads = self._name(leaf.name, found.quotes)
-        for each in self._columns(leaf, name, found):
-            self.made.append(each if each.reads is not None else replace(each, reads=reads))
+        name, reads = self._name(leaf.name, value_type.quotes)
+        for proposed in self._columns(leaf, name, value_type):
+            self.proposed.append(proposed if proposed.reads is not None else replace(proposed, reads=reads))
 
     def _name(self, path: str, quotes: bool) -> tuple[str, str | None]:
-        """What the column is called, and the function that fills it where that is not its field's name."""
+        """The name of the column, and the function that computes it unless its field has that name."""
         if quotes:
-            name = self.names.take(f"{path}_json")
-            said = f"some texts look like JSON, so the column {name} quotes them"
-            self.lints.append(Lint(path, said))
+            name = self.names.claim(f"{path}_json")
+            message = f"some texts look like JSON, so the column {name} quotes them"
+            self.lints.append(Lint(path, message))
             return name, f"jsonFormat({quoted(path)})"
-        name = self.names.take(path)
+        name = self.names.claim(path)
         if name == path:
             return name, None
-        reason = "names have no blanks" if any(map(str.isspace, path)) else "names differ by more than case"
-        self.lints.append(Lint(path, f"the column is called {name}: {reason}"))
+        reason = (
+            "names must not contain blanks"
+            if any(map(str.isspace, path))
+            else "names must differ by more than case"
+        )
+        self.lints.append(Lint(path, f"the column is named {name}: {reason}"))
         return name, quoted(path)
 
-    def _columns(self, leaf: Leaf, name: str, found: Held) -> Iterator[Proposed]:
-        complete = _complete(leaf, found)
+    def _columns(self, leaf: Leaf, name: str, value_type: ValueType) -> Iterator[ProposedColumn]:
+        complete = _is_complete(leaf, value_type)
         self.nulls |= not complete
         if leaf.map_of is not None:
-            yield _map(name, leaf.map_of, f"{leaf.whole}, with values of one kind", complete)
+            yield _map(name, leaf.map_of, f"{leaf.kept_because}, with values of one kind", complete)
             return
-        instant = self._instant(leaf, found)
+        instant = self._instant(leaf, value_type)
         if instant is not None:
-            self.lints += [Lint(leaf.name, said) for said in instant.lints]
+            self.lints += [Lint(leaf.name, message) for message in instant.lints]
             if instant.read_by is None and not instant.lints:
                 self.times[name] = instant
-                yield Proposed(_time_spec(name, instant, complete), instant.why)
+                yield ProposedColumn(_time_spec(name, instant, complete), instant.why)
                 return
-        yield self._plain(leaf, name, found, complete)
+        yield self._plain(leaf, name, value_type, complete)
         if instant is not None and instant.read_by is not None:
-            other = self.names.take(f"{name}_millis")
+            other = self.names.claim(f"{name}_millis")
             self.times[other] = instant
             why = f"{leaf.name} by {instant.read_by}, which does not sort"
             pattern = instant.read_by.replace("'", "''")
             reads = f"fromDateTime({quoted(leaf.name)}, '{pattern}')"
-            yield Proposed(_time_spec(other, instant, complete), why, reads)
+            yield ProposedColumn(_time_spec(other, instant, complete), why, reads)
 
-    def _plain(self, leaf: Leaf, name: str, found: Held, complete: bool) -> Proposed:
+    def _plain(self, leaf: Leaf, name: str, value_type: ValueType, complete: bool) -> ProposedColumn:
         path = leaf.name
-        asked = FieldType.METRIC if path in self.asked.metrics else None
-        asked = FieldType.DIMENSION if path in self.asked.dimensions else asked
-        data_type, role, why = part_of(path, leaf.key, found, asked)
-        spec = FieldSpec(name, data_type, role, found.single, not_null=complete)
-        texts = found.values.texts
+        role_chosen = FieldType.METRIC if path in self.choices.metrics else None
+        role_chosen = FieldType.DIMENSION if path in self.choices.dimensions else role_chosen
+        data_type, role, why = role_of_column(path, leaf.key, value_type, role_chosen)
+        spec = FieldSpec(name, data_type, role, value_type.single, not_null=complete)
+        texts = value_type.values.texts
         longest = texts.longest if texts is not None and data_type is PinotType.STRING else 0
         if longest > MAX_LENGTH:
             spec = replace(spec, max_length=1 << (longest - 1).bit_length())
-        return Proposed(spec, why)
+        return ProposedColumn(spec, why)
 
-    def _instant(self, leaf: Leaf, found: Held) -> Instant | None:
+    def _instant(self, leaf: Leaf, value_type: ValueType) -> Instant | None:
         path = leaf.name
-        if path in self.asked.dimensions or path in self.asked.metrics:
+        if path in self.choices.dimensions or path in self.choices.metrics:
             return None
-        if path not in self.asked.times:
-            return instant_of(leaf.key, found)
-        said = self.asked.times[path]
-        if said is not None:
-            return asked_instant(path, found, said)
-        instant = instant_of(leaf.key, found, asked=True)
+        if path not in self.choices.times:
+            return instant_of(leaf.key, value_type)
+        chosen_format = self.choices.times[path]
+        if chosen_format is not None:
+            return instant_by_choice(path, value_type, chosen_format)
+        instant = instant_of(leaf.key, value_type, chosen=True)
         if instant is None:
             raise UsageError(
-                f"--time {path}: no format of times fits every value ({found.why}); "
+                f"--time {path}: no time format matches every value ({value_type.why}); "
                 f"give one, as in --time {path}=EPOCH|SECONDS or --time '{path}=yyyy-MM-dd HH:mm'"
             )
         return instant
 
-    def _refuse_empty(self, path: str, found: Held) -> None:
-        if path in (*self.asked.metrics, *self.asked.dimensions, *self.asked.times):
-            raise UsageError(f"column {path}: it holds nothing that a column could ({found.why})")
+    def _refuse_empty(self, path: str, value_type: ValueType) -> None:
+        if path in (*self.choices.metrics, *self.choices.dimensions, *self.choices.times):
+            raise UsageError(f"column {path}: no value can be stored in a column ({value_type.why})")
 
 
-def _kept(leaf: Leaf) -> Held:
-    found = held(leaf.evidence)
-    if leaf.whole is None:
-        return found
+def _value_type(leaf: Leaf) -> ValueType:
+    value_type = value_type_of(leaf.evidence)
+    if leaf.kept_because is None:
+        return value_type
     if leaf.map_of is not None:
-        return replace(found, data_type=PinotType.MAP, why=leaf.whole, lints=())
-    return replace(found, why=f"objects: {leaf.whole}", lints=())
+        return replace(value_type, data_type=PinotType.MAP, why=leaf.kept_because, lints=())
+    return replace(value_type, why=f"objects: {leaf.kept_because}", lints=())
 
 
-def _notes(leaf: Leaf, found: Held, decided: bool) -> Iterator[str]:
-    """Where mixed values are, and what texts nearly are, unless the user `decided` their part."""
+def _value_lints(leaf: Leaf, value_type: ValueType, decided: bool) -> Iterator[str]:
+    """Warnings about mixed values and texts of numbers, unless the user `decided` the role."""
     evidence = leaf.evidence
     if not evidence.kinds <= NUMBERS and len(evidence.kinds) > 1 and evidence.places:
         rarest = min(sorted(evidence.kinds), key=lambda kind: evidence.values.kinds[kind])
         count = counted(evidence.values.kinds[rarest], "value is", "values are")
-        yield f"{count} {SAID.get(rarest, rarest)}, first at {evidence.places[rarest]}"
-    texts, count_of_texts = found.values.texts, evidence.values.kinds["string"]
-    if found.data_type is not PinotType.STRING or texts is None or evidence.kinds != {"string"}:
+        yield f"{count} {KIND_NAMES.get(rarest, rarest)}, first at {evidence.places[rarest]}"
+    texts, count_of_texts = value_type.values.texts, evidence.values.kinds["string"]
+    if value_type.data_type is not PinotType.STRING or texts is None or evidence.kinds != {"string"}:
         return
     if 0 < evidence.times < count_of_texts:
-        yield f"{evidence.times:,} of {count_of_texts:,} texts are times: the others keep the column text"
-    if texts.numbers and says_amount(leaf.key) and not decided:
+        yield f"{evidence.times:,} of {count_of_texts:,} texts are times: the others make the column text"
+    if texts.numbers and names_amount(leaf.key) and not decided:
         yield f"every text is a number: --metric {leaf.name} makes it one"
 
 
-def _complete(leaf: Leaf, found: Held) -> bool:
-    """Whether every row has a value that is stored as such."""
+def _is_complete(leaf: Leaf, value_type: ValueType) -> bool:
+    """Whether every row has a value that is stored unchanged."""
     values = leaf.evidence.values
     return (
         leaf.evidence.filled == leaf.rows
         and not values.not_finite
-        and (found.single or not values.empty_lists)
+        and (value_type.single or not values.empty_lists)
     )
 
 
@@ -161,7 +174,7 @@ def _time_spec(name: str, instant: Instant, complete: bool) -> FieldSpec:
     )
 
 
-def _map(name: str, value: PinotType, why: str, complete: bool) -> Proposed:
+def _map(name: str, value: PinotType, why: str, complete: bool) -> ProposedColumn:
     children = {
         "key": FieldSpec("key", PinotType.STRING),
         "value": FieldSpec("value", value, FieldType.METRIC if value.numeric else FieldType.DIMENSION),
@@ -169,4 +182,4 @@ def _map(name: str, value: PinotType, why: str, complete: bool) -> Proposed:
     spec = FieldSpec(
         name, PinotType.MAP, FieldType.COMPLEX, not_null=complete, children=MappingProxyType(children)
     )
-    return Proposed(spec, why)
+    return ProposedColumn(spec, why)

@@ -8,13 +8,13 @@ from typing import Final
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
-def words(name: str) -> tuple[str, ...]:
+def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in lower case.
 
-    >>> words("createdAt"), words("geo.lat"), words("HTTPStatus_code2")
+    >>> words_of("createdAt"), words_of("geo.lat"), words_of("HTTPStatus_code2")
     (('created', 'at'), ('geo', 'lat'), ('http', 'status', 'code', '2'))
     """
-    return tuple(each.lower() for each in _WORD.findall(name))
+    return tuple(word.lower() for word in _WORD.findall(name))
 
 
 def _set(text: str) -> frozenset[str]:
@@ -61,16 +61,16 @@ _NEVER_MAIN: Final = _set("""
 """)
 
 
-def says_time(name: str) -> bool:
+def names_time(name: str) -> bool:
     """Whether a name is that of an instant.
 
-    >>> says_time("created_at"), says_time("ts_ms"), says_time("time_zone_id"), says_time("fare")
+    >>> names_time("created_at"), names_time("ts_ms"), names_time("time_zone_id"), names_time("fare")
     (True, True, False, False)
     """
-    found = words(name)
-    if not found or TIME.isdisjoint(found):
+    name_words = words_of(name)
+    if not name_words or TIME.isdisjoint(name_words):
         return False
-    last = found[-1]
+    last = name_words[-1]
     return last in TIME or last in UNITS or (last not in IDENTITY and last not in AMOUNT)
 
 
@@ -80,37 +80,37 @@ def main_rank(name: str) -> int | None:
     >>> main_rank("ts"), main_rank("created_at"), main_rank("due_date"), main_rank("note")
     (0, 1, None, None)
     """
-    found = words(name)
-    if not _NEVER_MAIN.isdisjoint(found):
+    name_words = words_of(name)
+    if not _NEVER_MAIN.isdisjoint(name_words):
         return None
-    return next((rank for rank, known in enumerate(_MAIN) if not known.isdisjoint(found)), None)
+    return next((rank for rank, known in enumerate(_MAIN) if not known.isdisjoint(name_words)), None)
 
 
-def says_identity(name: str) -> bool:
+def names_identity(name: str) -> bool:
     """
-    >>> says_identity("user_id"), says_identity("is_new"), says_identity("fare")
+    >>> names_identity("user_id"), names_identity("is_new"), names_identity("fare")
     (True, True, False)
     """
-    found = words(name)
-    return bool(found) and (found[-1] in IDENTITY or found[0] in FLAGS)
+    name_words = words_of(name)
+    return bool(name_words) and (name_words[-1] in IDENTITY or name_words[0] in FLAGS)
 
 
-def says_sequence(name: str) -> bool:
+def names_sequence(name: str) -> bool:
     """Whether a name is that of numbers that are given out one after the other.
 
-    >>> says_sequence("user_id"), says_sequence("status_code")
+    >>> names_sequence("user_id"), names_sequence("status_code")
     (True, False)
     """
-    found = words(name)
-    return bool(found) and found[-1] in SEQUENCE
+    name_words = words_of(name)
+    return bool(name_words) and name_words[-1] in SEQUENCE
 
 
-def says_amount(name: str) -> bool:
+def names_amount(name: str) -> bool:
     """
-    >>> says_amount("stargazers_count"), says_amount("totalFare"), says_amount("city")
+    >>> names_amount("stargazers_count"), names_amount("totalFare"), names_amount("city")
     (True, True, False)
     """
-    found = words(name)
-    return bool(found) and (
-        found[-1] in AMOUNT or (len(found) > 1 and found[0] in ("num", "total", "avg", "sum"))
+    name_words = words_of(name)
+    return bool(name_words) and (
+        name_words[-1] in AMOUNT or (len(name_words) > 1 and name_words[0] in ("num", "total", "avg", "sum"))
     )

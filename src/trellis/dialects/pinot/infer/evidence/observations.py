@@ -1,4 +1,4 @@
-"""What stands at the paths of all rows: what a proposal is made of. Pure; a survey of a source fills it."""
+"""Statistics of the values at each path of all rows, from a survey of a source."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from uuid import UUID
 
 from trellis.dialects.pinot.date_time.iso_calendar import DAY
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.evidence.texts import Bounds, Texts, bounds_of, joined
-from trellis.dialects.pinot.infer.evidence.time_shapes import SHAPES, Shape
+from trellis.dialects.pinot.infer.evidence.texts import Bounds, TextStatistics, bounds_of, union_of_bounds
+from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, TimeShape
 from trellis.dialects.pinot.value.epochs import days_of, micros_of
 
-DISTINCT: Final = 1_000
-"""How many different whole numbers of a path are remembered."""
-EXACT: Final = 2**53
+MAX_DISTINCT: Final = 1_000
+"""How many different whole numbers of a path are kept."""
+MAX_EXACT: Final = 2**53
 """A double holds every whole number up to this one."""
 _DAYS: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-class Scalars:
-    """The values at one path that are neither lists nor objects, but for their number.
+class ScalarStatistics:
+    """Statistics of the scalars at one path, and counts of lists and objects.
 
     `kinds` counts the values by kind (those of `trellis inspect`), lists and objects too. `bounds` are those
-    of times with a type. `fine`: how many of these have more than milliseconds. `dates`: all whole numbers
-    are dates as 20231114. `shapes` are the ways to write times that are looked for in texts.
+    of typed times. `fine`: how many of these are finer than milliseconds. `dates`: all whole numbers are
+    dates as 20231114. `shapes` are the time formats to detect in texts.
     """
 
-    def __init__(self, shapes: Sequence[Shape] = SHAPES) -> None:
+    def __init__(self, shapes: Sequence[TimeShape] = TIME_SHAPES) -> None:
         self._shapes = shapes
         self.kinds: Counter[str] = Counter()
         self.least: int | None = None
@@ -40,21 +40,21 @@ class Scalars:
         self.exact = self.dates = True
         self.not_finite = 0
         self.floats: tuple[float, float] | None = None
-        self.texts: Texts | None = None
+        self.texts: TextStatistics | None = None
         self.bounds: Bounds | None = None
         self.fine = 0
         self.empty_lists = 0
         self.longest_bytes = 0
 
     def add(self, kind: str, values: Sequence[Any]) -> None:
-        """Take some values of one kind."""
+        """Add values of one kind."""
         self.kinds[kind] += len(values)
-        one = _TAKERS.get(kind)
+        one = _ADDERS.get(kind)
         if one is not None:
             one(self, values)
 
-    def merge(self, other: Scalars) -> None:
-        """Take over what another saw."""
+    def merge(self, other: ScalarStatistics) -> None:
+        """Add the statistics of another."""
         self.kinds.update(other.kinds)
         for value in (other.least, other.most):
             if value is not None:
@@ -65,21 +65,21 @@ class Scalars:
         self.dates &= other.dates
         self.not_finite += other.not_finite
         if other.texts is not None:
-            self.texts = self.texts or Texts(self._shapes)
+            self.texts = self.texts or TextStatistics(self._shapes)
             self.texts.merge(other.texts)
         if other.bounds is not None:
-            self.bounds = joined(self.bounds, other.bounds)
+            self.bounds = union_of_bounds(self.bounds, other.bounds)
         self.fine += other.fine
         self.empty_lists += other.empty_lists
 
     def _whole(self, values: Sequence[int]) -> None:
         least, most = min(values), max(values)
         self._range(least, most)
-        self.exact = self.exact and least >= -EXACT and most <= EXACT
+        self.exact = self.exact and least >= -MAX_EXACT and most <= MAX_EXACT
         self.dates = self.dates and all(map(is_date, values))
         if self.distinct is not None:
             self.distinct.update(values)
-            if len(self.distinct) > DISTINCT:
+            if len(self.distinct) > MAX_DISTINCT:
                 self.distinct = None
 
     def _beyond(self, values: Sequence[int]) -> None:
@@ -100,47 +100,47 @@ class Scalars:
         if not isinstance(values[0], str):
             self.kinds["string"] -= len(values)
             self.kinds["string" if isinstance(values[0], UUID) else "unknown"] += len(values)
-        self.texts = self.texts or Texts(self._shapes)
+        self.texts = self.texts or TextStatistics(self._shapes)
         self.texts.add([*map(str, values)])
 
-    def _stamps(self, values: Sequence[datetime]) -> None:
+    def _timestamps(self, values: Sequence[datetime]) -> None:
         micros = [*map(micros_of, values)]
-        self.bounds = joined(self.bounds, bounds_of(each // 1000 for each in micros))
-        self.fine += sum(each % 1000 != 0 for each in micros)
+        self.bounds = union_of_bounds(self.bounds, bounds_of(micro // 1000 for micro in micros))
+        self.fine += sum(micro % 1000 != 0 for micro in micros)
 
     def _dates(self, values: Sequence[date]) -> None:
-        self.bounds = joined(self.bounds, bounds_of(days_of(each) * DAY for each in values))
+        self.bounds = union_of_bounds(self.bounds, bounds_of(days_of(day) * DAY for day in values))
 
     def _lists(self, values: Sequence[Sequence[Any]]) -> None:
-        self.empty_lists += sum(all(each is None for each in value) for value in values)
+        self.empty_lists += sum(all(element is None for element in value) for value in values)
 
     def _bytes(self, values: Sequence[bytes]) -> None:
         self.longest_bytes = max(self.longest_bytes, *map(len, values))
 
 
-_TAKERS: Final[Mapping[str, Callable[[Scalars, Any], None]]] = {
-    "int": Scalars._whole,
-    "integer beyond 64 bits": Scalars._beyond,
-    "float": Scalars._floats,
-    "string": Scalars._texts,
-    "timestamp": Scalars._stamps,
-    "date": Scalars._dates,
-    "array": Scalars._lists,
-    "binary": Scalars._bytes,
+_ADDERS: Final[Mapping[str, Callable[[ScalarStatistics, Any], None]]] = {
+    "int": ScalarStatistics._whole,
+    "integer beyond 64 bits": ScalarStatistics._beyond,
+    "float": ScalarStatistics._floats,
+    "string": ScalarStatistics._texts,
+    "timestamp": ScalarStatistics._timestamps,
+    "date": ScalarStatistics._dates,
+    "array": ScalarStatistics._lists,
+    "binary": ScalarStatistics._bytes,
 }
 
 
 @dataclass
-class Evidence:
-    """One path: its values, the paths of the keys below it, and that of the elements of its lists.
+class PathEvidence:
+    """One path: its values, the evidence of its keys, and that of the elements of its lists.
 
-    `declared` is what a source with types says: LONG or FLOAT of numbers, MAP of objects. `times` counts the
-    texts that are ISO times, `places` says where each kind stood first.
+    `declared` is the type in a typed source: LONG or FLOAT of numbers, MAP of objects. `times` counts the
+    texts that are ISO times, `places` is the first position of each kind.
     """
 
-    values: Scalars = field(default_factory=Scalars)
-    keys: dict[str, Evidence] = field(default_factory=dict)
-    items: Evidence | None = None
+    values: ScalarStatistics = field(default_factory=ScalarStatistics)
+    keys: dict[str, PathEvidence] = field(default_factory=dict)
+    items: PathEvidence | None = None
     objects: int = 0
     declared: PinotType | None = None
     times: int = 0
@@ -148,12 +148,12 @@ class Evidence:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds that were seen, null aside."""
+        """The kinds of the values, except null."""
         return frozenset(kind for kind, count in self.values.kinds.items() if count and kind != "null")
 
     @property
     def filled(self) -> int:
-        """How many values there are, nulls aside."""
+        """The number of values, except nulls."""
         return sum(self.values.kinds.values()) - self.values.kinds["null"]
 
 

@@ -1,4 +1,4 @@
-"""The ways in which texts write times, and what a column of such texts is in Pinot."""
+"""The formats of times in texts, and the column that each becomes in Pinot."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from trellis.dialects.pinot.document.types import PinotType
 
 
 @dataclass(frozen=True)
-class Shape:
-    """One way. `named`: digits alone are no proof, so the column's name has to say time too.
+class TimeShape:
+    """One format. `named`: digits alone are ambiguous, so the column's name has to suggest a time too.
 
-    `read` gives the instant of a text in milliseconds and raises FormatError. With `sorted` false the texts
-    do not sort as their instants do, which Pinot refuses: such a column is read into another one.
+    `read` returns the instant of a text in milliseconds and raises FormatError. With `sorted` false the texts
+    do not sort as their instants do, which Pinot refuses: another column is computed from such a column.
     """
 
-    said: str
+    name: str
     matches: Callable[[str], object]
     read: Callable[[str], int]
     data_type: PinotType
@@ -32,23 +32,27 @@ class Shape:
     sorted: bool = True
 
 
-def _shape(pattern: str, matching: str, granularity: str, named: bool = False, sorted: bool = True) -> Shape:
+def _shape(
+    pattern: str, matching: str, granularity: str, named: bool = False, sorted: bool = True
+) -> TimeShape:
     text = f"SIMPLE_DATE_FORMAT|{pattern}"
     read = parse_format(text).to_millis
-    return Shape(
+    return TimeShape(
         pattern, re.compile(matching).fullmatch, read, PinotType.STRING, text, granularity, named, sorted
     )
 
 
-def _stamp(said: str, matching: str, granularity: str) -> Shape:
+def _stamp(name: str, matching: str, granularity: str) -> TimeShape:
     read = partial(timestamp_millis, strict=True)
-    return Shape(said, re.compile(matching).fullmatch, read, PinotType.TIMESTAMP, "TIMESTAMP", granularity)
+    return TimeShape(
+        name, re.compile(matching).fullmatch, read, PinotType.TIMESTAMP, "TIMESTAMP", granularity
+    )
 
 
-def _epoch(unit: str, digits: int) -> Shape:
+def _epoch(unit: str, digits: int) -> TimeShape:
     text = f"EPOCH|{unit}"
     matching = re.compile(rf"[1-9][0-9]{{{digits - 2},{digits - 1}}}").fullmatch
-    return Shape(
+    return TimeShape(
         _UNITS[unit], matching, parse_format(text).to_millis, PinotType.LONG, text, f"1:{unit}", named=True
     )
 
@@ -63,7 +67,7 @@ _UNITS: Final = {
 
 _DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
-_ISO: Final = Shape(
+_ISO: Final = TimeShape(
     "ISO 8601",
     re.compile(rf"{_DAY}T[0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]{{1,9}})?)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?").fullmatch,
     parse_format("SIMPLE_DATE_FORMAT").to_millis,
@@ -72,7 +76,7 @@ _ISO: Final = Shape(
     "1:MILLISECONDS",
 )  # fmt: skip
 
-SHAPES: Final = (
+TIME_SHAPES: Final = (
     _stamp("yyyy-MM-dd HH:mm:ss", rf"{_DAY} {_CLOCK}", "1:SECONDS"),
     _stamp("yyyy-MM-dd HH:mm:ss.SSS", rf"{_DAY} {_CLOCK}(?:\.[0-9]{{1,3}}0*)?", "1:MILLISECONDS"),
     _stamp("ISO 8601 to the second", rf"{_DAY}[T ]{_CLOCK}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})?", "1:SECONDS"),
@@ -119,27 +123,31 @@ SHAPES: Final = (
         sorted=False,
     ),
 )
-"""All ways that are looked for, the one that says most first."""
+"""All formats that are detected, the most specific first."""
 
 
-def asked_shape(said: str) -> Shape:
-    """The shape of a format that a user gives: one of Pinot, or only a pattern. Raises FormatError.
+def parse_shape(choice: str) -> TimeShape:
+    """The shape of a format that a user chose: one of Pinot, or only a pattern. Raises FormatError.
 
-    >>> asked_shape("dd.MM.yyyy").sorted, asked_shape("EPOCH|SECONDS").data_type.value
+    >>> parse_shape("dd.MM.yyyy").sorted, parse_shape("EPOCH|SECONDS").data_type.value
     (False, 'LONG')
     """
-    pinot = said.startswith(("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")) or _COLONS.match(said) is not None
-    text = said if pinot else f"SIMPLE_DATE_FORMAT|{said}"
+    pinot = (
+        choice.startswith(("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")) or _COLONS.match(choice) is not None
+    )
+    text = choice if pinot else f"SIMPLE_DATE_FORMAT|{choice}"
     form = parse_format(text)
     data_type = _OF_KIND.get(form.kind, PinotType.STRING)
     steps = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
     finest = next((unit for letter, unit in steps if letter in (form.pattern or "S")), "DAYS")
     in_time = form.pattern is None or is_sortable(form.pattern)
     granularity = f"1:{form.unit if form.kind == 'EPOCH' else finest}"
-    return Shape(form.pattern or text, _any, form.to_millis, data_type, text, granularity, sorted=in_time)
+    return TimeShape(
+        form.pattern or text, _matches_anything, form.to_millis, data_type, text, granularity, sorted=in_time
+    )
 
 
-def _any(text: str) -> bool:
+def _matches_anything(text: str) -> bool:
     return True
 
 
