@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot.infer.proposals import proposed, rows, said
-from trellis.dialects.pinot.cluster.schema_inference import authored_for, infer, schema_for, write
+from trellis.dialects.pinot.cluster.schema_inference import authored_for, infer, write
 from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.errors import UsageError
 
@@ -93,7 +93,7 @@ def test_real_lists_can_be_unnested(shared_data: Path):
 
 def test_one_row(tmp_path: Path):
     (tmp_path / "rides.jsonl").write_text('{"id": 1, "started": "2024-01-01T00:00:00Z", "fare": 12.5}\n')
-    assert json.loads(schema_for([tmp_path / "rides.jsonl"])) == {
+    assert json.loads(infer([tmp_path / "rides.jsonl"]).document) == {
         "schemaName": "rides",
         "enableColumnBasedNullHandling": False,
         "dimensionFieldSpecs": [{"name": "id", "dataType": "LONG", "fieldType": "DIMENSION"}],
@@ -108,7 +108,6 @@ def test_one_row(tmp_path: Path):
             }
         ],
     }
-    assert json.loads(schema_for([tmp_path / "rides.jsonl"], "trips"))["schemaName"] == "trips"
 
 
 def test_both_documents_of_a_source(tmp_path: Path):

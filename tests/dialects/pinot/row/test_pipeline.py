@@ -349,7 +349,7 @@ def test_what_a_table_config_says_of_rows() -> None:
             },
         }
     )
-    assert (made.name, made.kind, made.time_column, made.null_handling) == ("rides", "REALTIME", "t", True)
+    assert (made.name, made.kind, made.time_column) == ("rides", "REALTIME", "t")
     assert (made.continue_on_error, made.row_time_check, made.segment_time_check) == (True, True, False)
     assert (made.transforms, made.filter) == ((("a", "lower(b)"),), "a = 'x'")
     assert not table_config({}).continue_on_error

@@ -139,14 +139,6 @@ def _declared(arrow_type: str) -> PinotType | None:
 _BITS: Final = {"int64": PinotType.LONG, "float": PinotType.FLOAT}
 
 
-def schema_for(sources: Sequence[str | Path], name: str | None = None) -> str:
-    """A schema document for some files without a table config: objects are JSON, not columns.
-
-    `name` is that of the table. `infer` proposes a table config too.
-    """
-    return infer(sources, Choices(name or "", alone=True)).document
-
-
 def authored_for(sources: Sequence[str | Path]) -> Schema:
     """The proposed schema and table config for some files, as the schema of a pipeline."""
     proposal = infer(sources, Choices(""))

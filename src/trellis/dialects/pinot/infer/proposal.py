@@ -13,17 +13,13 @@ from trellis.dialects.pinot.document.writer import write_schema
 
 @dataclass(frozen=True)
 class Choices:
-    """The choices of the user. `times` are columns with a format, or None; the first is the main time.
-
-    `alone`: there is no table config, so objects are not flattened.
-    """
+    """The choices of the user. `times` are columns with a format, or None; the first is the main time."""
 
     name: str = "records"
     dimensions: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     times: Mapping[str, str | None] = field(default_factory=dict)
     unnest: tuple[str, ...] = ()
-    alone: bool = False
 
 
 @dataclass(frozen=True)

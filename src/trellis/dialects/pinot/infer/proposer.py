@@ -36,7 +36,7 @@ def propose(root: PathEvidence, rows: int, choices: Choices | None = None) -> Pr
     [('INT', 'whole numbers 1 to 2; only 2 different values')]
     """
     choices = choices or Choices()
-    nesting = Nesting(root, rows, choices.unnest, flatten=not choices.alone)
+    nesting = Nesting(root, rows, choices.unnest)
     leaves = nesting.leaves()
     _refuse_unknown(choices, [leaf.name for leaf in leaves])
     columns = Columns(choices)
@@ -46,10 +46,6 @@ def propose(root: PathEvidence, rows: int, choices: Choices | None = None) -> Pr
     proposed_columns = (
         columns.proposed if columns.nulls else [_without_not_null(column) for column in columns.proposed]
     )
-    if choices.alone:
-        proposed_columns = [
-            replace(column, spec=replace(column.spec, transform=column.reads)) for column in proposed_columns
-        ]
     name = table_name(choices.name)
     lints = [*columns.lints]
     if main is None and proposed_columns:

@@ -76,7 +76,6 @@ class TableConfig:
     name: str = ""
     kind: TableKind = "OFFLINE"
     time_column: str | None = None
-    null_handling: bool = False
     transforms: tuple[tuple[str, str], ...] = ()
     filter: str | None = None
     complex: ComplexTypeConfig | None = None
@@ -134,7 +133,6 @@ def examine(document: Any) -> TableConfigResult:
         name_of(top.text("tableName") or ""),
         "REALTIME" if top.enum_member("tableType", TableType) is TableType.REALTIME else "OFFLINE",
         top.child_object("segmentsConfig").text("timeColumnName") or None,
-        top.child_object("tableIndexConfig").flag("nullHandlingEnabled"),
         tuple(transforms.values()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,
         _complex(ingestion),

@@ -40,7 +40,7 @@ class LossCounts:
     >>> losses = LossCounts()
     >>> losses.add("n", LossKind.OVERFLOW)
     >>> dict(losses.counts)
-    {('n', <Damage.OVERFLOW: 'overflow'>): 1}
+    {('n', <LossKind.OVERFLOW: 'overflow'>): 1}
     """
 
     def __init__(self) -> None:

@@ -41,15 +41,11 @@ class Leaf:
 
 @dataclass
 class Nesting:
-    """The walk over all paths. `unnest` are the lists whose elements become rows.
-
-    Without `flatten` objects stay whole.
-    """
+    """The walk over all paths. `unnest` are the lists whose elements become rows."""
 
     root: PathEvidence
     rows: int
     unnest: tuple[str, ...] = ()
-    flatten: bool = True
 
     def __post_init__(self) -> None:
         self.flat = False
@@ -85,19 +81,11 @@ class Nesting:
             kept = reason_to_keep_whole(inner)
             if inner.kinds == {"object"} and not inner.keys:
                 yield Leaf(name, item[0], inner, rows)
-            elif inner.kinds == {"object"} and kept is None and self.flatten:
+            elif inner.kinds == {"object"} and kept is None:
                 self.flat = True
                 stack.append((name + self.delimiter, rows, iter(inner.keys.items())))
             elif inner.kinds == {"object"}:
-                value_type = map_type(inner) if kept is not None else None
-                yield Leaf(
-                    name,
-                    item[0],
-                    inner,
-                    rows,
-                    value_type,
-                    kept or "without a table config nothing flattens them",
-                )
+                yield Leaf(name, item[0], inner, rows, map_type(inner), kept)
             else:
                 yield Leaf(name, item[0], inner, rows)
 
