@@ -7,6 +7,7 @@ import json
 import secrets
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,11 @@ def test_half_a_gzip_loads_nothing(tmp_path: Path) -> None:
         (b'{"a":"\xff"}', "not UTF-8: byte 0xff at column 7"),
         (b'{"a":"\x00"}', "not JSON: invalid control character at at column 7"),
         (b'{"a":"\\ud800"}', "not UTF-8: half of a surrogate pair in an escape"),
-        (b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}", "nested deeper than 1000 levels"),
-        (b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested deeper than 1000 levels"),
+        (b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}", "nested deeper than 1024 levels"),
+        (b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested deeper than 1024 levels"),
+        (b"[" * 2000, "nested deeper than 1024 levels"),
+        (b"[" * 1000, "not JSON: expecting value at column 1001"),
+        (b'{"a":"' + b"[" * 2000, "not JSON: unterminated string starting at at column 6"),
     ],
     ids=lambda value: None if isinstance(value, str) else ascii(value[:20]),
 )
@@ -112,6 +116,20 @@ def test_a_line_that_is_no_record_is_rejected_with_its_place(shop: Shop, line: b
     ((position, text, told),) = shop.rejects()
     assert (position, told) == (2, reason)
     assert text == line[:4096].decode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize("limit", [1_000, 10_000])
+def test_what_is_too_deep_does_not_depend_on_the_interpreter_s_recursion_limit(
+    shop: Shop, request: pytest.FixtureRequest, limit: int
+) -> None:
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(limit)
+    levels = (900, 1023, 1024)
+    shop.load(*(b'{"a":1,"a":' + b"[" * depth + b"]" * depth + b"}" for depth in levels), b"[" * 2000)
+    assert sorted((line, reason) for line, _, reason in shop.rejects()) == [
+        (3, "nested deeper than 1024 levels"),
+        (4, "nested deeper than 1024 levels"),
+    ]
 
 
 def test_a_line_of_50_megabytes_is_a_record_like_any_other(shop: Shop) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import trellis.engine.conform.learned
@@ -164,6 +164,7 @@ def test_rows_balance_for_any_records(
 
 
 @settings(max_examples=40)
+@example(records=[{"a": 1, "_dlt_id": "x"}, {"a": 2, "_dlt_id": None}])
 @given(records=st.lists(RECORDS, min_size=1, max_size=8))
 def test_items_in_memory_load_as_the_same_records_in_a_file(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]

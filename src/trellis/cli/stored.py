@@ -19,7 +19,7 @@ from trellis.dialects import get_dialect, history_columns, system_prefixes
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError, UsageError, nearest
-from trellis.evolution.dialect import Request
+from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.config import Config, find_config
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
@@ -68,7 +68,7 @@ class Store:
         if asked.dialect is None:
             asked = replace(asked, dialect=_dialect_at(asked.to, asked.dataset))
         pipeline = open_pipeline(asked)
-        journal = get_dialect(pipeline.dialect).keep.journal()
+        journal = get_dialect(pipeline.dialect).metadata.tables()
         rows = pipeline.destination.history(pipeline.dataset, journal)
         names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
         if asked.name is None and pipeline.name not in names and len(names) == 1:
@@ -146,7 +146,11 @@ def imported(store: Store, file: str) -> tuple[Schema, Changes]:
     """The schema that a file makes of the newest one, and what that changes."""
     given, before = schema_file(file), store.newest
     pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)
-    own = {name: each for name, each in before.tables.items() if name.startswith(dialect.keep.prefix)}
+    own = {
+        name: each
+        for name, each in before.tables.items()
+        if name.startswith(dialect.capabilities.system_prefix)
+    }
     theirs = {name: _as_known(each, before) for name, each in given.tables.items() if name not in own}
     root = next((each.name for each in theirs.values() if not each.nested), None)
     if root is None:
@@ -159,7 +163,7 @@ def imported(store: Store, file: str) -> tuple[Schema, Changes]:
     )
     naming = dialect.naming.naming(base, pipeline.destination.abilities.max_identifier)
     whole = replace(given, tables=theirs, settings=_settings(before, given), normalizers=base.normalizers)
-    after = dialect.keep.prepare(adopt(base, whole, naming), Request(table=root), naming)
+    after = dialect.schemas.apply_request(adopt(base, whole, naming), TableRequest(table=root), naming)
     return after, difference(before, after)
 
 
@@ -230,7 +234,7 @@ def _dialect_at(to: str, dataset: str | None) -> str | None:
     if isinstance(destination, Waits):
         destination.say = lambda said: tell(said, 0, None)
     there = destination.catalog(dataset or destination.abilities.default_dataset)
-    return next((each for each in dialects() if get_dialect(each).keep.journal().versions in there), None)
+    return next((each for each in dialects() if get_dialect(each).metadata.tables().versions in there), None)
 
 
 def _none(pipeline: Pipeline, names: Sequence[str]) -> str:

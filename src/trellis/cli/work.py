@@ -63,7 +63,7 @@ class Work:
 def open_pipeline(asked: Config) -> Pipeline:
     """The pipeline that the settings name. Raises UsageError."""
     to = asked.to or DEFAULT_TO
-    known = get_dialect(asked.dialect or DEFAULT_DIALECT).keep.options
+    known = get_dialect(asked.dialect or DEFAULT_DIALECT).capabilities.options
     for name in asked.options:
         if name not in known:
             raise UsageError(f"there is no option {name!r}{nearest(name, known)}")
@@ -137,7 +137,7 @@ def document_of(path: str, dialect: str) -> Schema:
 
     Raises UsageError, SchemaError with file and line.
     """
-    found = get_dialect(dialect).keep.document(read_text(Path(path)), path)
+    found = get_dialect(dialect).schemas.parse_document(read_text(Path(path)), path)
     return schema_file(path) if found is None else found
 
 

@@ -14,7 +14,7 @@ from trellis.engine.plan import Counts
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, InFlight
 from trellis.errors import DestinationError, TrellisError
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.pipelines.attempt import Attempt, Job, Owner
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
@@ -30,7 +30,7 @@ class Carrier:
     owner: Owner
     name: str
     where: str
-    journal: Journal
+    journal: MetadataTables
     folders: SchemaFolders
 
     def carry_out(

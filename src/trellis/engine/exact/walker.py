@@ -154,7 +154,7 @@ class Walker:
                     elif value is None:
                         if slot.column is None:
                             slot.saw_null = True
-                        elif slot.required:
+                        elif slot.required and slot.name not in walk.keys.columns:
                             self._null(walk, slot)
                     elif cls is dict and not slot.whole:
                         slot.objects += 1

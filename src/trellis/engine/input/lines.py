@@ -10,12 +10,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import orjson
 
-MAX_DEPTH = 1000
+MAX_DEPTH = 1024
+"""Levels of nesting that a line may have: as many as orjson takes."""
+_FRAMES = 3 * MAX_DEPTH
+"""Python frames that its parsers need for these."""
+_SHALLOW = 100
+_RECURSION_LIMIT = Lock()
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
 _DIGITS = bytes(48 if 48 <= byte < 58 else 0 for byte in range(256))
 LONG, SAFE = 19, 16
 """Digits from which on an integer may not fit 64 bits, or a double."""
@@ -89,36 +98,59 @@ def _loads(line: bytes, pairs: Any) -> Any:
     except UnicodeDecodeError as bad:
         raise BadLine(f"not UTF-8: byte 0x{line[bad.start]:02x} at column {bad.start + 1}") from None
     text = text.removeprefix("\ufeff")
-    try:
-        value = json.loads(
-            text, parse_int=_integer, parse_float=_real, parse_constant=_constant, object_pairs_hook=pairs
-        )
-    except json.JSONDecodeError as bad:
-        raise BadLine(f"not JSON: {_plain(bad.msg)} at column {bad.pos + 1}") from None
-    except RecursionError:
-        raise BadLine(f"nested deeper than {MAX_DEPTH} levels") from None
-    if _depth(value) > MAX_DEPTH:
+    if _is_deeper_than(text, MAX_DEPTH):
         raise BadLine(f"nested deeper than {MAX_DEPTH} levels")
-    if _SURROGATE.search(line):
+    with _room_to_recurse(text):
         try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError:
-            raise BadLine("not UTF-8: half of a surrogate pair in an escape") from None
+            value = json.loads(
+                text, parse_int=_integer, parse_float=_real, parse_constant=_constant, object_pairs_hook=pairs
+            )
+        except json.JSONDecodeError as bad:
+            raise BadLine(f"not JSON: {_plain(bad.msg)} at column {bad.pos + 1}") from None
+        if _SURROGATE.search(line):
+            try:
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+            except UnicodeEncodeError:
+                raise BadLine("not UTF-8: half of a surrogate pair in an escape") from None
     return value
 
 
-def _depth(value: Any) -> int:
-    deepest, stack = 0, [(value, 1)]
-    while stack:
-        each, depth = stack.pop()
-        if each.__class__ is dict:
-            stack.extend((inner, depth + 1) for inner in each.values())
-        elif each.__class__ is list:
-            stack.extend((inner, depth + 1) for inner in each)
-        else:
-            continue
-        deepest = max(deepest, depth)
-    return deepest
+def _is_deeper_than(text: str, limit: int) -> bool:
+    """Whether brackets outside of strings nest deeper than that, up to where the text stops being JSON.
+
+    >>> _is_deeper_than('{"a": [1, "[["]}', 1), _is_deeper_than('{"a": [1, "[["]}', 2)
+    (True, False)
+    """
+    if text.count("[") + text.count("{") <= limit:
+        return False
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        token = match.group()
+        if token in ("[", "{"):
+            depth += 1
+            if depth > limit:
+                return True
+        elif token in ("]", "}"):
+            depth -= 1
+    return False
+
+
+@contextmanager
+def _room_to_recurse(text: str) -> Iterator[None]:
+    """Raise the interpreter's recursion limit for a deep text.
+
+    What a line is must depend neither on the frames below the parser nor on a limit that another library set.
+    """
+    if text.count("[") + text.count("{") < _SHALLOW:
+        yield
+        return
+    with _RECURSION_LIMIT:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(limit + _FRAMES)
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(limit)
 
 
 def _integer(digits: str) -> int | str:

@@ -18,12 +18,12 @@ from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, Sca
 from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, parse_shape
 from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.infer.proposer import propose
-from trellis.dialects.pinot.stored_schema import JOURNAL, Authored, with_authored
+from trellis.dialects.pinot.stored_schema import METADATA, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
-from trellis.evolution.journal import new_schema
+from trellis.evolution.dialect.own_metadata import new_schema
 from trellis.pipelines.inspect import Tell, survey_files
 from trellis.schema.model import Schema
 
@@ -143,7 +143,7 @@ def authored_for(sources: Sequence[str | Path]) -> Schema:
     """The proposed schema and table config for some files, as the schema of a pipeline."""
     proposal = infer(sources, Choices(""))
     authored = Authored(proposal.schema, table_config(proposal.table))
-    return with_authored(new_schema("proposed", JOURNAL), authored)
+    return with_authored(new_schema("proposed", METADATA), authored)
 
 
 def name_for(sources: Sequence[str | Path], files: Sequence[str]) -> str:

@@ -102,7 +102,8 @@ def convert_schema(
     from trellis.dialects.pinot.infer.conversion import convert
 
     store = Store.open(at, dataset, name)
-    proposals = convert(store.newest, table, get_dialect(store.pipeline.dialect).keep.prefix)
+    prefix = get_dialect(store.pipeline.dialect).capabilities.system_prefix
+    proposals = convert(store.newest, table, prefix)
     written = [write(proposal, out) if out is not None else () for proposal in proposals]
     if json:
         print_json({"tables": [proposal.to_dict() for proposal in proposals]})
