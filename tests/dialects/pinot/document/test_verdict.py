@@ -119,7 +119,7 @@ def test_every_bad_function_of_a_table_config_is_told() -> None:
         (
             f"{start}/0/transformFunction",
             (
-                "Invalid transform function 'lowr(x)' for column 'a': there is no function lowr: "
+                "Invalid transform function 'lowr(x)' for column 'a': unknown function lowr: "
                 "did you mean 'lower'?"
             ),
         ),
@@ -156,7 +156,7 @@ def test_a_cycle_of_a_table_config_is_told() -> None:
 def test_an_unknown_function_of_a_filter_is_told() -> None:
     ((pointer, message),) = in_table({"a": "lower(x)"}, "strcomp(x) > 3")
     assert pointer == "/ingestionConfig/filterConfig/filterFunction"
-    assert message.endswith("there is no function strcomp: did you mean 'strcmp'?")
+    assert message.endswith("unknown function strcomp: did you mean 'strcmp'?")
 
 
 def test_a_time_column_that_could_not_be_read_is_not_called_missing() -> None:
@@ -266,7 +266,7 @@ def test_every_fault_of_reading_a_table_config_is_told_with_those_of_what_could_
         (
             "/ingestionConfig/transformConfigs/1/transformFunction",
             (
-                "Invalid transform function 'lowr(a)' for column 'b': there is no function lowr: did you mean"
+                "Invalid transform function 'lowr(a)' for column 'b': unknown function lowr: did you mean"
                 " 'lower'?"
             ),
         ),

@@ -109,7 +109,7 @@ def test_two_transforms_of_a_column_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("lowr(a)", "transform function of column u: there is no function lowr: did you mean 'lower'?"),
+        ("lowr(a)", "transform function of column u: unknown function lowr: did you mean 'lower'?"),
         ("Groovy({a}, a)", "transform function of column u: Groovy scripts are not run"),
         ("lower(a", "transform function of column u: , or ) is expected, not the end, at column 8"),
     ],
@@ -181,6 +181,6 @@ def test_a_filter_drops_what_is_true(text: str, row: dict[str, Any], dropped: bo
 def test_a_filter_that_fails_says_why() -> None:
     with pytest.raises(TransformError, match="a number is expected, not the text 'x'"):
         Filter("a > 1").drops({"a": "x"})
-    with pytest.raises(SchemaError, match=r"filter function: there is no function foo"):
+    with pytest.raises(SchemaError, match=r"filter function: unknown function foo"):
         Filter("foo(a)")
     assert Filter("a > b").arguments == {"a", "b"}

@@ -68,9 +68,9 @@ def _sentence(answer: Answer, reason: str) -> str:
     if 300 <= status < 400:
         return f"redirects to {answer.location}; use that as --controller"
     if status in (401, 403):
-        what = "requires authentication" if status == 401 else "does not permit this user"
+        problem = "requires authentication" if status == 401 else "does not permit this user"
         return (
-            f"the controller {what} ({status}); pass --header 'Authorization: ...', or set "
+            f"the controller {problem} ({status}); pass --header 'Authorization: ...', or set "
             "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
         )
     if not _is_json(answer):

@@ -195,11 +195,11 @@ WRITERS: Final[Mapping[str, Callable[[FileRows], Callable[[Path], Writer]]]] = {
 
 
 def _records(batch: pa.RecordBatch, readers: Mapping[str, Callable[[Any], Any]]) -> Iterator[dict[str, Any]]:
-    for at in range(0, batch.num_rows, _BLOCK):
-        part = batch.slice(at, _BLOCK)
-        columns = [[*map(readers[name], part.column(name).to_pylist())] for name in part.schema.names]
+    for start in range(0, batch.num_rows, _BLOCK):
+        block = batch.slice(start, _BLOCK)
+        columns = [[*map(readers[name], block.column(name).to_pylist())] for name in block.schema.names]
         for values in zip(*columns, strict=True):
-            yield dict(zip(part.schema.names, values, strict=True))
+            yield dict(zip(block.schema.names, values, strict=True))
 
 
 def _reader(column: FileColumn, one: Callable[[Any], Any] | None) -> Callable[[Any], Any]:

@@ -65,8 +65,8 @@ def validate_schema(
 ) -> None:
     """Check a schema document: all faults, ignored keys and surprises at once.
 
-    Ends with 2 if Pinot would refuse it. What Trellis cannot carry out is "unchecked": neither taken nor
-    refused. With --controller that Pinot looks at it too; nothing is stored.
+    Ends with 2 if Pinot would refuse it. What Trellis does not implement is "unchecked": neither accepted nor
+    refused. With --controller that Pinot checks it too; nothing is stored.
     """
     from trellis.cli.console import console, print_json
     from trellis.dialects.pinot.commands.inputs import check_file, connection
@@ -101,7 +101,7 @@ def try_format(
 ) -> None:
     """Try a date-time format on values: the instant of each, and the text written back.
 
-    Ends with 2 if the format is none, or a value does not follow it.
+    Ends with 2 if the format is invalid, or a value does not follow it.
     """
     from dataclasses import asdict
 
@@ -120,12 +120,8 @@ def try_format(
 
 @pinot.command("plan")
 def plan_change(
-    old: Annotated[
-        str, typer.Argument(metavar="OLD", help="Schema document that is there.", show_default=False)
-    ],
-    new: Annotated[
-        str, typer.Argument(metavar="NEW", help="Schema document that is wanted.", show_default=False)
-    ],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Old schema document.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="New schema document.", show_default=False)],
     table_config: TableConfig = None,
     rename: Annotated[
         list[str] | None,
@@ -134,12 +130,12 @@ def plan_change(
     profile: Profile = None,
     controller: Url = None,
     exit_code: Annotated[
-        bool, option("--exit-code", help="End with 1 if it takes a new table.", panel=OUTPUT)
+        bool, option("--exit-code", help="End with 1 if it needs a new table.", panel=OUTPUT)
     ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show what changes between two schemas, whether Pinot takes it, and the commands in their one order."""
+    """Show what changes between two schemas, whether Pinot accepts it, and the commands in their order."""
     from trellis.cli.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
     from trellis.dialects.pinot.commands.inputs import read_migration
@@ -162,7 +158,7 @@ def migrate_schema(
     to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a schema anew with its legacy timeFieldSpec as a field of dateTimeFieldSpecs."""
+    """Convert the legacy timeFieldSpec of a schema to a field of dateTimeFieldSpecs."""
     from trellis.dialects.pinot.commands.inputs import migrated_text, write_text
 
     text, summary = migrated_text(file)
@@ -206,7 +202,9 @@ def deliver_dataset(
     ] = None,
     job: Annotated[
         str,
-        option("--job", metavar="NAME", panel=HOW, help="What runs the job: standalone (default) or spark."),
+        option(
+            "--job", metavar="NAME", panel=HOW, help="Framework of the job: standalone (default) or spark."
+        ),
     ] = "standalone",
     job_type: Annotated[
         str | None,
@@ -234,19 +232,18 @@ def deliver_dataset(
     controller: Url = None,
     header: Header = None,
     timeout: Timeout = None,
-    force: Annotated[
-        bool, option("--force", panel=CLUSTER, help="Replace a schema that the new one does not fit.")
-    ] = False,
+    force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
     wait: Annotated[
-        float, option("--wait", metavar="SECONDS", panel=CLUSTER, help="For a reload to be over, default 60.")
+        float,
+        option("--wait", metavar="SECONDS", panel=CLUSTER, help="How long to wait for a reload, default 60."),
     ] = 60.0,
     dry_run: Annotated[
-        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; say what would be done.")
+        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; show what would be done.")
     ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Write what was loaded as files for Pinot, with schema, table configs and the job that takes them in.
+    """Write the loaded rows as files for Pinot, with schema, table configs and the ingestion job.
 
     With --controller the schema and its tables are added or updated too, in the right order.
     """

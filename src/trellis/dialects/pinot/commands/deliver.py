@@ -130,8 +130,8 @@ class Report:
         else:
             out.print(f"Delivered {rows} to {self.order.out}", style="bold", soft_wrap=True)
             table = grid("", "")
-            for what, path in self.documents().items():
-                table.add_row(what, str(path))
+            for label, path in self.documents().items():
+                table.add_row(label, str(path))
             table.add_row(f"{files} of rows", f"{self.order.out}/data/*.{self.order.settings.format}")
             out.print()
             out.print(indented(table))
@@ -148,7 +148,7 @@ class Report:
     def documents(self) -> dict[str, Path]:
         documents = {"schema": "schema.json", "OFFLINE table": "table-offline.json"}
         documents |= {"REALTIME table": "table-realtime.json"} if self.delivery.realtime is not None else {}
-        return {what: self.order.out / name for what, name in {**documents, "job": JOB}.items()}
+        return {label: self.order.out / name for label, name in {**documents, "job": JOB}.items()}
 
     def to_dict(self, steps: tuple[StepResult, ...]) -> dict[str, Any]:
         return {

@@ -60,7 +60,7 @@ def infer_schema(
 ) -> None:
     """Propose a Pinot schema and table config for files: types, roles and times, each with its reason.
 
-    All records are looked at, never a sample, and the types hold every value.
+    All records are read, never a sample, and the types hold every value.
     """
     from trellis.cli.console import console, print_json, progress
     from trellis.dialects.pinot.cluster.schema_inference import infer, write

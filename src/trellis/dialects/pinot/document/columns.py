@@ -37,8 +37,8 @@ def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
         ("dateTimeFieldSpecs", schema.date_times),
         ("complexFieldSpecs", schema.complexes),
     ):
-        for at, spec in enumerate(specs):
-            yield PlacedField(spec, pointer(key, at))
+        for index, spec in enumerate(specs):
+            yield PlacedField(spec, pointer(key, index))
     if schema.time is not None:
         yield PlacedField(time_spec(schema), pointer("timeFieldSpec"))
 

@@ -82,7 +82,7 @@ def _cast(value: Any, target: str) -> Any:
     """One value as another type; written as cast(x AS LONG)."""
     convert = _TARGETS.get(target.upper())
     if convert is None:
-        raise FunctionError(f"there is no type {target[:60]!r}{nearest(target.upper(), _TARGETS)}")
+        raise FunctionError(f"unknown type {target[:60]!r}{nearest(target.upper(), _TARGETS)}")
     if isinstance(value, list | tuple):
         raise FunctionError("cast takes one value, not a list")
     return convert(value)

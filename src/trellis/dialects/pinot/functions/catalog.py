@@ -118,7 +118,7 @@ def function_of(name: str, count: int) -> Function:
     ('toDateTime',)
     >>> function_of("lowr", 1)
     Traceback (most recent call last):
-    trellis...ExpressionError: there is no function lowr: did you mean 'lower'?
+    trellis...ExpressionError: unknown function lowr: did you mean 'lower'?
     """
     key = canonical(name)
     spelling = PRIMITIVE_ARRAYS.get(key) or UNSUPPORTED.get(key)
@@ -129,7 +129,7 @@ def function_of(name: str, count: int) -> Function:
         )
     functions = FUNCTIONS.get(key)
     if functions is None:
-        raise ExpressionError(f"there is no function {name[:60]}{_hint(key)}")
+        raise ExpressionError(f"unknown function {name[:60]}{_hint(key)}")
     for function in functions:
         if function.accepts(count):
             if function.package and find_spec(function.package) is None:

@@ -64,7 +64,7 @@ def _bytes_to_hex(data: bytes) -> str:
 
 @CODECS.function("toUUIDBytes", as_text)
 def _to_uuid(text: str) -> bytes | None:
-    """The 16 bytes of a UUID; null for a text that is none."""
+    """The 16 bytes of a UUID; null for any other text."""
     try:
         return UUID(text).bytes if text.count("-") == 4 else None
     except ValueError:

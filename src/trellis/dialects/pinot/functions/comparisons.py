@@ -15,7 +15,7 @@ TOLERANCE: Final = 1e-7
 
 
 def as_compared(value: Any) -> float:
-    """A number; for a text that is none, what to use instead."""
+    """A number. Raises FunctionError for other text, with what to use instead."""
     try:
         return as_double(value)
     except FunctionError as error:

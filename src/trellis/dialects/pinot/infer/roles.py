@@ -54,8 +54,8 @@ class InferredColumns:
         """Add a column. Raises SchemaError as Pinot does: a duplicate name, several values in a metric."""
         role = self.roles.of(name)
         if not single and role is not FieldType.DIMENSION:
-            what = "Metric" if role is FieldType.METRIC else "Time"
-            raise SchemaError(f"{what} field: {name} cannot be multi-valued; make it a dimension")
+            noun = "Metric" if role is FieldType.METRIC else "Time"
+            raise SchemaError(f"{noun} field: {name} cannot be multi-valued; make it a dimension")
         if role is FieldType.METRIC and data_type not in MEASURABLE:
             raise SchemaError(
                 f"Unsupported metric data type: {data_type.value} of column {name}; make it a dimension"

@@ -52,9 +52,9 @@ class ComplexTypes:
         stack = _maps(row)
         while stack:
             name, value = stack.pop()
-            fresh = {f"{name}{self.config.delimiter}{key}": inner for key, inner in value.items()}
-            row.update(fresh)
-            stack += _maps(fresh)
+            flattened = {f"{name}{self.config.delimiter}{key}": inner for key, inner in value.items()}
+            row.update(flattened)
+            stack += _maps(flattened)
 
     def _unnest(self, row: dict[str, Any], field: str) -> list[dict[str, Any]]:
         elements = row.get(field)

@@ -154,10 +154,10 @@ class Pipeline:
             if name.startswith(to):
                 source_names.append(prefix + name[len(to) :])
         return {
-            name[:at]
+            name[:end]
             for name in source_names
-            for at in range(1, len(name) + 1)
-            if at == len(name) or name.startswith(delimiter, at)
+            for end in range(1, len(name) + 1)
+            if end == len(name) or name.startswith(delimiter, end)
         }
 
     def _transform(self, row: Row) -> None:

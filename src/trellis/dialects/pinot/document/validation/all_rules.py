@@ -16,8 +16,8 @@ from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.validation.table_rules import table_faults
 
 _ORDER: Final = {
-    key: at
-    for at, key in enumerate(
+    key: position
+    for position, key in enumerate(
         (
             "",
             "schemaName",

@@ -138,6 +138,8 @@ def _time_faults(schema: PinotSchema, profile: Profile) -> Iterator[Fault]:
 
 def _key_faults(schema: PinotSchema, fields: tuple[PlacedField, ...]) -> Iterator[Fault]:
     stored = {field.spec.name for field in fields if not field.spec.virtual}
-    for at, name in enumerate(schema.primary_key):
+    for index, name in enumerate(schema.primary_key):
         if name not in stored:
-            yield Fault(pointer("primaryKeyColumns", at), name, f"The primary key column must exist: {name}")
+            yield Fault(
+                pointer("primaryKeyColumns", index), name, f"The primary key column must exist: {name}"
+            )

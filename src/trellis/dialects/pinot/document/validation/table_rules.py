@@ -76,32 +76,32 @@ class _TableCheck:
     def transforms(self, profile: Profile) -> Iterator[Fault]:
         declared = dict(zip(self.read.places, self.config.transforms, strict=True))
         parsed: dict[int, Expression] = {}
-        for at, (column, text) in declared.items():
+        for index, (column, text) in declared.items():
             try:
-                parsed[at] = parse(text)
-                compile_expression(parsed[at])
+                parsed[index] = parse(text)
+                compile_expression(parsed[index])
             except UnsupportedFunction as unsupported:
                 field = self.fields.get(column)
-                array = array_sentence(parsed[at], field.data_type) if field else ""
+                array = array_sentence(parsed[index], field.data_type) if field else ""
                 message = f"transform function '{text}': {array or unsupported}"
-                yield _transform(at, column, message, "/transformFunction", unchecked=not array)
+                yield _transform(index, column, message, "/transformFunction", unchecked=not array)
             except ExpressionError as error:
                 message = f"Invalid transform function '{text}' for column '{column}': {error}"
-                yield _transform(at, column, message, "/transformFunction")
-        read = {at: arguments(expression) for at, expression in parsed.items()}
+                yield _transform(index, column, message, "/transformFunction")
+        read = {index: arguments(expression) for index, expression in parsed.items()}
         all_read = not any(map(self.read.is_unreadable, _FEEDING))
-        for at, (column, text) in declared.items():
-            fed = any(column in names for other, names in read.items() if other != at)
+        for index, (column, text) in declared.items():
+            fed = any(column in names for other, names in read.items() if other != index)
             if all_read and column not in self.fields and not fed and not self._aggregated(column):
                 yield _transform(
-                    at,
+                    index,
                     column,
                     f"The destination column '{column}' of the transform function must be present in the"
                     " schema or as a source column for aggregations",
                 )
-            if column in read.get(at, ()):
+            if column in read.get(index, ()):
                 yield _transform(
-                    at,
+                    index,
                     column,
                     f"Arguments of a transform function '{text}' cannot contain the destination column"
                     f" '{column}'",
@@ -109,11 +109,11 @@ class _TableCheck:
             if (
                 profile.extended
                 and self.config.kind == "REALTIME"
-                and at in parsed
-                and _calls_now(parsed[at])
+                and index in parsed
+                and _calls_now(parsed[index])
             ):
                 yield _transform(
-                    at,
+                    index,
                     column,
                     f"transform '{text}' of a REALTIME table must not call now(): replicas would differ",
                 )

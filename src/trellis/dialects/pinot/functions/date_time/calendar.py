@@ -50,7 +50,7 @@ def zone_of(text: str) -> str:
         return f"{offset[1]}{offset[2]}:{offset[3] or '00'}"
     close = nearest(text, sorted(zone_ids())) if "/" in text else ""
     hint = close if close.startswith(": did") else ": it is written as Europe/Berlin, +05:30 or UTC"
-    raise FunctionError(f"there is no time zone {text[:60]!r}{hint}")
+    raise FunctionError(f"unknown time zone {text[:60]!r}{hint}")
 
 
 def field_of(name: str, millis: int, zone: str) -> int:

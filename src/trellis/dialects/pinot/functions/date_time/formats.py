@@ -182,6 +182,6 @@ def _bucket_zone(text: str) -> str:
     if re.fullmatch(r"(?:UTC|UT)[+-]\d\d?(?::?\d\d){0,2}", text, re.ASCII):
         return UTC
     if text in ("EST", "MST", "HST"):
-        raise FunctionError(f"there is no time zone {text!r} here: it is written as -05:00")
+        raise FunctionError(f"unknown time zone {text!r} here: it is written as -05:00")
     short = re.fullmatch(r"(?:GMT)?([+-])(\d)", text, re.ASCII)
     return zone_of(f"{short[1]}0{short[2]}" if short else re.sub(r"^GMT(?=[+-])", "", text))

@@ -153,5 +153,5 @@ def _count_of_millis(millis: int, unit: str) -> int:
 
 def _known(word: str, words: tuple[str, ...], noun: str) -> str:
     if word not in words:
-        raise FunctionError(f"there is no {noun} {word[:60]!r}{nearest(word, words)}")
+        raise FunctionError(f"unknown {noun} {word[:60]!r}{nearest(word, words)}")
     return word

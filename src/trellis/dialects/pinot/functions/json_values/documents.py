@@ -65,7 +65,7 @@ def _value_at(value: Any, path: str) -> Any:
 
 
 def _value_at_or_null(value: Any, path: str) -> Any:
-    """As `_value_at`; None where the value is null or no JSON, or the path is none."""
+    """As `_value_at`; None for a null, invalid JSON, or an invalid path."""
     if value is None:
         return None
     try:
@@ -115,7 +115,7 @@ def _json_path_string(value: Any, path: str) -> str | None:
 
 @JSON_DOCUMENTS.function("jsonPathString", as_object, as_text, as_text_or_null, nullable=True)
 def _json_path_string_or(value: Any, path: str, default: str | None) -> str | None:
-    """As with two arguments; `default` where there is nothing, and for a null or a text that is no JSON."""
+    """As with two arguments; `default` where there is nothing, and for a null or invalid JSON."""
     value = _value_at_or_null(value, path)
     return default if value is None else _as_json_text(value)
 

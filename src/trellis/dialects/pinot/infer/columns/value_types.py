@@ -48,8 +48,8 @@ def value_type_of(evidence: PathEvidence) -> ValueType:
     if "object" in kinds or inside & CONTAINERS:
         if kinds == {"array"}:
             nested = inside & CONTAINERS
-            what = "lists of objects" if nested == {"object"} else "lists of lists"
-            return _json_type(evidence, what if len(inside) == 1 else "lists of mixed values")
+            reason = "lists of objects" if nested == {"object"} else "lists of lists"
+            return _json_type(evidence, reason if len(inside) == 1 else "lists of mixed values")
         return _json_type(evidence, f"{_listed(kinds)} are mixed")
     return _list_type(evidence, items or PathEvidence())
 
