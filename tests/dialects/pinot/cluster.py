@@ -128,8 +128,12 @@ def request(method: str, url: str, body: str | bytes | None = None, type: str = 
     try:
         with urllib.request.urlopen(asked, timeout=60) as answer:
             return Answer(answer.status, answer.headers.get("Content-Type", ""), answer.read().decode())
-    except urllib.error.HTTPError as refused:
-        return Answer(refused.code, refused.headers.get("Content-Type", ""), refused.read().decode())
+    except urllib.error.HTTPError as controller_error:
+        return Answer(
+            controller_error.code,
+            controller_error.headers.get("Content-Type", ""),
+            controller_error.read().decode(),
+        )
 
 
 def wait(done: Callable[[], bool], seconds: float) -> None:

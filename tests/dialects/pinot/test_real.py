@@ -18,10 +18,10 @@ from trellis import Pipeline
 from trellis.cli.app import run
 from trellis.cli.work import document_of
 from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.controller_errors import ControllerError
 from trellis.dialects.pinot.cluster.http import Http
-from trellis.dialects.pinot.cluster.refusal import Refused
 from trellis.dialects.pinot.document.defaults import type_default
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 
 pytestmark = pytest.mark.pinot
@@ -216,7 +216,7 @@ def small(name: str, **more: Any) -> dict[str, Any]:
 
 
 def refusal(asked: Any, *args: Any, **options: Any) -> tuple[int, str]:
-    with pytest.raises(Refused) as told:
+    with pytest.raises(ControllerError) as told:
         asked(*args, **options)
     return told.value.status, told.value.reason
 
@@ -242,15 +242,15 @@ def test_r03_another_name_is_refused(controller: Controller) -> None:
 def test_what_the_controller_refuses_is_said_in_one_sentence(controller: Controller) -> None:
     controller.add_schema(small("fit"))
     other = {"schemaName": "fit", "dimensionFieldSpecs": [{"name": "s", "dataType": "INT"}]}
-    with pytest.raises(Refused) as told:
+    with pytest.raises(ControllerError) as told:
         controller.update_schema(other)
     assert str(told.value) == (
-        f"{controller.url}: cannot update schema fit: it does not fit the schema fit that is there: it "
+        f"{controller.url}: cannot update schema fit: incompatible with the schema fit that is there: it "
         "may only "
         "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all "
         "the same"
     )
-    with pytest.raises(Refused) as told:
+    with pytest.raises(ControllerError) as told:
         controller.add_schema(other, override=True)
     assert (
         "there: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"

@@ -9,19 +9,19 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.document.virtual import virtual_columns
-from trellis.dialects.pinot.document.writing import write_schema
-from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.moment.format import parse_format
-from trellis.dialects.pinot.moment.lexicographic import in_order
-from trellis.dialects.pinot.row.main_time import FIRST, LAST
-from trellis.dialects.pinot.value.order import compare
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.virtual_columns import virtual_columns
+from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.row.time_validation import FIRST, LAST
+from trellis.dialects.pinot.value.comparison import compare
 
 SDF: Final = "SIMPLE_DATE_FORMAT"
 DAY: Final = {"format": f"{SDF}|yyyy-MM-dd", "granularity": "1:DAYS"}
@@ -152,8 +152,8 @@ def test_seed_p49_a_default_out_of_range_becomes_the_time_of_the_load(said: str,
     ("first", "second"), [("yyyy", "MM"), ("MM", "dd"), ("dd", "HH"), ("HH", "mm"), ("mm", "ss")]
 )
 def test_seed_p60_a_greater_unit_comes_first(first: str, second: str) -> None:
-    assert in_order(f"{first}-{second}")
-    assert not in_order(f"{second}-{first}")
+    assert is_sortable(f"{first}-{second}")
+    assert not is_sortable(f"{second}-{first}")
 
 
 @pytest.mark.parametrize("said", ["1:MILLISECONDS", "7:HOURS", "0:DAYS", "9:BOGUS"])

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from trellis.dialects.pinot.options import OPTIONS, TABLE_CONFIG
 from trellis.dialects.pinot.routing import PinotRouting
 from trellis.dialects.pinot.schemas import PinotSchemas
-from trellis.dialects.pinot.system import METADATA, PREFIX
+from trellis.dialects.pinot.stored_schema import METADATA, PREFIX
 from trellis.dialects.pinot.writes import PinotWrites
 from trellis.evolution.dialect.capabilities import Capabilities
 from trellis.evolution.dialect.defaults import DefaultTables, DialectDefaults

@@ -1,4 +1,4 @@
-"""What a user may choose of a load in this dialect."""
+"""The options of a load in this dialect."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TABLE_CONFIG: Final = "table_config"
 
 @dataclass(frozen=True)
 class Options:
-    """`view`: what stands for null, the column's default (`stored`) or nothing (`nullable`).
+    """`view`: for null the default of the column is stored (`stored`), or null (`nullable`).
 
-    `strict` refuses what Pinot damages in silence: such values are kept in the discards. `on_error` says what
-    a value does that cannot be converted: it stops the load, becomes null, or has its record rejected; None
-    leaves it to `continueOnError` of the table config. `zone` is that of timestamps without one. `profile` is
-    the Pinot that is followed.
+    `strict` refuses values that Pinot would change without an error: they are kept in the discards. A value
+    that cannot be converted stops the load, becomes null, or has its record rejected: `on_error`; None means
+    `continueOnError` of the table config. `zone` is that of timestamps without one. `profile` is the version
+    of Pinot to follow.
     """
 
     view: str = "stored"
@@ -38,35 +38,35 @@ class Options:
 
     @property
     def settings(self) -> Settings:
-        """What of them concerns single values."""
+        """The options that concern single values."""
         return Settings(self.strict, self.zone, self.followed.extended)
 
-    def over(self, said: Mapping[str, Any]) -> Options:
-        """These with what a user said. Raises UsageError."""
-        made = self
-        for name, value in said.items():
+    def over(self, values: Mapping[str, Any]) -> Options:
+        """These options with those of the user. Raises UsageError."""
+        options = self
+        for name, value in values.items():
             read = _READERS.get(name)
             if read is None:
-                raise UsageError(f"there is no option {name!r}{nearest(name, OPTIONS)}")
-            made = replace(made, **{name: read(name, value)})
-        return made
+                raise UsageError(f"unknown option {name!r}{nearest(name, OPTIONS)}")
+            options = replace(options, **{name: read(name, value)})
+        return options
 
     def to_document(self) -> dict[str, Any]:
-        """What differs from the defaults."""
+        """The options that differ from the defaults."""
         usual = asdict(Options())
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
 
 def _flag(name: str, value: Any) -> bool:
     if str(value).lower() not in ("true", "false"):
-        raise UsageError(f"option {name} is true or false, not {value!r}")
+        raise UsageError(f"option {name}: expected true or false, not {value!r}")
     return str(value).lower() == "true"
 
 
 def _word(*words: str) -> Any:
     def read(name: str, value: Any) -> str:
         if value not in words:
-            raise UsageError(f"option {name}: there is no {value!r}{nearest(str(value), words)}")
+            raise UsageError(f"option {name}: unknown value {value!r}{nearest(str(value), words)}")
         return str(value)
 
     return read
@@ -77,7 +77,7 @@ def _zone(name: str, value: Any) -> str:
         return ZoneInfo(str(value)).key
     except (OSError, ValueError, KeyError):
         raise UsageError(
-            f"option {name}: {value!r} is no time zone; write one such as UTC or Europe/Zurich"
+            f"option {name}: {value!r} is not a time zone; use an IANA name such as UTC or Europe/Zurich"
         ) from None
 
 

@@ -28,13 +28,13 @@ def _add_commands(app: typer.Typer) -> None:
 
 
 def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
-    from trellis.dialects.pinot.rides import rides
+    from trellis.dialects.pinot.sample_rides import rides
 
     return rides(rows, random, columns)
 
 
 def _propose_schema(files: Sequence[str | Path]) -> ProposedSchema:
-    from trellis.dialects.pinot.cluster.infer import authored_for
+    from trellis.dialects.pinot.cluster.schema_inference import authored_for
 
     note = (
         "there was no schema, so one was proposed from all records; `trellis pinot infer` tells its reasons"

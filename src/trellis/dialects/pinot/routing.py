@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from trellis.dialects.pinot.program import program_of
-from trellis.dialects.pinot.system import authored_of
+from trellis.dialects.pinot.row_transform import program_of
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.evolution.dialect.transforms import Author, Flatten, RecordTransform
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.compare import compatible, stored_as
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, stored_as
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.options import TABLE_CONFIG
-from trellis.dialects.pinot.system import METADATA, PREFIX, Authored, authored_of, with_authored
+from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect.defaults import DefaultSchemas
@@ -55,7 +55,7 @@ class PinotSchemas(DefaultSchemas):
                     f"the dataset holds table {known.schema.name}, the schema given is that of {new.name}; "
                     "load it into another dataset"
                 )
-            if problems := compatible(known.schema, new):
+            if problems := incompatibilities(known.schema, new):
                 raise SchemaError(
                     f"Backward incompatible schema {new.name}. Reason: {'; '.join(problems)}. "
                     "`trellis pinot plan` shows what a new table and a backfill would take"
@@ -107,7 +107,7 @@ def _object(setting: Any) -> Any:
         return setting
     try:
         return json.loads(setting)
-    except json.JSONDecodeError as bad:
+    except json.JSONDecodeError as error:
         raise UsageError(
-            f"option {TABLE_CONFIG}: not JSON: {bad.msg} in line {bad.lineno}, column {bad.colno}"
+            f"option {TABLE_CONFIG}: not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         ) from None

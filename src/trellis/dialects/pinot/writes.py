@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from trellis.dialects.pinot.document.comparison.migration_plan import Step, plan
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.plan import Step, plan
-from trellis.dialects.pinot.document.writing import document_of
-from trellis.dialects.pinot.program import program_of
-from trellis.dialects.pinot.system import authored_of, table_name
+from trellis.dialects.pinot.document.writer import document_of
+from trellis.dialects.pinot.row_transform import program_of
+from trellis.dialects.pinot.stored_schema import authored_of, table_name
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode
@@ -58,4 +58,4 @@ def _requests(old: PinotSchema | None, new: PinotSchema, table: TableConfig) -> 
         steps += [Step("make the table", "POST", "/tables", dict(document)) for document in tables]
     else:
         steps = list(plan(old, new, tables).steps)
-    return [f"# {step.said}\n{step.curl() or ''}".rstrip() for step in steps]
+    return [f"# {step.description}\n{step.curl() or ''}".rstrip() for step in steps]

@@ -21,10 +21,10 @@ table rides from 3 rows, 12 columns
 
   Column      Type       Role       Format              Why
   id          LONG       dimension                      whole numbers 1 to 3; an identifier, room to grow
-  started     TIMESTAMP  date-time  TIMESTAMP           ISO 8601 to the second; main time, always there
+  started     TIMESTAMP  date-time  TIMESTAMP           ISO 8601 to the second; main time, never null
   ended       LONG       date-time  EPOCH|MILLISECONDS  milliseconds since 1970
   fare        DOUBLE     metric                         whole numbers and fractions; named like an amount
-  riders      INT        dimension                      whole numbers 2 to 3; only 2 different ones
+  riders      INT        dimension                      whole numbers 2 to 3; only 2 different values
   tags        STRING[]   dimension                      lists of text
   geo.lat     DOUBLE     dimension                      whole numbers and fractions; named like a label
   geo.lon     DOUBLE     dimension                      fractions; named like a label
@@ -37,7 +37,7 @@ table rides from 3 rows, 12 columns
 
 to look at
   tags        1 empty list becomes null
-  first name  the column is called first_name: names have no blanks
+  first name  the column is named first_name: names must not contain blanks
   note        no column: only nulls
   mix         text and whole numbers are mixed: all become text
   mix         1 value is whole numbers, first at rides.jsonl:2
@@ -129,7 +129,7 @@ def test_as_one_json_object(trellis, lines):
                 "type": "LONG",
                 "role": "DATE_TIME",
                 "format": "EPOCH|SECONDS",
-                "why": "seconds since 1970; main time, always there",
+                "why": "seconds since 1970; main time, never null",
             },
             {"column": "n", "type": "INT[]", "role": "DIMENSION", "why": "lists, always 1"},
         ],
@@ -151,9 +151,9 @@ table rides from 1 row, 6 columns
   Column     Type    Role       Format              Why
   id         LONG    dimension                      always 1; an identifier, room to grow
   on         STRING  dimension                      text
-  on_millis  LONG    date-time  EPOCH|MILLISECONDS  on by dd.MM.yyyy, which does not sort; main time as asked
-  score      DOUBLE  dimension                      fractions; a dimension as asked
-  n          INT     metric                         always 2; a metric as asked
+  on_millis  LONG    date-time  EPOCH|MILLISECONDS  on by dd.MM.yyyy, which does not sort; main time as chosen
+  score      DOUBLE  dimension                      fractions; a dimension as chosen
+  n          INT     metric                         always 2; a metric as chosen
   stops.at   STRING  dimension                      text"""
     )
 
@@ -162,10 +162,10 @@ table rides from 1 row, 6 columns
     ("argv", "message"),
     [
         (("--metric", "tags"), "--metric tags: a metric has one value a row, and this column"),
-        (("--metric", "fair"), "--metric fair: there is no column of that name: did you mean 'fare'?"),
-        (("--unnest", "stop"), "--unnest stop: there is no list of that name: did you mean 'stops'?"),
+        (("--metric", "fair"), "--metric fair: no such column: did you mean 'fare'?"),
+        (("--unnest", "stop"), "--unnest stop: no such list: did you mean 'stops'?"),
         (("--time", "started=yyyy"), "--time started=yyyy: some values do not follow this format; `"),
-        (("--time", "id"), "--time id: no format of times fits every value (whole numbers 1 to 3); give"),
+        (("--time", "id"), "--time id: no time format matches every value (whole numbers 1 to 3); give"),
         (("--time", "id=EPOCH|WEEKS"), "--time id=EPOCH|WEEKS: Invalid time unit: WEEKS"),
     ],
 )  # fmt: skip
@@ -179,7 +179,7 @@ def test_what_cannot_be(trellis, lines, argv, message):
 def test_a_source_that_is_not_there(trellis, lines):
     lines("empty.jsonl")
     ran = trellis("pinot", "infer", "empty.jsonl")
-    said = "empty.jsonl: there is no record in it, so there is nothing to infer from"
+    said = "empty.jsonl: no records to infer a schema from"
     assert (ran.code, ran.err) == (2, f"error: {said}")
     assert trellis("pinot", "infer", "none.jsonl").code == 2
 
@@ -204,8 +204,8 @@ table rides, 5 columns
 3 columns may be null: enableColumnBasedNullHandling is on
 
 to look at
-  rides__stops  a table of its own: Pinot has none below others, so these rows are not here
-  started       the main time may be null: the time of the load stands for it
+  rides__stops  a nested table: Pinot has none, so its rows are left out
+  started       the main time may be null: the time of the load is stored then
 
 wrote docs/rides-schema.json and docs/rides-table.json"""
     )
@@ -218,4 +218,4 @@ def test_a_table_that_was_not_loaded(trellis, lines):
     lines("rides.jsonl", '{"id":1,"stops":[{"at":"x"}]}')
     trellis("load", "rides.jsonl", "--to", "duckdb:s.duckdb")
     ran = trellis("pinot", "convert", "--at", "duckdb:s.duckdb", "--table", "rides__stops")
-    assert (ran.code, ran.err) == (2, "error: --table rides__stops: it hangs below rides")
+    assert (ran.code, ran.err) == (2, "error: --table rides__stops: it is nested in rides")

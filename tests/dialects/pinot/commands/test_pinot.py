@@ -171,7 +171,7 @@ def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, writ
             "fault",
             transform,
             (
-                "Invalid transform function 'lowr(x)' for column 's': there is no function lowr: did you "
+                "Invalid transform function 'lowr(x)' for column 's': unknown function lowr: did you "
                 "mean 'lower'?"
             ),
         ),
@@ -179,11 +179,11 @@ def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, writ
     ]
     refused = trellis("pinot", "validate", "rides.json", "--table-config", "rides.json")
     assert refused.err == (
-        "error: rides.json: this is a schema, not a table config: give the document that has tableName"
+        "error: rides.json: this is a schema, not a table config: pass the document that has tableName"
     )
     refused = trellis("pinot", "validate", "table.json")
     assert refused.err == (
-        "error: table.json: this is a table config, not a schema: give the document that has schemaName"
+        "error: table.json: this is a table config, not a schema: pass the document that has schemaName"
     )
 
 
@@ -233,8 +233,8 @@ def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypat
     for each in told:
         assert each.code == 3
         assert each.err == (
-            f"error: {cluster.url}: cannot validate the schema: the controller wants to know who asks "
-            "(401); give "
+            f"error: {cluster.url}: cannot validate the schema: the controller requires authentication "
+            "(401); pass "
             "--header 'Authorization: ...', or set TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
         )
 
@@ -248,20 +248,20 @@ def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypat
         (("rides.json", "--table-config", "list.json"), "list.json: a table config is a JSON object, not []"),
         (
             ("rides.json", "--profile", "exended"),
-            "--profile: there is no 'exended': did you mean 'extended'?",
+            "--profile: unknown profile 'exended': did you mean 'extended'?",
         ),
-        (("rides.json", "--header", "A: b"), "--header: of requests to whom? add --controller URL"),
+        (("rides.json", "--header", "A: b"), "--header requires --controller URL"),
         (
             ("rides.json", "--controller", "http://c", "--header", "Bearer abc"),
             "--header: write NAME:VALUE, for example 'Authorization: Bearer ...'",
         ),
         (
             ("rides.json", "--controller", "localhost:9000"),
-            "'localhost:9000' is no controller: write its URL, such as http://localhost:9000",
+            "'localhost:9000' is not a controller: use its URL, such as http://localhost:9000",
         ),
         (
             ("rides.json", "--controller", "http://c", "--timeout", "0"),
-            "--timeout: seconds are more than 0, not 0",
+            "--timeout: expected more than 0 seconds, not 0",
         ),
     ],
 )
@@ -288,8 +288,8 @@ def test_format_tells_what_it_makes_of_values(trellis):
         "  '23-11-14'    -61414005208000  0023-11-13T18:06:32Z  '0023-11-14'",
         "  'x'",
         "",
-        "  '23-11-14'  it is written back as '0023-11-14'",
-        "  '23-11-14'  a main time column does not take it: 1971-01-01 to 2071-01-01 UTC fits",
+        "  '23-11-14'  it is formatted back as '0023-11-14'",
+        "  '23-11-14'  a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed",
         "  'x'         Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found 'x' at position 1",
     ]
 
@@ -310,7 +310,7 @@ def test_format_minds_the_zone(trellis):
     assert ran.code == 0
     assert ran.out.splitlines() == [
         "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC",
-        "  The zone 'EDT' is unknown, so it silently means UTC",
+        "  The zone 'EDT' is unknown, so Pinot silently uses UTC",
     ]
 
 
@@ -360,7 +360,7 @@ def test_plan_in_place(trellis, written):
     ]
     assert ran.out.splitlines()[2:] == [
         "",
-        "Pinot takes it in place; the steps, in this order",
+        "Pinot accepts it in place; the steps, in this order",
         "  1. check the new schema",
         (
             "     curl -sSf -X POST http://ctl:9000/schemas/validate -H 'Content-Type: application/json' -d "
@@ -401,7 +401,7 @@ def test_plan_beside(trellis, written):
 def test_plan_of_nothing(trellis, written):
     written(old=OLD)
     ran = trellis("pinot", "plan", "old.json", "old.json", "--exit-code")
-    assert (ran.code, ran.out) == (0, "the schemas say the same: nothing to do")
+    assert (ran.code, ran.out) == (0, "the schemas are equal: nothing to do")
 
 
 def test_migrate_a_legacy_time(trellis, written, folder):
@@ -428,9 +428,7 @@ def test_migrate_a_legacy_time(trellis, written, folder):
     ran = trellis("pinot", "migrate", "legacy.json", "--to", "new.json")
     assert (ran.code, ran.out, ran.err) == (0, "", f"{said}; the schema is in new.json")
     ran = trellis("pinot", "migrate", "new.json", "--to", "new.json")
-    assert (
-        ran.err == "new.json: there is no timeFieldSpec, so only its form is new; the schema is in new.json"
-    )
+    assert ran.err == "new.json: no timeFieldSpec, so only the layout changes; the schema is in new.json"
     assert trellis("pinot", "validate", "new.json").code == 0
 
 
@@ -505,7 +503,7 @@ def test_deliver_nothing_yet(trellis, lake, cluster, folder):
         "",
         f"In the cluster of {cluster.url}",
         "  check schema rides          done           Pinot ignores /zz",
-        "  update schema rides         nothing to do  it is there as it is",
+        "  update schema rides         nothing to do  already up to date",
         "  update table rides_OFFLINE  would          changed: tableIndexConfig.nullHandlingEnabled",
     ]
     assert not (folder / "out").exists()
@@ -550,15 +548,15 @@ def test_deliver_as_json(trellis, lake):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (("--format", "parket"), "there is no format 'parket': did you mean 'parquet'?"),
+        (("--format", "parket"), "unknown format 'parket': did you mean 'parquet'?"),
         (("--kafka", "k:9092"), "a REALTIME table needs both --kafka BROKERS and --topic NAME"),
-        (("--time-column", "n"), "time column 'n' is no dateTime column of rides: it may be one of t"),
-        (("--data", "s3://lake/rides"), "s3: Pinot must know the region; say --fs region=eu-west-1"),
-        (("--job", "flink"), "there is no framework 'flink': it may be one of standalone, spark"),
+        (("--time-column", "n"), "time column 'n' is not a dateTime column of rides: it may be one of t"),
+        (("--data", "s3://lake/rides"), "s3: Pinot needs the region; pass --fs region=eu-west-1"),
+        (("--job", "flink"), "unknown framework 'flink': it may be one of standalone, spark"),
         (("--fs", "region"), "--fs 'region': write NAME=VALUE, for example max_nesting=2"),
         (
             ("--out", "lake"),
-            "--out lake: it holds other things; name a new folder, or one of an earlier delivery",
+            "--out lake: it holds other files; choose a new folder, or one of an earlier delivery",
         ),
         (
             ("--at", "parquet:nowhere"),

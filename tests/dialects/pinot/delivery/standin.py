@@ -68,7 +68,7 @@ class Standin:
         self.asked: list[Asked] = []
         self.url = ""
         self._answers: dict[str, list[Said]] = {}
-        self.over = threading.Event()
+        self.finished = threading.Event()
 
     def on(self, request: str, *answers: str | Said) -> Standin:
         """`request`: method and path, with or without the query."""
@@ -99,7 +99,7 @@ def standin() -> Iterator[Standin]:
     try:
         yield made
     finally:
-        made.over.set()
+        made.finished.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -113,7 +113,7 @@ def _handler(standin: Standin) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
             found = standin.answer(Asked(self.command, self.path, dict(self.headers), body))
             if found.silent:
-                standin.over.wait(30)
+                standin.finished.wait(30)
                 return
             self.send_response(found.status)
             content = found.body.encode()

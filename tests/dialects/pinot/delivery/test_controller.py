@@ -12,7 +12,7 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller, Progress, Reload
 from trellis.dialects.pinot.cluster.http import Http
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.errors import DestinationError, UsageError
 
 RIDES = recorded()["validate ok"]["request"]
@@ -42,9 +42,8 @@ def test_r02_a_schema_that_is_there_is_409(cluster: Standin, controller: Control
     cluster.on("POST /schemas", "post", "post again override=false")
     controller.add_schema(RIDES)
     assert refusal(controller.add_schema, RIDES) == (
-        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409); it was there "
-        "already or is in "
-        "use: look at it and run again"
+        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409); it exists "
+        "already or is in use: check it and run again"
     )
 
 
@@ -107,7 +106,7 @@ def test_a_table_without_segments_has_nothing_to_reload(cluster: Standin, contro
 
 # --- Refusals --------------------------------------------------------------------------------------------
 
-NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all the same"
+NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it anyway"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
     [
         (
             "put INT to LONG",
-            "it does not fit the schema rides that is there: it may only add columns" + NEW_TABLE,
+            "incompatible with the schema rides of the cluster: it may only add columns" + NEW_TABLE,
         ),
         (
             Said(
@@ -124,22 +123,22 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
                 '(present in old '
                 'schema but not in new): [n]"}',
             ),
-            "it does not fit the schema rides that is there: Missing columns (present in old schema but "
+            "incompatible with the schema rides of the cluster: Missing columns (present in old schema but "
             "not in new): "
             "[n]" + NEW_TABLE,
         ),
         (
             "post override incompatible",
-            "it does not fit the schema rides that is there: Incompatible field specifications: [s (old: "
+            "incompatible with the schema rides of the cluster: Incompatible field specifications: [s (old: "
             "DIMENSION "
             "STRING, new: DIMENSION INT)]" + NEW_TABLE,
         ),
         ("put invalid", "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d"),
         ("post unknown type", None),
-        ("put unknown", "Failed to find schema nobody (404); check the name, and that it was made"),
+        ("put unknown", "Failed to find schema nobody (404); check the name, and that it exists"),
         (
             "put reload without table",
-            "Failed to find table rides to reload (404); check the name, and that it was made",
+            "Failed to find table rides to reload (404); check the name, and that it exists",
         ),
         (
             "post wrong content type",
@@ -147,15 +146,15 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
             "Pinot of 1.0 or "
             "later?"),
         ),
-        (BROKEN, "ZooKeeper is away (500); the log of the controller tells more"),
+        (BROKEN, "ZooKeeper is away (500); see the log of the controller"),
         (
             Said(401, "", "text/plain"),
-            ("the controller wants to know who asks (401); give --header 'Authorization: ...', or set "
+            ("the controller requires authentication (401); pass --header 'Authorization: ...', or set "
             "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
         ),
         (
             Said(403, "no", "text/plain"),
-            ("the controller does not let this user do it (403); give --header 'Authorization: ...', or set "
+            ("the controller does not permit this user (403); pass --header 'Authorization: ...', or set "
             "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
         ),
         (
@@ -166,7 +165,7 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
         ),
         (
             Said(302, "", headers={"Location": "https://login.example/"}),
-            "it sends elsewhere, to https://login.example/; give that as --controller",
+            "redirects to https://login.example/; use that as --controller",
         ),
     ],
 )  # fmt: skip
@@ -196,11 +195,11 @@ def test_silence(cluster: Standin) -> None:
     cluster.on("GET /schemas/rides", SILENCE).on("POST /schemas", SILENCE)
     controller = Controller(Http.of(cluster.url, timeout=0.2, wait=lambda _: None))
     assert refusal(controller.schema, "rides") == (
-        f"{cluster.url}: no answer to GET within 0.2 seconds (--timeout gives it more)"
+        f"{cluster.url}: no answer to GET within 0.2 seconds (raise it with --timeout)"
     )
     assert refusal(controller.add_schema, RIDES) == (
-        f"{cluster.url}: no answer to POST within 0.2 seconds (--timeout gives it more); it may still do "
-        "what it was asked, so look before you ask again"
+        f"{cluster.url}: no answer to POST within 0.2 seconds (raise it with --timeout); the request "
+        "may still take effect, so check before you repeat it"
     )
 
 
@@ -228,7 +227,7 @@ def test_nobody_listens() -> None:
 
 def test_there_is_no_such_host() -> None:
     controller = Controller(Http.of("http://nobody.invalid:9000", wait=lambda _: None))
-    assert refusal(controller.schema, "rides").startswith("http://nobody.invalid:9000: there is no such host")
+    assert refusal(controller.schema, "rides").startswith("http://nobody.invalid:9000: unknown host")
 
 
 def test_http_where_https_is_meant(cluster: Standin) -> None:
@@ -241,7 +240,7 @@ def test_a_certificate_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> Non
     """The sentence alone: no certificate is made for it."""
     error = ssl.SSLCertVerificationError(1, "certificate verify failed")
     error.verify_message = "self-signed certificate"
-    told = Http.of("https://ctl:9000")._unanswered("GET", error)
+    told = Http.of("https://ctl:9000")._connection_error("GET", error)
     assert str(told) == (
         "https://ctl:9000: its certificate is not trusted (self-signed certificate); name that of its "
         "authority in "
@@ -264,7 +263,7 @@ def test_credentials_of_the_url_become_a_header_and_are_never_shown(cluster: Sta
 def test_headers_do_not_follow_to_another_place(cluster: Standin) -> None:
     cluster.on("GET /schemas/rides", Said(307, "", headers={"Location": f"{cluster.url}/other"}))
     controller = Controller(Http.of(cluster.url, {"Authorization": "Bearer secret"}, wait=lambda _: None))
-    assert "it sends elsewhere" in refusal(controller.schema, "rides")
+    assert "redirects to" in refusal(controller.schema, "rides")
     assert cluster.paths == ["GET /schemas/rides"]
 
 
@@ -276,7 +275,7 @@ def test_headers_do_not_follow_to_another_place(cluster: Standin) -> None:
     ],
 )
 def test_what_is_no_url(url: str) -> None:
-    with pytest.raises(UsageError, match="is no controller: write its URL") as told:
+    with pytest.raises(UsageError, match="is not a controller: use its URL") as told:
         Http.of(url)
     assert "secret" not in str(told.value)
 
@@ -290,7 +289,7 @@ def test_a_header_that_cannot_be_sent_is_not_shown(value: str) -> None:
 
 def test_an_answer_that_breaks_off(cluster: Standin, controller: Controller) -> None:
     cluster.on("POST /schemas", Said(500, "half", headers={"Content-Length": "400"}))
-    assert "the connection broke before an answer came" in refusal(controller.add_schema, RIDES)
+    assert "the connection was lost before an answer" in refusal(controller.add_schema, RIDES)
 
 
 def test_the_recorded_answers_are_those_of_a_real_controller() -> None:

@@ -13,9 +13,9 @@ from dialects.pinot import every_type
 from trellis import Pipeline
 from trellis.cli.work import document_of
 from trellis.destinations.base import Destination
-from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
+from trellis.dialects.pinot.cluster.delivery import DeliverySettings, delivery_of, write
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.system import Authored, authored_of
+from trellis.dialects.pinot.stored_schema import Authored, authored_of
 from trellis.errors import DestinationError, UsageError
 from trellis.schema.yaml_text import read
 
@@ -48,7 +48,7 @@ def loaded(
 
 
 def delivered(pipeline: Pipeline, out: Path, **wanted: Any) -> list[dict[str, Any]]:
-    asked = Wanted(**wanted)
+    asked = DeliverySettings(**wanted)
     delivery = delivery_of(authored_of(pipeline.schema), out, asked)
     written = write(delivery, pipeline.destination, pipeline.dataset, out, asked)
     return [row for each in written.files for row in pq.read_table(each.path).to_pylist()]
@@ -102,14 +102,14 @@ def _number(value: Any) -> Any:
 
 def test_the_view_stored_is_told(tmp_path: Path) -> None:
     pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", RIDES, ROWS)
-    delivery = delivery_of(authored_of(pipeline.schema), tmp_path / "out", Wanted())
+    delivery = delivery_of(authored_of(pipeline.schema), tmp_path / "out", DeliverySettings())
     assert delivery.notes == (
         (
             "the rows hold defaults in place of nulls (view=stored), so Pinot cannot tell them from values; "
             "load with "
             "--option view=nullable to deliver true nulls"
         ),
-        "started is the time column, the first of started, ended; --time-column names another",
+        "started is the time column, the first of started, ended; choose another with --time-column",
     )
     assert "nullHandlingEnabled" not in delivery.offline["tableIndexConfig"]
     second = delivered(pipeline, tmp_path / "out")[1]
@@ -124,7 +124,7 @@ def test_rows_of_before_a_column_was_added(tmp_path: Path) -> None:
 
 
 def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path) -> None:
-    from trellis.dialects.pinot.table.documents import Kafka
+    from trellis.dialects.pinot.table.generated_config import Kafka
 
     pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", RIDES, ROWS, view="nullable")
     out = tmp_path / "out"
@@ -159,7 +159,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as told:
         delivered(pipeline, tmp_path)
     assert str(told.value) == (
-        f"--out {tmp_path}: it holds other things; name a new folder, or one of an earlier delivery"
+        f"--out {tmp_path}: it holds other files; choose a new folder, or one of an earlier delivery"
     )
 
 
@@ -181,7 +181,7 @@ def test_what_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as told:
-        delivery_of(Authored(), tmp_path / "out", Wanted())
+        delivery_of(Authored(), tmp_path / "out", DeliverySettings())
     assert str(told.value) == (
         "DEST holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
         "`trellis pinot convert --at DEST` proposes a schema for what is in this one"
@@ -189,12 +189,12 @@ def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
 
 
 def test_a_time_column_that_is_none(tmp_path: Path) -> None:
-    from trellis.dialects.pinot.document.reading import read_schema
+    from trellis.dialects.pinot.document.reader import read_schema
     from trellis.dialects.pinot.table.config import table_config
 
     config = table_config({"tableName": "rides", "segmentsConfig": {"timeColumnName": "city"}})
     with pytest.raises(SchemaFaults, match="Cannot find valid fieldSpec for timeColumn: city"):
-        delivery_of(Authored(read_schema(RIDES).schema, config), tmp_path / "out", Wanted())
+        delivery_of(Authored(read_schema(RIDES).schema, config), tmp_path / "out", DeliverySettings())
 
 
 def test_every_destination_gives_batches() -> None:

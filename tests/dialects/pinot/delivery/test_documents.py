@@ -1,4 +1,4 @@
-"""The job and the table configs (section 12): what Pinot requires, and what the schema says."""
+"""The job and the table configs: what Pinot requires, and what the schema says."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.table.documents import (
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.table.generated_config import (
     Kafka,
-    left_out,
     offline_table,
+    omitted_parts,
     realtime_table,
     time_column_of,
 )
-from trellis.dialects.pinot.table.job import JOB_TYPES, IngestionJob
+from trellis.dialects.pinot.table.ingestion_job import JOB_TYPES, IngestionJob
 from trellis.errors import UsageError
 from trellis.schema.yaml_text import read
 
@@ -99,7 +99,7 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
         "continueOnError": True,
         "transformConfigs": [{"columnName": "s", "transformFunction": "upper(z)"}],
     }
-    assert left_out(said) == ("complexTypeConfig", "filterConfig")
+    assert omitted_parts(said) == ("complexTypeConfig", "filterConfig")
     realtime = realtime_table(schema(DAY, END), Kafka("k", "t"), said)["ingestionConfig"]
     assert realtime["filterConfig"] == {"filterFunction": "z IS NULL"}
     assert realtime["streamIngestionConfig"]["columnMajorSegmentBuilderEnabled"] is True
@@ -119,14 +119,14 @@ def test_real_nulls_switch_null_handling_on_where_the_schema_does_not() -> None:
 def test_the_time_column() -> None:
     both = schema(DAY, END)
     assert time_column_of(both) == "started"
-    assert time_column_of(both, said="ended") == "ended"
+    assert time_column_of(both, choice="ended") == "ended"
     assert offline_table(both, time_column="ended")["segmentsConfig"]["timeColumnName"] == "ended"
     granule = {"name": "day", "dataType": "INT", "timeType": "DAYS"}
     legacy = schema(timeFieldSpec={"incomingGranularitySpec": granule})
     assert time_column_of(legacy) == "day"
     with pytest.raises(UsageError) as told:
-        time_column_of(both, said="start")
-    assert str(told.value) == "time column 'start' is no dateTime column of rides: did you mean 'started'?"
+        time_column_of(both, choice="start")
+    assert str(told.value) == "time column 'start' is not a dateTime column of rides: did you mean 'started'?"
     with pytest.raises(UsageError, match="a REALTIME table needs a time column"):
         realtime_table(schema(), Kafka("k", "t"))
 
@@ -230,21 +230,21 @@ def test_every_type_of_job_on_spark(kind: str) -> None:
     [
         (
             IngestionJob("r", "/d", format="csv"),
-            "there is no format 'csv': it may be one of parquet, avro, json",
+            "unknown format 'csv': it may be one of parquet, avro, json",
         ),
         (
             IngestionJob("r", "/d", type="SegmentCreationAndTarpush"),
-            "there is no job type 'SegmentCreationAndTarpush': did you mean 'SegmentCreationAndTarPush'?",
+            "unknown job type 'SegmentCreationAndTarpush': did you mean 'SegmentCreationAndTarPush'?",
         ),
         (
             IngestionJob("r", "/d", framework="hadoop"),
-            "there is no framework 'hadoop': it may be one of standalone, spark",
+            "unknown framework 'hadoop': it may be one of standalone, spark",
         ),
         (
             IngestionJob("r", "s3a://lake/r"),
-            "s3a://lake/r/: Pinot has no file system 's3a': did you mean 's3'?",
+            "s3a://lake/r/: Pinot does not support the file system 's3a': did you mean 's3'?",
         ),
-        (IngestionJob("r", "s3://lake/r"), "s3: Pinot must know the region; say --fs region=eu-west-1"),
+        (IngestionJob("r", "s3://lake/r"), "s3: Pinot needs the region; pass --fs region=eu-west-1"),
     ],
 )  # fmt: skip
 def test_what_pinot_has_no_name_for(job: IngestionJob, message: str) -> None:

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot import every_type
-from trellis.dialects.pinot.cluster.files import write_files
-from trellis.dialects.pinot.cluster.rows import FileRows
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.cluster.data_files import write_files
+from trellis.dialects.pinot.cluster.file_rows import FileRows
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.errors import DestinationError, UsageError
 
 SMALL = {
@@ -169,4 +169,4 @@ def test_values_that_are_none_of_the_column(tmp_path: Path) -> None:
     with pytest.raises(DestinationError) as told:
         write_files(rows_of(SMALL), [made], tmp_path, "parquet")
     assert str(told.value).startswith("column i: its values of type int64 are no INT (")
-    assert str(told.value).endswith("; was the table changed by hand?")
+    assert str(told.value).endswith("; the table was changed outside Trellis")

@@ -9,9 +9,9 @@ import pytest
 
 from dialects.pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.rollout import Rollout, Stopped
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.table.documents import WantedTable, offline_table
+from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.table.generated_config import TargetTable, offline_table
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
 TABLE = recorded()["table"]["request"]
@@ -24,7 +24,7 @@ def rollout(controller: Controller, schema: Any = RIDES, **options: Any) -> Roll
     return Rollout(
         controller,
         read_schema(schema).schema,
-        [WantedTable.of(TABLE, TABLE)],
+        [TargetTable.of(TABLE, TABLE)],
         sleep=lambda _: None,
         **options,
     )
@@ -86,8 +86,8 @@ def test_into_an_empty_cluster(cluster: Standin, controller: Controller) -> None
 
 def test_what_is_there_is_left_alone(cluster: Standin, controller: Controller) -> None:
     assert outcomes(rollout(filled(cluster) and controller).run())[1:] == [
-        ("update schema rides", "nothing to do", "it is there as it is"),
-        ("update table rides_OFFLINE", "nothing to do", "it is there as it is"),
+        ("update schema rides", "nothing to do", "already up to date"),
+        ("update table rides_OFFLINE", "nothing to do", "already up to date"),
     ]
     assert not [each for each in cluster.paths if each.startswith(("PUT", "POST /tables", "POST /segments"))]
 
@@ -96,7 +96,7 @@ def test_a_new_column_is_put_and_reloaded(cluster: Standin, controller: Controll
     filled(cluster).on(f"GET /segments/segmentReloadStatus/{JOB}", "reload status", RELOADED)
     assert outcomes(rollout(controller, wider()).run())[1:] == [
         ("update schema rides", "done", "m: added: METRIC LONG"),
-        ("update table rides_OFFLINE", "nothing to do", "it is there as it is"),
+        ("update table rides_OFFLINE", "nothing to do", "already up to date"),
         ("reload table rides_OFFLINE", "done", "1 of 1 segments"),
     ]
     assert cluster.paths[2:] == [
@@ -113,8 +113,8 @@ def test_a_reload_that_an_earlier_run_did_not_come_to(cluster: Standin, controll
     filled(cluster).on("GET /segments/rides_OFFLINE/needReload", need_reload(True))
     cluster.on(f"GET /segments/segmentReloadStatus/{JOB}", RELOADED)
     assert outcomes(rollout(controller).run())[1:] == [
-        ("update schema rides", "nothing to do", "it is there as it is"),
-        ("update table rides_OFFLINE", "nothing to do", "it is there as it is"),
+        ("update schema rides", "nothing to do", "already up to date"),
+        ("update table rides_OFFLINE", "nothing to do", "already up to date"),
         ("reload table rides_OFFLINE", "done", "1 of 1 segments"),
     ]
     assert cluster.paths[3:5] == [
@@ -134,7 +134,7 @@ def test_whether_a_reload_is_due_is_not_known(cluster: Standin, controller: Cont
         (
             "reload table rides_OFFLINE",
             "left out",
-            f"no server told whether its segments need it; {by_hand}",
+            f"no server answered whether its segments need it; {by_hand}",
         )
     ]
     cluster.on("GET /segments/rides_OFFLINE/needReload", BROKEN)
@@ -167,10 +167,10 @@ def test_a_reload_that_is_not_over(cluster: Standin, controller: Controller) -> 
 def test_a_reload_that_fails(cluster: Standin, controller: Controller) -> None:
     failed = Said(200, json.dumps({"successCount": 2, "totalSegmentCount": 3, "failureCount": 1}))
     filled(cluster).on(f"GET /segments/segmentReloadStatus/{JOB}", failed)
-    with pytest.raises(Stopped) as told:
+    with pytest.raises(RolloutFailed) as told:
         rollout(controller, wider()).run()
     assert str(told.value) == (
-        f"{cluster.url}: 1 of 3 segments could not be reloaded (job {JOB}); the log of the servers tells why"
+        f"{cluster.url}: 1 of 3 segments could not be reloaded (job {JOB}); see the log of the servers"
     )
 
 
@@ -192,7 +192,7 @@ def test_a_dry_run_changes_nothing(cluster: Standin, controller: Controller) -> 
 def test_a_table_keeps_what_only_the_cluster_says(cluster: Standin, controller: Controller) -> None:
     filled(cluster)
     config = {**TABLE, "tableIndexConfig": {"loadMode": "HEAP"}}
-    made = Rollout(controller, read_schema(RIDES).schema, [WantedTable.of(config, config)])
+    made = Rollout(controller, read_schema(RIDES).schema, [TargetTable.of(config, config)])
     assert outcomes(made.run())[-1] == (
         "update table rides_OFFLINE", "done", "changed: tableIndexConfig.loadMode",
     )  # fmt: skip
@@ -212,9 +212,9 @@ def test_what_nobody_said_changes_no_table(cluster: Standin, controller: Control
     }
     filled(cluster).on("GET /tables/rides", Said(200, json.dumps({"OFFLINE": stored})))
     schema = read_schema(RIDES).schema
-    table = WantedTable.of(offline_table(schema))
+    table = TargetTable.of(offline_table(schema))
     assert outcomes(Rollout(controller, schema, [table]).run())[-1][1] == "nothing to do"
-    table = WantedTable.of(offline_table(schema, None, "t", real_nulls=True), None, "t")
+    table = TargetTable.of(offline_table(schema, None, "t", real_nulls=True), None, "t")
     assert outcomes(Rollout(controller, schema, [table]).run())[-1] == (
         "update table rides_OFFLINE",
         "done",
@@ -230,14 +230,14 @@ def test_a_schema_that_does_not_fit_is_not_sent(cluster: Standin, controller: Co
         "dimensionFieldSpecs": [{"name": "s", "dataType": "INT"}, {"name": "n", "dataType": "INT"}],
     }
     filled(cluster)
-    with pytest.raises(Stopped) as told:
+    with pytest.raises(RolloutFailed) as told:
         rollout(controller, other).run()
     assert str(told.value) == (
-        f"{cluster.url}: schema rides does not fit the one that is there: Incompatible field "
+        f"{cluster.url}: schema rides is incompatible with that of the cluster: Incompatible field "
         "specifications: [s (old: "
         "DIMENSION STRING, new: DIMENSION INT)]; `trellis pinot plan` shows what a new table takes; "
         "--force replaces "
-        "it all the same"
+        "it anyway"
     )
     assert not [each for each in cluster.paths if each.startswith("PUT")]
     cluster.on(f"GET /segments/segmentReloadStatus/{JOB}", RELOADED)
@@ -261,7 +261,7 @@ def test_where_it_stops_is_told_with_what_was_done(
     cluster: Standin, controller: Controller, request_: str, answer: str | Said, step: str, says: str
 ) -> None:
     empty(cluster).on(request_, answer)
-    with pytest.raises(Stopped) as told:
+    with pytest.raises(RolloutFailed) as told:
         rollout(controller).run()
     assert says in str(told.value)
     assert told.value.exit_code == 3

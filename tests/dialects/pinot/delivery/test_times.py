@@ -1,4 +1,4 @@
-"""Main times for which Pinot refuses a segment: told as the files are written (section 5.2).
+"""Main times for which Pinot refuses a segment: reported while the files are written.
 
 What 1.5.1 does was asked of its own classes: out of range fails unless segmentTimeValueCheck is false,
 unreadable fails in any case, and continueOnError lets both pass.
@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot.delivery.test_deliver import loaded
-from trellis.dialects.pinot.cluster.deliver import Wanted, delivery_of, write
-from trellis.dialects.pinot.cluster.times import TimeCheck
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.system import authored_of
+from trellis.dialects.pinot.cluster.delivery import DeliverySettings, delivery_of, write
+from trellis.dialects.pinot.cluster.time_check import TimeCheck
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import table_config
 
 LOAD_AGAIN = (
@@ -49,7 +49,7 @@ def warned(
     if not isinstance(check, TimeCheck):
         return check
     for value in values:
-        check.look(pa.record_batch([pa.array([value, None, value], arrow)], names=["t"]))
+        check.check_batch(pa.record_batch([pa.array([value, None, value], arrow)], names=["t"]))
     return check.warning
 
 
@@ -111,16 +111,16 @@ def test_only_the_first_and_the_last_time_count() -> None:
     """A segment with such a text between others is built; where an end is bad, all bad ones are counted."""
     check = TimeCheck.of(read_schema(schema(*DAYS)).schema, table_config(table()), "UTC")
     assert isinstance(check, TimeCheck)
-    check.look(pa.record_batch([["2023-01-01", "2023-99-99", "2024-01-01"]], names=["t"]))
+    check.check_batch(pa.record_batch([["2023-01-01", "2023-99-99", "2024-01-01"]], names=["t"]))
     assert check.warning is None
-    check.look(pa.record_batch([["abc", "2023-99-99", "2024-01-01", "abc"]], names=["t"]))
+    check.check_batch(pa.record_batch([["abc", "2023-99-99", "2024-01-01", "abc"]], names=["t"]))
     assert check.rows == 3
 
 
 def test_a_column_that_no_time_of_now_fits() -> None:
     told = warned("INT", "EPOCH|MILLISECONDS", [], pa.int32())
     assert told is not None
-    assert told.startswith("Pinot will refuse the segments: column t: the time of now, ")
+    assert told.startswith("Pinot will refuse the segments: column t: the current time, ")
 
 
 def test_no_main_time() -> None:
@@ -132,7 +132,7 @@ def test_no_main_time() -> None:
 def test_a_delivery_tells_and_is_written(tmp_path: Path, format: str) -> None:
     rows = [{"city": "Bern", "t": t} for t in (5, 1_700_000_000, 7)]
     pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", schema(*SECONDS), rows, view="nullable")
-    out, wanted = tmp_path / "out", Wanted(format, rows=2)
+    out, wanted = tmp_path / "out", DeliverySettings(format, rows=2)
     delivery = delivery_of(authored_of(pipeline.schema), out, wanted)
     written = write(delivery, pipeline.destination, pipeline.dataset, out, wanted)
     assert [(each.path.name, each.rows) for each in written.files] == [
@@ -154,7 +154,7 @@ def test_what_the_warning_proposes_helps(tmp_path: Path) -> None:
     pipeline = loaded(
         tmp_path, f"parquet:{tmp_path}/lake", schema(*SECONDS), rows, view="nullable", table_config=config
     )
-    out, wanted = tmp_path / "out", Wanted()
+    out, wanted = tmp_path / "out", DeliverySettings()
     delivery = delivery_of(authored_of(pipeline.schema), out, wanted)
     written = write(delivery, pipeline.destination, pipeline.dataset, out, wanted)
     assert written.warnings == ()

@@ -9,14 +9,14 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.document.writing import unrecognized, write_schema
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.writer import unrecognized, write_schema
 from trellis.dialects.pinot.table.config import examine
-from trellis.dialects.pinot.table.keys import (
+from trellis.dialects.pinot.table.known_keys import (
     COMPLEX,
     CONFORMING,
     FILTER,
@@ -182,8 +182,11 @@ def test_schemas_follow_each_other_as_in_pinot(pinot: Oracle, seed: int) -> None
         before, after = read(old), read(new)
         if before is None or after is None:
             continue
-        assert same(before, after) == pinot.ask("equal", a=old, b=new), (old, new)
-        assert (compatible(before, after) == ()) == pinot.ask("compatible", old=old, new=new), (old, new)
+        assert is_same_schema(before, after) == pinot.ask("equal", a=old, b=new), (old, new)
+        assert (incompatibilities(before, after) == ()) == pinot.ask("compatible", old=old, new=new), (
+            old,
+            new,
+        )
 
 
 VALUES: Final[tuple[Any, ...]] = (

@@ -7,9 +7,13 @@ from decimal import Decimal
 
 import pytest
 
-from trellis.dialects.pinot.document.changes import Effort, changes
-from trellis.dialects.pinot.document.compare import compatible, same, stored_as
-from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
+from trellis.dialects.pinot.document.comparison.changes import Effort, changes
+from trellis.dialects.pinot.document.comparison.compatibility import (
+    incompatibilities,
+    is_same_schema,
+    stored_as,
+)
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 
 A = FieldSpec("a", PinotType.STRING)
@@ -45,7 +49,7 @@ def with_a(**said: object) -> PinotSchema:
     ],
 )
 def test_what_may_change(new: PinotSchema) -> None:
-    assert compatible(OLD, new) == ()
+    assert incompatibilities(OLD, new) == ()
 
 
 @pytest.mark.parametrize(
@@ -77,13 +81,13 @@ def test_what_may_change(new: PinotSchema) -> None:
     ],
 )
 def test_what_may_not_change(new: PinotSchema, problem: str) -> None:
-    assert compatible(OLD, new) == (problem,)
+    assert incompatibilities(OLD, new) == (problem,)
 
 
 def test_all_problems_come_at_once() -> None:
     old = replace(OLD, primary_key=("a",))
     new = PinotSchema("s", dimensions=(replace(A, data_type=PinotType.INT),), primary_key=("n",))
-    assert compatible(old, new) == (
+    assert incompatibilities(old, new) == (
         "Primary key columns changed (old: [a], new: [n])",
         "Missing columns (present in old schema but not in new): [n, t]",
         "Incompatible field specifications: [a (old: DIMENSION STRING, new: DIMENSION INT)]",
@@ -96,18 +100,18 @@ def test_b02_a_boolean_over_a_string_is_stored_as_a_string() -> None:
 
 
 def test_a_legacy_time_is_a_column_like_the_others() -> None:
-    old = PinotSchema("s", time=TimeField(Granule("t", PinotType.LONG, "SECONDS")))
-    assert compatible(old, replace(OLD)) == ()
-    assert compatible(old, PinotSchema("s")) == (
+    old = PinotSchema("s", time=TimeField(TimeGranularitySpec("t", PinotType.LONG, "SECONDS")))
+    assert incompatibilities(old, replace(OLD)) == ()
+    assert incompatibilities(old, PinotSchema("s")) == (
         "Missing columns (present in old schema but not in new): [t]",
     )
 
 
 def test_equality_ignores_the_order_and_what_is_usual() -> None:
-    assert same(OLD, replace(OLD, dimensions=(N, A)))
-    assert same(OLD, with_a(default="null"))
+    assert is_same_schema(OLD, replace(OLD, dimensions=(N, A)))
+    assert is_same_schema(OLD, with_a(default="null"))
     empty = FieldSpec("b", PinotType.BYTES)
-    assert same(PinotSchema("s", (empty,)), PinotSchema("s", (replace(empty, default=b""),)))
+    assert is_same_schema(PinotSchema("s", (empty,)), PinotSchema("s", (replace(empty, default=b""),)))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +127,7 @@ def test_equality_ignores_the_order_and_what_is_usual() -> None:
     ],
 )
 def test_equality_compares_every_key_that_is_stored(other: PinotSchema) -> None:
-    assert not same(OLD, other)
+    assert not is_same_schema(OLD, other)
 
 
 def test_a_decimal_default_is_compared_with_its_scale() -> None:
@@ -131,7 +135,7 @@ def test_a_decimal_default_is_compared_with_its_scale() -> None:
     one, other = (
         PinotSchema("s", metrics=(replace(price, default=Decimal(said)),)) for said in ("1.0", "1.00")
     )
-    assert not same(one, other)
+    assert not is_same_schema(one, other)
 
 
 def test_u01_an_added_column_is_filled_with_its_default() -> None:

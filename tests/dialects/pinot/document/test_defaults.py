@@ -10,7 +10,7 @@ import pytest
 from trellis.dialects.pinot.document.defaults import default_of, default_text, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.value.kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 LOW = float("-inf")
 

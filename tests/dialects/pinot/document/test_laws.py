@@ -11,17 +11,17 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.document.changes import changes
-from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.document.comparison.changes import changes
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.defaults import default_text, parse_default, same_value, type_default
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
-from trellis.dialects.pinot.document.validate import allowed, faults_of
-from trellis.dialects.pinot.document.writing import document_of, unrecognized, write_schema
-from trellis.dialects.pinot.value.java_text import double_text
-from trellis.dialects.pinot.value.kinds import round32
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of, is_allowed
+from trellis.dialects.pinot.document.writer import document_of, unrecognized, write_schema
+from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.source_kinds import round32
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SAID = WORDS.filter(lambda text: bool(text.strip()))
@@ -59,7 +59,7 @@ VALUES: Mapping[PinotType, st.SearchStrategy[Any]] = {
 
 @st.composite
 def specs(draw: st.DrawFn, name: str, role: FieldType) -> FieldSpec:
-    kinds = [kind for kind in VALUES if allowed(kind, role, EXTENDED_PROFILE)]
+    kinds = [kind for kind in VALUES if is_allowed(kind, role, EXTENDED_PROFILE)]
     kind = draw(st.sampled_from(kinds))
     default = draw(st.none() | VALUES[kind])
     if (
@@ -111,7 +111,7 @@ def schemas(draw: st.DrawFn) -> PinotSchema:
     roles = (FieldType.DIMENSION, FieldType.METRIC, FieldType.DATE_TIME, FieldType.COMPLEX)
     dimensions, metrics, date_times, complexes = map(some, roles)
     granule = st.builds(
-        Granule,
+        TimeGranularitySpec,
         WORDS,
         st.sampled_from([PinotType.INT, PinotType.LONG]),
         st.sampled_from(["DAYS", "SECONDS"]),
@@ -166,18 +166,18 @@ def test_equality_ignores_the_order_of_lists(schema: PinotSchema, dice: Any) -> 
         date_times=mixed(schema.date_times),
         complexes=mixed(schema.complexes),
     )
-    assert same(schema, other)
+    assert is_same_schema(schema, other)
     assert changes(schema, other) == ()
 
 
 @given(schemas())
 def test_a_schema_may_follow_itself(schema: PinotSchema) -> None:
-    assert compatible(schema, schema) == ()
+    assert incompatibilities(schema, schema) == ()
 
 
 @given(schemas(), schemas())
 def test_a_difference_is_told(one: PinotSchema, other: PinotSchema) -> None:
-    assert same(one, other) == (changes(one, other) == ())
+    assert is_same_schema(one, other) == (changes(one, other) == ())
 
 
 @given(st.sampled_from(sorted(VALUES, key=lambda kind: kind.value)), st.data())
@@ -209,7 +209,7 @@ def test_a_broken_document_is_refused_at_places_that_are_there(
             assert is_there(document, fault.pointer), fault
     else:
         assert all(is_there(document, each.pointer) for each in read.unknown)
-        assert same(read_schema(write_schema(read.schema), EXTENDED_PROFILE).schema, read.schema)
+        assert is_same_schema(read_schema(write_schema(read.schema), EXTENDED_PROFILE).schema, read.schema)
 
 
 def break_one(document: Any, data: st.DataObject) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
-from trellis.dialects.pinot.document.legacy import converted, migrated
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.legacy_time import convert_time_field, migrate_time_field
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.errors import SchemaError
 
@@ -66,7 +66,7 @@ def test_the_date_time_that_says_the_same(
     incoming: dict[str, Any], outgoing: dict[str, Any] | None, format_: str, transform: str | None
 ) -> None:
     column = outgoing or incoming
-    assert converted(time_of(incoming, outgoing)) == FieldSpec(
+    assert convert_time_field(time_of(incoming, outgoing)) == FieldSpec(
         column["name"],
         PinotType(column["dataType"]),
         FieldType.DATE_TIME,
@@ -109,7 +109,7 @@ def test_what_has_no_conversion_says_why(
     incoming: dict[str, Any], outgoing: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SchemaError) as raised:
-        converted(time_of(incoming, outgoing))
+        convert_time_field(time_of(incoming, outgoing))
     assert str(raised.value) == message
 
 
@@ -120,15 +120,15 @@ def test_the_default_and_an_explicit_transform_are_kept() -> None:
         defaultNullValue="7",
         transformFunction="f(x)",
     )
-    assert (converted(time).default, converted(time).transform) == (7, "f(x)")
+    assert (convert_time_field(time).default, convert_time_field(time).transform) == (7, "f(x)")
 
 
 def test_migration_puts_the_time_behind_the_date_times() -> None:
     schema = schema_of(granule("t", "LONG", "MILLISECONDS"), granule("d", "INT", "DAYS"))
     assert schema.time is not None
-    after = migrated(schema)
-    assert (after.time, after.date_times) == (None, (converted(schema.time),))
-    assert migrated(after) is after
+    after = migrate_time_field(schema)
+    assert (after.time, after.date_times) == (None, (convert_time_field(schema.time),))
+    assert migrate_time_field(after) is after
 
 
 def test_the_size_may_be_spelled_in_the_old_way() -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.plan import Plan, plan
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.writer import document_of
 
 N = FieldSpec("n", PinotType.INT)
 OLD = PinotSchema("rides", (N,))
@@ -19,7 +19,7 @@ REALTIME = {"tableName": "rides_REALTIME", "tableType": "REALTIME", "segmentsCon
 
 
 def calls(made: Plan) -> list[str]:
-    return [f"{each.method} {each.path}" if each.method else each.said for each in made.steps]
+    return [f"{each.method} {each.path}" if each.method else each.description for each in made.steps]
 
 
 def test_an_equal_schema_has_no_steps() -> None:
@@ -48,7 +48,7 @@ def test_what_is_only_documentation_needs_no_reload() -> None:
 
 def test_what_a_reload_does_not_change_is_loaded_again() -> None:
     made = plan(OLD, replace(OLD, dimensions=(replace(N, transform="f(x)"),)))
-    assert made.steps[-1].said == (
+    assert made.steps[-1].description == (
         "load the old data again, which a reload does not change: n: transform from unset to f(x)"
     )
 
@@ -80,7 +80,7 @@ def test_what_is_incompatible_gets_a_new_table_beside_the_old_one(new: PinotSche
 def test_a_rename_says_where_the_values_go() -> None:
     new = PinotSchema("rides_v2", (FieldSpec("m", PinotType.INT),))
     made = plan(replace(OLD, name="rides_v2"), new, renames={"n": "m"})
-    assert made.steps[2].said == "load all data from the source into rides_v3; column n as m"
+    assert made.steps[2].description == "load all data from the source into rides_v3; column n as m"
 
 
 def test_a_step_is_a_shell_command() -> None:

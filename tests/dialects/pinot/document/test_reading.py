@@ -9,9 +9,9 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.errors import SchemaError
 
 
@@ -221,7 +221,9 @@ def test_documentation_keys_belong_to_the_extended_profile() -> None:
     said = {"description": "d", "tags": ["x", 1], "fieldId": "7", "aliases": [], "metadata": {"k": 5}}
     base = read_schema(dimension(**said))
     assert [each.pointer for each in base.unknown] == [f"/dimensionFieldSpecs/0/{key}" for key in said]
-    assert str(base.unknown[0]).endswith("the profile 'extended' knows it, an older Pinot does not")
+    assert str(base.unknown[0]).endswith(
+        "it belongs to the profile 'extended', which an older Pinot does not know"
+    )
     extended = read_schema(dimension(**said), EXTENDED_PROFILE)
     spec = extended.schema.dimensions[0]
     assert (extended.unknown, spec.description, spec.tags, spec.field_id) == ((), "d", ("x", "1"), 7)
@@ -259,7 +261,7 @@ def test_seed_p70_p71_p72_p77_p78_the_advanced_fields_are_common_to_all_specs() 
     kinds = {"dimensionFieldSpecs": "STRING", "metricFieldSpecs": "BYTES", "dateTimeFieldSpecs": "STRING"}
     document = {key: [{"name": key, "dataType": kind, **said}] for key, kind in kinds.items()}
     for spec in read_schema(document).schema.specs():
-        assert (spec.max_length, spec.longest, spec.exceed) == (9, 9, ExceedStrategy.ERROR)
+        assert (spec.max_length, spec.longest, spec.exceed_strategy) == (9, 9, ExceedStrategy.ERROR)
         assert (spec.trailing_zeros, spec.virtual_provider, spec.virtual) == (True, "p", True)
 
 
@@ -273,7 +275,7 @@ def test_seed_p70_p71_p72_p77_p78_the_advanced_fields_are_common_to_all_specs() 
 )
 def test_seed_p71_p72_the_length_and_strategy_in_force(kind: str, strategy: ExceedStrategy) -> None:
     spec = read_dimension(dataType=kind)
-    assert (spec.longest, spec.strategy, spec.max_length, spec.exceed) == (512, strategy, None, None)
+    assert (spec.longest, spec.strategy, spec.max_length, spec.exceed_strategy) == (512, strategy, None, None)
     assert (spec.trailing_zeros, spec.virtual) == (False, False)
 
 

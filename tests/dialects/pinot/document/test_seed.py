@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 
 from trellis.dialects.pinot.document.defaults import default_of
-from trellis.dialects.pinot.document.lint import lints_of
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.validate import METRIC_TYPES, allowed, faults_of
-from trellis.dialects.pinot.document.writing import unrecognized, write_schema
+from trellis.dialects.pinot.document.validation.lints import lints_of
+from trellis.dialects.pinot.document.validation.schema_rules import METRIC_TYPES, faults_of, is_allowed
+from trellis.dialects.pinot.document.writer import unrecognized, write_schema
 
 FLIGHTS: Final[dict[str, Any]] = {
     "schemaName": "flights",
@@ -98,7 +98,7 @@ def test_seed_p10_p38_p39_p40_p41_the_second_sample_has_a_map() -> None:
 
 
 def test_seed_p28_p29_p34_p35_p38_p42_which_role_may_have_which_type() -> None:
-    names = {role: {kind.value for kind in PinotType if allowed(kind, role)} for role in FieldType}
+    names = {role: {kind.value for kind in PinotType if is_allowed(kind, role)} for role in FieldType}
     documented = {"INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES", "JSON"}
     assert names[FieldType.DIMENSION] == documented | {"BIG_DECIMAL"}
     assert names[FieldType.METRIC] == {"INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BYTES"}

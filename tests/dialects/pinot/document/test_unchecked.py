@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 
 COLUMNS = [
     {"name": "several", "dataType": "INT", "singleValueField": False},
@@ -84,7 +84,7 @@ def test_a_primitive_array_is_a_fault_where_it_cannot_be_stored(column: str, kin
 def test_what_pinot_refuses_is_a_fault_beside_what_is_unchecked() -> None:
     (fault,) = transform_faults("city", "concat(urlDomain(url), lowr(city2))")
     assert not fault.unchecked
-    assert fault.message.endswith("there is no function lowr: did you mean 'lower'?")
+    assert fault.message.endswith("unknown function lowr: did you mean 'lower'?")
     unchecked, itself = transform_faults("city", "urlDomain(city)")
     assert (unchecked.unchecked, itself.unchecked) == (True, False)
     assert itself.message.startswith("Arguments of a transform function 'urlDomain(city)' cannot contain")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.cluster.check import check
+from trellis.dialects.pinot.cluster.document_check import check
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.reading import examine, read_schema
+from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
-from trellis.dialects.pinot.document.verdict import config_faults, schema_faults
+from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.table.keys import misspelt
+from trellis.dialects.pinot.table.known_keys import misspelt_keys
 from trellis.errors import SchemaError
 
 DAY = {
@@ -50,20 +50,20 @@ WHERE = [
 
 
 def found(**said: Any) -> list[str]:
-    schema, ledger = examine({"schemaName": "s", **said})
-    return [each.pointer for each in schema_faults(schema, ledger, BASE)]
+    schema, report = examine({"schemaName": "s", **said})
+    return [each.pointer for each in schema_faults(schema, report, BASE)]
 
 
 def in_table(transforms: dict[str, str], filter: str | None = None, **said: Any) -> list[tuple[str, str]]:
     columns = [{"name": name, "dataType": "STRING"} for name in ("a", "b", "c")]
-    schema, ledger = examine({"schemaName": "s", "dimensionFieldSpecs": columns, **said})
+    schema, report = examine({"schemaName": "s", "dimensionFieldSpecs": columns, **said})
     ingestion = {
         "transformConfigs": [
             {"columnName": column, "transformFunction": text} for column, text in transforms.items()
         ],
         "filterConfig": {"filterFunction": filter},
     }
-    faults = config_faults(schema, ledger, BASE, {"tableName": "s", "ingestionConfig": ingestion})
+    faults = config_faults(schema, report, BASE, {"tableName": "s", "ingestionConfig": ingestion})
     return [(each.pointer, each.message) for each in faults]
 
 
@@ -114,12 +114,12 @@ def test_what_follows_from_another_fault_is_not_told(said: dict[str, Any], point
 
 def test_every_bad_function_of_a_table_config_is_told() -> None:
     start = "/ingestionConfig/transformConfigs"
-    wrong = {"a": "lowr(x)", "b": "lower(x, y)", "c": "Groovy({x + y}, x, y)"}
-    assert in_table(wrong, "x = = 3") == [
+    error = {"a": "lowr(x)", "b": "lower(x, y)", "c": "Groovy({x + y}, x, y)"}
+    assert in_table(error, "x = = 3") == [
         (
             f"{start}/0/transformFunction",
             (
-                "Invalid transform function 'lowr(x)' for column 'a': there is no function lowr: "
+                "Invalid transform function 'lowr(x)' for column 'a': unknown function lowr: "
                 "did you mean 'lower'?"
             ),
         ),
@@ -156,15 +156,15 @@ def test_a_cycle_of_a_table_config_is_told() -> None:
 def test_an_unknown_function_of_a_filter_is_told() -> None:
     ((pointer, message),) = in_table({"a": "lower(x)"}, "strcomp(x) > 3")
     assert pointer == "/ingestionConfig/filterConfig/filterFunction"
-    assert message.endswith("there is no function strcomp: did you mean 'strcmp'?")
+    assert message.endswith("unknown function strcomp: did you mean 'strcmp'?")
 
 
 def test_a_time_column_that_could_not_be_read_is_not_called_missing() -> None:
     table = {"segmentsConfig": {"timeColumnName": "day"}}
-    schema, ledger = examine({"schemaName": "s", "dateTimeFieldSpecs": [{**DAY, "dataType": "STRNG"}]})
-    assert config_faults(schema, ledger, BASE, table) == ()
-    schema, ledger = examine({"schemaName": "s", "dateTimeFieldSpecs": 1})
-    assert config_faults(schema, ledger, BASE, table) == ()
+    schema, report = examine({"schemaName": "s", "dateTimeFieldSpecs": [{**DAY, "dataType": "STRNG"}]})
+    assert config_faults(schema, report, BASE, table) == ()
+    schema, report = examine({"schemaName": "s", "dateTimeFieldSpecs": 1})
+    assert config_faults(schema, report, BASE, table) == ()
 
 
 def test_keys_of_a_table_config_that_are_nearly_right() -> None:
@@ -181,7 +181,7 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
             "schemaConformingTransformerConfig": {"indexableExtraField": "x"},
         },
     }
-    assert [f"{each.pointer} {each.nearest}" for each in misspelt(table)] == [
+    assert [f"{each.pointer} {each.nearest}" for each in misspelt_keys(table)] == [
         "/tableNmae tableName",
         "/segmentsConfig/timeColumnname timeColumnName",
         "/tableIndexConfig/nullHandlingEnable nullHandlingEnabled",
@@ -266,7 +266,7 @@ def test_every_fault_of_reading_a_table_config_is_told_with_those_of_what_could_
         (
             "/ingestionConfig/transformConfigs/1/transformFunction",
             (
-                "Invalid transform function 'lowr(a)' for column 'b': there is no function lowr: did you mean"
+                "Invalid transform function 'lowr(a)' for column 'b': unknown function lowr: did you mean"
                 " 'lower'?"
             ),
         ),
@@ -316,7 +316,7 @@ def test_a_table_config_that_a_load_is_given_is_refused_with_all_its_faults() ->
 
 
 def test_one_document_for_the_other_is_told_in_one_sentence() -> None:
-    with pytest.raises(SchemaError, match=r"^t: this is a schema, not a table config: give the document"):
+    with pytest.raises(SchemaError, match=r"^t: this is a schema, not a table config: pass the document"):
         table_config({"schemaName": "s"}, "t")
-    with pytest.raises(SchemaError, match=r"^s: this is a table config, not a schema: give the document"):
+    with pytest.raises(SchemaError, match=r"^s: this is a table config, not a schema: pass the document"):
         read_schema({"tableName": "s", "tableType": "OFFLINE"}, where="s")

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
-from trellis.dialects.pinot.document.virtual import built_in, reserved, virtual_columns
+from trellis.dialects.pinot.document.virtual_columns import built_in_columns, reserved_names, virtual_columns
 
 
 def test_seed_p68_the_virtual_columns_are_dimensions() -> None:
-    assert {each.name: each.data_type.value for each in built_in()} == {
+    assert {each.name: each.data_type.value for each in built_in_columns()} == {
         "$hostName": "STRING",
         "$segmentName": "STRING",
         "$docId": "INT",
     }
-    assert all(each.field_type is FieldType.DIMENSION and each.single_value for each in built_in())
-    assert all(each.virtual for each in built_in())
+    assert all(each.field_type is FieldType.DIMENSION and each.single_value for each in built_in_columns())
+    assert all(each.virtual for each in built_in_columns())
 
 
 def test_the_extended_profile_has_more() -> None:
-    more = {each.name: (each.data_type.value, each.single_value) for each in built_in(EXTENDED_PROFILE)[3:]}
+    more = {
+        each.name: (each.data_type.value, each.single_value)
+        for each in built_in_columns(EXTENDED_PROFILE)[3:]
+    }
     assert more == {
         "$partitionId": ("STRING", False),
         "$creationTime": ("TIMESTAMP", True),
@@ -35,5 +38,5 @@ def test_a_column_of_that_name_wins() -> None:
 
 
 def test_the_names_are_reserved_in_the_extended_profile_only() -> None:
-    assert reserved() == frozenset()
-    assert "$docId" in reserved(EXTENDED_PROFILE)
+    assert reserved_names() == frozenset()
+    assert "$docId" in reserved_names(EXTENDED_PROFILE)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.expression.chain import chain_of
+from trellis.dialects.pinot.expression.column_steps import column_steps
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.program import compiled
 from trellis.engine.columnar.authored.chain import chained, times_of
 
 COUNTS = (
@@ -33,8 +33,8 @@ MILLIS = st.one_of(st.integers(-(2**40), 2**41), st.sampled_from([-1, 0, 1, -86_
 @given(values=st.lists(st.one_of(st.none(), MILLIS), min_size=1, max_size=20))
 def test_counts(expression: str, values: list[Any]) -> None:
     tree = parse(expression)
-    program = compiled(tree)
-    made = chained(pa.array(values, pa.int64()), chain_of(tree))
+    program = compile_expression(tree)
+    made = chained(pa.array(values, pa.int64()), column_steps(tree))
     assert made is None or made.to_pylist() == [program({"x": value}) for value in values]
 
 
@@ -71,4 +71,4 @@ def test_other_texts_are_left_to_the_reader_of_joda_patterns(pattern: str, text:
     "expression", ["toEpochDays(now())", "plus(x, y)", "fromDateTime(x, y)", "upper(x)", "x"]
 )
 def test_what_is_no_chain(expression: str) -> None:
-    assert chain_of(parse(expression)) == ()
+    assert column_steps(parse(expression)) == ()

@@ -58,5 +58,5 @@ def test_one_odd_record_keeps_its_place(tmp_path: Path) -> None:
     assert [row["ride_id"] for row in rows] == [5_000_000_000 + at for at in range(400)]
     assert rows[123]["rider_id"] == 77
     assert rows[124]["tags"] == ["single"]
-    assert report.notes == ("1 record: 'unheard' is no column of the schema, so its value was dropped",)
+    assert report.notes == ("1 record: 'unheard' is not a column of the schema; its values were dropped",)
     assert report.balanced

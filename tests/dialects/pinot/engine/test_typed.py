@@ -39,8 +39,8 @@ def conformed(plan: Plan, given_batches: list[pa.RecordBatch], fast: bool) -> An
     for number, batch in enumerate(given_batches):
         try:
             made = conformer.batch(Split(0, 0, "f.parquet"), RowBatch(number, first, batch))
-        except Exception as bad:
-            return [*told, type(bad), str(bad)]
+        except Exception as error:
+            return [*told, type(error), str(error)]
         first += batch.num_rows
         for each in made.batches:
             columns = {name: plain(array).to_pylist() for name, array in each.columns.items()}

@@ -295,8 +295,8 @@ def told(plan: Plan, blocks: Sequence[bytes], fast: bool) -> Any:
     """The rows and all that is told of them, or why there are none."""
     try:
         return conformed(plan, blocks, fast)
-    except ContractError as bad:
-        return str(bad)
+    except ContractError as error:
+        return str(error)
 
 
 TRIMMED = {"maxLength": 4, "maxLengthExceedStrategy": "TRIM_LENGTH"}
@@ -324,6 +324,6 @@ def test_a_main_time_without_a_kernel_is_looked_at(fast: bool) -> None:
     said = Given(document(times=[time("ms", "LONG", "EPOCH|MILLISECONDS")]), config("ms"), {})
     rows, (_, oddities) = _rows(said, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
     assert rows == [(5,), (1_700_000_000_000,)] * 2
-    assert [(text.partition(" from ")[0], count) for text, count in oddities] == [
-        ("the main time ms is no time", 2)
+    assert [(text.partition(" between ")[0], count) for text, count in oddities] == [
+        ("the main time ms is not", 2)
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import millis_of, moment_of
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import Float32, Int64, SourceKind, kind_of
+from trellis.dialects.pinot.functions.arguments import millis_of, timestamp_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of
 
 ROW: Final[Mapping[str, Any]] = {
     "a": 1,
@@ -31,7 +31,7 @@ ROW: Final[Mapping[str, Any]] = {
     "x y": 9,
     "ts": 1700000000123,
     "neg": -1700000000123,
-    "wh": moment_of(1700000000123),
+    "wh": timestamp_of(1700000000123),
     "u": "Größe 😀!",
     "nan": float("nan"),
     "inf": float("inf"),

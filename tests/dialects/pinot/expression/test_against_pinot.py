@@ -16,12 +16,12 @@ from dialects.pinot.expression.rows import ROW, shown
 from dialects.pinot.expression.test_functions import CASES
 from dialects.pinot.oracle.client import Oracle, Refused
 from dialects.pinot.oracle.typed import typed
-from trellis.dialects.pinot.expression.functions.catalog import FUNCTIONS, PRIMITIVE_ARRAYS, UNSUPPORTED
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.program import compiled
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
-from trellis.dialects.pinot.moment.stamp import stamp_millis
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
+from trellis.dialects.pinot.functions.catalog import FUNCTIONS, PRIMITIVE_ARRAYS, UNSUPPORTED
 
 pytestmark = pytest.mark.pinot
 
@@ -82,13 +82,13 @@ def written(value: Any) -> str:
     if kind == "MAP":
         return f"map{{{', '.join(f'{key}: {written(each)}' for key, each in said.items())}}}"
     if kind == "TIMESTAMP":
-        return f"timestamp {stamp_millis(said)}"
+        return f"timestamp {timestamp_millis(said)}"
     return f"text {said!r}" if kind == "STRING" else f"{KINDS[kind]} {said}"
 
 
 def ours(text: str) -> str:
     try:
-        return shown(evaluated(compiled(parse(text)), ROW))
+        return shown(evaluate(compile_expression(parse(text)), ROW))
     except (TransformError, ExpressionError):
         return "ERR"
 

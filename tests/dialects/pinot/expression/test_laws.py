@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.expression.functions.calendar import field_of, start_of
-from trellis.dialects.pinot.expression.functions.catalog import FUNCTIONS
-from trellis.dialects.pinot.expression.functions.points import Point, as_point
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, to_text
-from trellis.dialects.pinot.expression.program import compiled
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluated
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN, Float32, Int64
+from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
+from trellis.dialects.pinot.functions.catalog import FUNCTIONS
+from trellis.dialects.pinot.functions.date_time.calendar import field_of, start_of
+from trellis.dialects.pinot.functions.points import Point, as_point
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, Float32, Int64
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     ["yyyy-MM-dd", "day", "UTC", "$.a[0]", "$..b", "a+", "cafe", "12", "%"]
@@ -68,8 +68,8 @@ def test_what_is_written_is_read_as_the_same_tree(tree: Expression) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         assert repr(parse(to_text(parse(text)))) == repr(parse(text))
-    except ExpressionError as wrong:
-        assert str(wrong)
+    except ExpressionError as error:
+        assert str(error)
 
 
 @settings(max_examples=400, deadline=None)
@@ -77,13 +77,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_a_row_gives_a_value_or_a_transform_error(name: str, values: list[Any]) -> None:
     columns = tuple(Column(str(at)) for at in range(len(values)))
     try:
-        program = compiled(Call(name, columns))
+        program = compile_expression(Call(name, columns))
     except ExpressionError:
         return
     try:
-        evaluated(program, dict(zip(map(str, range(5)), values, strict=False)))
-    except TransformError as wrong:
-        assert str(wrong)
+        evaluate(program, dict(zip(map(str, range(5)), values, strict=False)))
+    except TransformError as error:
+        assert str(error)
 
 
 @given(st.sampled_from(sorted(FUNCTIONS)), st.data())
@@ -96,7 +96,7 @@ def test_a_null_argument_gives_null_unless_the_function_says_otherwise(
     position = data.draw(st.integers(0, function.min_arguments - 1))
     values: list[Expression] = [Column("one")] * function.min_arguments
     values[position] = Literal(None)
-    assert evaluated(compiled(Call(name, tuple(values))), {"one": None}) is None
+    assert evaluate(compile_expression(Call(name, tuple(values))), {"one": None}) is None
 
 
 @given(
@@ -114,7 +114,7 @@ def test_the_start_of_a_unit_is_its_own_start(moment: datetime, unit: str) -> No
 @given(st.integers(-(2**40), 2**40), st.integers(1, 1000))
 def test_rounding_is_bucketing_and_back(millis: int, size: int) -> None:
     def of(text: str) -> Any:
-        return evaluated(compiled(parse(text)), {"t": millis, "n": size})
+        return evaluate(compile_expression(parse(text)), {"t": millis, "n": size})
 
     assert of("toEpochSecondsRounded(t, n)") == of("toEpochSecondsBucket(t, n)") * size
     assert abs(of("round(t, n)")) <= abs(millis)
@@ -122,12 +122,12 @@ def test_rounding_is_bucketing_and_back(millis: int, size: int) -> None:
 
 @given(st.floats(), st.floats(), st.booleans())
 def test_a_point_survives_its_bytes(x: float, y: float, on_earth: bool) -> None:
-    data = evaluated(compiled(parse("stPoint(x, y, e)")), {"x": x, "y": y, "e": on_earth})
+    data = evaluate(compile_expression(parse("stPoint(x, y, e)")), {"x": x, "y": y, "e": on_earth})
     assert repr(as_point(data)) == repr(Point(on_earth, x, y))
 
 
 @given(st.floats(-180, 180), st.floats(-90, 90))
 def test_a_point_survives_its_text_up_to_16_decimal_places(x: float, y: float) -> None:
-    text = evaluated(compiled(parse("stAsText(stPoint(x, y))")), {"x": x, "y": y})
-    again = as_point(evaluated(compiled(parse("stGeomFromText(t)")), {"t": text}))
+    text = evaluate(compile_expression(parse("stAsText(stPoint(x, y))")), {"x": x, "y": y})
+    again = as_point(evaluate(compile_expression(parse("stGeomFromText(t)")), {"t": text}))
     assert (again.x, again.y) == pytest.approx((x, y), rel=0, abs=1e-16)

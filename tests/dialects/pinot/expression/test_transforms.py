@@ -1,4 +1,4 @@
-"""Transforms and filters on rows (spec pinot.md, section 5)."""
+"""Transforms and filters on rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.fields import FieldSpec, Granule, PinotSchema, TimeField
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.table.config import TableConfig
@@ -109,7 +109,7 @@ def test_two_transforms_of_a_column_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("lowr(a)", "transform function of column u: there is no function lowr: did you mean 'lower'?"),
+        ("lowr(a)", "transform function of column u: unknown function lowr: did you mean 'lower'?"),
         ("Groovy({a}, a)", "transform function of column u: Groovy scripts are not run"),
         ("lower(a", "transform function of column u: , or ) is expected, not the end, at column 8"),
     ],
@@ -139,7 +139,10 @@ def test_a_virtual_column_is_not_computed() -> None:
 
 
 def test_a_legacy_time_field_is_computed_from_its_incoming_column() -> None:
-    time = TimeField(Granule("t", PinotType.LONG, "MILLISECONDS"), Granule("d", PinotType.INT, "DAYS"))
+    time = TimeField(
+        TimeGranularitySpec("t", PinotType.LONG, "MILLISECONDS"),
+        TimeGranularitySpec("d", PinotType.INT, "DAYS"),
+    )
     made = Transforms(PinotSchema("s", time=time), TableConfig())
     assert applied(made, t=1700000000123)[0]["d"] == 19675
 
@@ -178,6 +181,6 @@ def test_a_filter_drops_what_is_true(text: str, row: dict[str, Any], dropped: bo
 def test_a_filter_that_fails_says_why() -> None:
     with pytest.raises(TransformError, match="a number is expected, not the text 'x'"):
         Filter("a > 1").drops({"a": "x"})
-    with pytest.raises(SchemaError, match=r"filter function: there is no function foo"):
+    with pytest.raises(SchemaError, match=r"filter function: unknown function foo"):
         Filter("foo(a)")
     assert Filter("a > b").arguments == {"a", "b"}

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from trellis.dialects.pinot.cluster.infer import infer_records
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.infer.proposal import Asked, Proposal
-from trellis.dialects.pinot.row.marks import Row
+from trellis.dialects.pinot.cluster.schema_inference import infer_records
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.settings import Settings
 
@@ -19,9 +19,9 @@ NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)
 Records = Sequence[Mapping[str, Any]]
 
 
-def proposed(records: Records, **asked: Any) -> Proposal:
+def proposed(records: Records, **choices: Any) -> Proposal:
     """The proposal of some records, which Pinot would take."""
-    found = infer_records(records, Asked(**{"name": "t", **asked}))
+    found = infer_records(records, Choices(**{"name": "t", **choices}))
     assert [*map(str, faults_of(found.schema, table_config=found.table))] == []
     return found
 
@@ -43,18 +43,18 @@ def said(proposal: Proposal) -> dict[str, str]:
     }
 
 
-def column(values: Sequence[Any], name: str = "c", **asked: Any) -> tuple[str, str]:
+def column(values: Sequence[Any], name: str = "c", **choices: Any) -> tuple[str, str]:
     """What is proposed for one column of these values, and why."""
-    found = proposed([{name: value} for value in values], **asked)
+    found = proposed([{name: value} for value in values], **choices)
     return said(found)[name], found.columns[0].why
 
 
 def lints(proposal: Proposal) -> list[tuple[str, str]]:
     """What there is to look at, but for the missing time and where values were first."""
     return [
-        (each.column, each.said)
+        (each.column, each.message)
         for each in proposal.lints
-        if "time of a row" not in each.said and ", first at " not in each.said
+        if "no main time column" not in each.message and ", first at " not in each.message
     ]
 
 

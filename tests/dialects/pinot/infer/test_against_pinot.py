@@ -10,10 +10,10 @@ import pytest
 
 from dialects.pinot.infer.proposals import proposed
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.infer.first_object import first_object
 from trellis.dialects.pinot.infer.roles import Roles
-from trellis.dialects.pinot.table.config import CollectionMode, ComplexConfig
+from trellis.dialects.pinot.table.config import CollectionMode, ComplexTypeConfig
 from trellis.errors import SchemaError
 
 pytestmark = pytest.mark.pinot
@@ -43,7 +43,7 @@ def test_one_record_gives_the_schema_that_pinot_gives(pinot: Oracle, seed: int):
     mode, unnest = dice.choice(MODES), tuple(dice.sample(("a", "b", "a.b", "c"), dice.randint(0, 2)))
     metric, time = dice.sample((*KEYS, "none"), 2)
     roles = Roles(frozenset({metric}), time, "MILLISECONDS")
-    asked: dict[str, Any] = {
+    choices: dict[str, Any] = {
         "json": json.dumps(record),
         "fields": {metric: "METRIC", time: "DATE_TIME"},
         "time_unit": roles.unit,
@@ -51,12 +51,12 @@ def test_one_record_gives_the_schema_that_pinot_gives(pinot: Oracle, seed: int):
         "to_json": mode,
     }
     try:
-        theirs = pinot.ask("infer", **asked)
+        theirs = pinot.ask("infer", **choices)
     except Refused as refused:
         with pytest.raises(SchemaError, match=str(refused).split(":")[0]):
-            first_object(record, roles, ComplexConfig(unnest=unnest, to_json=mode))
+            first_object(record, roles, ComplexTypeConfig(unnest=unnest, to_json=mode))
         return
-    ours = first_object(record, roles, ComplexConfig(unnest=unnest, to_json=mode))
+    ours = first_object(record, roles, ComplexTypeConfig(unnest=unnest, to_json=mode))
     assert fields(json.loads(json.dumps(document_of(ours)))) == fields(theirs)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dialects.pinot.infer.proposals import said
-from trellis.dialects.pinot.document.reading import read_schema
-from trellis.dialects.pinot.document.validate import faults_of
-from trellis.dialects.pinot.infer.convert import convert
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.infer.conversion import convert
 from trellis.dialects.pinot.infer.proposal import Proposal
-from trellis.dialects.pinot.system import Authored, with_authored
+from trellis.dialects.pinot.stored_schema import Authored, with_authored
 from trellis.errors import UsageError
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 
@@ -92,18 +92,18 @@ def test_every_type_of_trellis():
 
 
 def test_what_there_is_to_look_at():
-    assert [(each.column, each.said) for each in only(*ALL).lints] == [
-        ("at", "Pinot has no times of day: text"),
-        ("rides__stops", "a table of its own: Pinot has none below others, so these rows are not here"),
+    assert [(each.column, each.message) for each in only(*ALL).lints] == [
+        ("at", "Pinot has no times of day: stored as text"),
+        ("rides__stops", "a nested table: Pinot has none, so its rows are left out"),
     ]
     found = only(
         Column("my col", "text"), Column("x__v_text", "text", variant=True), Column("ts", "timestamp")
     )
-    assert [(each.column, each.said) for each in found.lints] == [
-        ("my col", "the column is called my_col: Pinot refuses its name"),
-        ("x__v_text", "holds what did not fit into another column"),
-        ("rides__stops", "a table of its own: Pinot has none below others, so these rows are not here"),
-        ("ts", "the main time may be null: the time of the load stands for it"),
+    assert [(each.column, each.message) for each in found.lints] == [
+        ("my col", "the column is named my_col: Pinot refuses its name"),
+        ("x__v_text", "holds values that did not fit into another column"),
+        ("rides__stops", "a nested table: Pinot has none, so its rows are left out"),
+        ("ts", "the main time may be null: the time of the load is stored then"),
     ]
     assert found.table["ingestionConfig"] == {
         "transformConfigs": [{"columnName": "my_col", "transformFunction": '"my col"'}]
@@ -119,8 +119,8 @@ def test_one_schema_for_each_root_table():
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("ride", "--table ride: there is no such root table: did you mean 'rides'"),
-        ("rides__stops", "--table rides__stops: it hangs below rides"),
+        ("ride", "--table ride: no such root table: did you mean 'rides'"),
+        ("rides__stops", "--table rides__stops: it is nested in rides"),
     ],
 )
 def test_a_table_that_is_none(table: str, message: str):
@@ -133,4 +133,4 @@ def test_a_schema_of_pinot_stays_as_it_was_given():
         '{"schemaName": "trips", "metricFieldSpecs": [{"name": "n", "dataType": "INT"}]}'
     ).schema
     (found,) = convert(with_authored(Schema("s"), Authored(given)))
-    assert (found.schema, found.columns[0].why) == (given, "as it was given")
+    assert (found.schema, found.columns[0].why) == (given, "as declared")

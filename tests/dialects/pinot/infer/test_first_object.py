@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.infer.first_object import first_object
 from trellis.dialects.pinot.infer.roles import Roles
-from trellis.dialects.pinot.table.config import CollectionMode, ComplexConfig
+from trellis.dialects.pinot.table.config import CollectionMode, ComplexTypeConfig
 from trellis.errors import SchemaError
 
 
 def columns(record: dict[str, Any], **config: Any) -> dict[str, str]:
     """`{"tags": "STRING[]"}`"""
-    found = first_object(record, None, ComplexConfig(**config))
+    found = first_object(record, None, ComplexTypeConfig(**config))
     return {each.name: each.data_type.value + ("" if each.single_value else "[]") for each in found.specs()}
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from dialects.pinot.infer.proposals import proposed, rows, said
 from dialects.pinot.infer.records import tables
-from trellis.dialects.pinot.document.compare import same
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.comparison.compatibility import is_same_schema
+from trellis.dialects.pinot.document.reader import read_schema
 
 
 @settings(max_examples=200, deadline=None)
@@ -23,7 +23,7 @@ def test_every_row_loads_without_damage(records: list[dict[str, Any]]):
 @given(tables())
 def test_the_document_says_all_of_the_proposal(records: list[dict[str, Any]]):
     found = proposed(records)
-    assert same(read_schema(found.document).schema, found.schema)
+    assert is_same_schema(read_schema(found.document).schema, found.schema)
 
 
 @settings(max_examples=60, deadline=None)

@@ -28,8 +28,8 @@ MANY = [*range(50), *range(50)]
         ("thing", [1.5], "DOUBLE metric", "fractions; a measure"),
         ("ts", [1700000000.5], "DOUBLE dimension", "fractions; named like a time"),
         ("thing", MANY, "INT metric", "whole numbers 0 to 49; 50 different numbers"),
-        ("thing", [*range(50)], "INT dimension", "whole numbers 0 to 49; every one is different"),
-        ("thing", [*range(20)] * 9, "INT dimension", "whole numbers 0 to 19; only 20 different ones"),
+        ("thing", [*range(50)], "INT dimension", "whole numbers 0 to 49; all different"),
+        ("thing", [*range(20)] * 9, "INT dimension", "whole numbers 0 to 19; only 20 different values"),
         ("thing", [*range(1_001)], "INT metric", "whole numbers 0 to 1,000; very many different numbers"),
         ("fares", [[1, 2]], "INT[] dimension", "lists of whole numbers 1 to 2"),
     ],
@@ -47,22 +47,22 @@ def test_the_user_decides():
         "n": "LONG metric",
         "p": "BIG_DECIMAL metric",
     }
-    assert found.columns[0].why == "always 1; a metric as asked"
+    assert found.columns[0].why == "always 1; a metric as chosen"
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("choices", "message"),
     [
         ({"metrics": ("s",)}, "--metric s: a metric is a number, and this column holds text"),
         (
             {"metrics": ("l",)},
             "--metric l: a metric has one value a row, and this column holds lists of whole",
         ),
-        ({"metrics": ("fair",)}, "--metric fair: there is no column of that name: did you mean 'fare'?"),
-        ({"dimensions": ("fare",), "metrics": ("fare",)}, "column fare is given two roles; choose one"),
-        ({"dimensions": ("empty",)}, "column empty: it holds nothing that a column could"),
+        ({"metrics": ("fair",)}, "--metric fair: no such column: did you mean 'fare'?"),
+        ({"dimensions": ("fare",), "metrics": ("fare",)}, "column fare has two roles; choose one"),
+        ({"dimensions": ("empty",)}, "column empty: no value can be stored in a column"),
     ],
 )
-def test_what_a_user_cannot_ask(asked: dict[str, Any], message: str):
+def test_what_a_user_cannot_ask(choices: dict[str, Any], message: str):
     with pytest.raises(UsageError, match=message.replace("?", r"\?")):
-        proposed([{"s": "x", "l": [1, 2], "fare": 1, "empty": None}], **asked)
+        proposed([{"s": "x", "l": [1, 2], "fare": 1, "empty": None}], **choices)

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot.infer.proposals import proposed, rows, said
-from trellis.dialects.pinot.cluster.infer import authored_for, infer, schema_for, write
-from trellis.dialects.pinot.system import authored_of
+from trellis.dialects.pinot.cluster.schema_inference import authored_for, infer, write
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.errors import UsageError
 
 
@@ -70,7 +70,7 @@ def test_issues_of_github(shared_data: Path):
         False,
         True,
     )
-    assert [(each.column, each.said) for each in found.lints] == [
+    assert [(each.column, each.message) for each in found.lints] == [
         ("milestone", "no column: only nulls"),
         ("active_lock_reason", "no column: only nulls"),
         ("performed_via_github_app", "no column: only nulls"),
@@ -93,7 +93,7 @@ def test_real_lists_can_be_unnested(shared_data: Path):
 
 def test_one_row(tmp_path: Path):
     (tmp_path / "rides.jsonl").write_text('{"id": 1, "started": "2024-01-01T00:00:00Z", "fare": 12.5}\n')
-    assert json.loads(schema_for([tmp_path / "rides.jsonl"])) == {
+    assert json.loads(infer([tmp_path / "rides.jsonl"]).document) == {
         "schemaName": "rides",
         "enableColumnBasedNullHandling": False,
         "dimensionFieldSpecs": [{"name": "id", "dataType": "LONG", "fieldType": "DIMENSION"}],
@@ -108,7 +108,6 @@ def test_one_row(tmp_path: Path):
             }
         ],
     }
-    assert json.loads(schema_for([tmp_path / "rides.jsonl"], "trips"))["schemaName"] == "trips"
 
 
 def test_both_documents_of_a_source(tmp_path: Path):
@@ -122,7 +121,7 @@ def test_both_documents_of_a_source(tmp_path: Path):
 @pytest.mark.parametrize("text", ["", "\n\n", "no json\n"])
 def test_a_source_without_records(tmp_path: Path, text: str):
     (tmp_path / "e.jsonl").write_text(text)
-    with pytest.raises(UsageError, match="there is no record in it, so there is nothing to infer from"):
+    with pytest.raises(UsageError, match="no records to infer a schema from"):
         infer([tmp_path / "e.jsonl"])
 
 

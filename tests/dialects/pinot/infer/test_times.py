@@ -72,7 +72,7 @@ def test_texts_that_do_not_sort_by_time_are_read_into_a_column_of_their_own():
 def test_days_and_months_that_could_be_either_are_left_to_the_user():
     records = [{"day": "05/06/2023"}]
     assert lints(proposed(records)) == [
-        ("day", "MM/dd/yyyy and dd/MM/yyyy both fit every value: say which with --time")
+        ("day", "MM/dd/yyyy and dd/MM/yyyy both match every value: choose one with --time")
     ]
     found = proposed(records, times={"day": "dd/MM/yyyy"})
     assert rows(records, found)[0].values == {"day": "05/06/2023", "day_millis": 1685923200000}
@@ -107,7 +107,7 @@ def test_a_main_time_that_is_asked_for_is_warned_of():
     found = proposed([{"due": "1931-01-01"}, {"due": None}, {"due": "2024-01-01"}], times={"due": None})
     assert found.time_column == "due"
     assert lints(found) == [
-        ("due", "the main time is null in some rows: the time of the load stands for it"),
+        ("due", "the main time is null in some rows: the time of the load is stored then"),
         ("due", "the main time is not always between 1971 and 2071: Pinot refuses such segments"),
     ]
 
@@ -128,11 +128,11 @@ def test_the_user_gives_the_format(said_format: str, expected: str):
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        ({"s": None}, "--time s: no format of times fits every value"),
+        ({"s": None}, "--time s: no time format matches every value"),
         ({"s": "yyyy-MM-dd"}, "--time s=yyyy-MM-dd: some values do not follow this format"),
         ({"s": "yyyy-MM-ddT"}, "--time s=yyyy-MM-ddT: Invalid SIMPLE_DATE_FORMAT pattern"),
         ({"l": "yyyy"}, "--time l=yyyy: a time is one text or one whole number a row, not lists of text"),
-        ({"x": None}, "--time x: there is no column of that name"),
+        ({"x": None}, "--time x: no such column"),
     ],
 )
 def test_what_a_user_cannot_ask(times: dict[str, str | None], message: str):

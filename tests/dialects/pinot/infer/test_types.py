@@ -15,7 +15,7 @@ from dialects.pinot.infer.proposals import column, lints, proposed, rows, said
 @pytest.mark.parametrize(
     ("values", "expected", "why"),
     [
-        ([1, -7], "INT dimension", "whole numbers -7 to 1; only 2 different ones"),
+        ([1, -7], "INT dimension", "whole numbers -7 to 1; only 2 different values"),
         ([0, 0], "INT dimension", "always 0; the same in every row"),
         ([2**30], "LONG dimension", "up to 1,073,741,824, near the end of INT; the same in every row"),
         ([2**40], "LONG dimension", "up to 1,099,511,627,776; the same in every row"),
@@ -110,7 +110,7 @@ def test_times_of_day_have_no_column():
     from datetime import time
 
     assert lints(proposed([{"c": time(1), "d": 1}])) == [
-        ("c", "no column: times of day, which Pinot has not: make them text")
+        ("c", "no column: times of day, which Pinot does not have: convert them to text")
     ]
 
 
@@ -120,10 +120,10 @@ def test_where_mixed_values_are_and_what_texts_nearly_are():
         {"a": "x", "t": "soon", "price": "2"},
         {"a": 3, "t": ""},
     ]
-    assert [(each.column, each.said) for each in proposed(records).lints[:-1]] == [
+    assert [(each.column, each.message) for each in proposed(records).lints[:-1]] == [
         ("a", "text and whole numbers are mixed: all become text"),
         ("a", "1 value is text, first at records:2"),
-        ("t", "1 of 3 texts are times: the others keep the column text"),
+        ("t", "1 of 3 texts are times: the others make the column text"),
         ("price", "every text is a number: --metric price makes it one"),
     ]
 

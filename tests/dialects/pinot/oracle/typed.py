@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import millis_of
-from trellis.dialects.pinot.moment.stamp import stamp_text
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
+from trellis.dialects.pinot.functions.arguments import millis_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 
 def typed(given: Any) -> Any:
@@ -32,5 +32,5 @@ TEXTS: Final[Mapping[SourceKind, Any]] = {
     SourceKind.BIG_DECIMAL: decimal_text,
     SourceKind.STRING: str,
     SourceKind.BYTES: bytes.hex,
-    SourceKind.TIMESTAMP: lambda each: stamp_text(millis_of(each)),
+    SourceKind.TIMESTAMP: lambda each: timestamp_text(millis_of(each)),
 }

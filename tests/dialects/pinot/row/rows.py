@@ -8,12 +8,12 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.row.marks import Row
 from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.settings import PARITY, Settings
+from trellis.dialects.pinot.value.settings import PINOT_DEFAULTS, Settings
 
 NOW: Final = datetime(2026, 1, 2, 3, 4, 5, 678_901, timezone.utc)
 NOW_MILLIS: Final = 1_767_323_045_678
@@ -76,12 +76,12 @@ def config(time_column: str | None = None, **ingestion: Any) -> dict[str, Any]:
 def pipeline(
     said: Mapping[str, Any],
     table: Mapping[str, Any] | None = None,
-    settings: Settings = PARITY,
-    goes_on: bool | None = None,
+    settings: Settings = PINOT_DEFAULTS,
+    continue_on_error: bool | None = None,
     now: datetime = NOW,
 ) -> Pipeline:
     schema: PinotSchema = read_schema(json.dumps(said), EXTENDED_PROFILE).schema
-    return Pipeline(schema, table_config(table), settings, now, goes_on)
+    return Pipeline(schema, table_config(table), settings, now, continue_on_error)
 
 
 def rows(made: Pipeline, *records: Mapping[str, Any]) -> list[Row]:

@@ -19,10 +19,10 @@ from dialects.pinot.oracle.typed import typed
 from dialects.pinot.row.rows import column, config, document, map_column, pipeline, several, time
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.row.marks import RowFault
-from trellis.dialects.pinot.row.pipeline import Outcome, Pipeline
-from trellis.dialects.pinot.value.java_text import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.kinds import Float32, Int64, SourceKind, kind_of
+from trellis.dialects.pinot.row.pipeline import Pipeline, PipelineResult
+from trellis.dialects.pinot.row.row import RowFault
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of
 from trellis.errors import SchemaError
 
 pytestmark = pytest.mark.pinot
@@ -302,14 +302,14 @@ def same(ours: Any, theirs: Any, unnested: bool) -> bool:
         return False
 
 
-def answers(made: Pipeline, given: Mapping[str, Any]) -> Outcome | None:
+def answers(made: Pipeline, given: Mapping[str, Any]) -> PipelineResult | None:
     try:
         return made.rows(given)
     except RowFault:
         return None
 
 
-def differences(made: Pipeline, ours: Outcome, theirs: Mapping[str, Any]) -> list[str]:
+def differences(made: Pipeline, ours: PipelineResult, theirs: Mapping[str, Any]) -> list[str]:
     found = []
     if len(ours.rows) != len(theirs["rows"]) or ours.filtered != theirs["skipped"]:
         return [f"{len(ours.rows)} rows and {ours.filtered} filtered, not {theirs}"]
@@ -337,8 +337,8 @@ def test_rows_are_those_of_pinot(pinot: Oracle, seed: int, complex_type: bool) -
         table = table_of(dice, main_time, complex_type)
         try:
             made = pipeline(said, table)
-        except SchemaError as bad:
-            if "prefixesToRename" not in str(bad):  # 07
+        except SchemaError as error:
+            if "prefixesToRename" not in str(error):  # 07
                 with pytest.raises(Refused):
                     pinot.ask("rows", schema=said, table=table, rows=[], typed=True)
             continue

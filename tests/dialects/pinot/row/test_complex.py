@@ -1,4 +1,4 @@
-"""Nested values become columns and rows (spec pinot.md, section 5.4)."""
+"""Nested values become columns and rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import column, config, document, flattened, pipeline, rows, several, values
-from trellis.dialects.pinot.row.complex import ComplexTypes
-from trellis.dialects.pinot.row.marks import RowFault
-from trellis.dialects.pinot.table.config import ComplexConfig, table_config
+from trellis.dialects.pinot.row.complex_types import ComplexTypes
+from trellis.dialects.pinot.row.row import RowFault
+from trellis.dialects.pinot.table.config import ComplexTypeConfig, table_config
 from trellis.errors import SchemaError
 
 LINES = [{"sku": "p"}, {"sku": "q"}]
@@ -209,7 +209,7 @@ def test_several_values_stay_several() -> None:
 
 
 def test_defaults_of_the_config() -> None:
-    assert table_config(flattened()).complex == ComplexConfig(".", (), "NON_PRIMITIVE", {})
+    assert table_config(flattened()).complex == ComplexTypeConfig(".", (), "NON_PRIMITIVE", {})
 
 
 def test_a_mode_that_is_none_is_refused() -> None:

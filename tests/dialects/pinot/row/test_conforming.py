@@ -1,4 +1,4 @@
-"""Log-like rows (spec pinot.md, section 5.5)."""
+"""Log-like rows."""
 
 from __future__ import annotations
 

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.options import Options
-from trellis.dialects.pinot.program import PinotProgram
-from trellis.dialects.pinot.row.marks import Row, RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
-from trellis.dialects.pinot.system import Authored
+from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.row_transform import PinotProgram
+from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.kinds import Float32, Int64
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.evolution.program import Made
 from trellis.evolution.record import Rejected, Stopped
 
@@ -105,8 +105,8 @@ def rows_of(made: Pipeline, record: dict[str, Any]) -> list[Row]:
 def test_running_it_on_its_own_output_changes_nothing(
     said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
 ) -> None:
-    made = pipeline(said, table, goes_on=True)
-    again = pipeline(said, _flat(table), goes_on=True)
+    made = pipeline(said, table, continue_on_error=True)
+    again = pipeline(said, _flat(table), continue_on_error=True)
     for row in rows_of(made, record):
         (second,) = rows_of(again, stored(made, row.values))
         for name, value in row.values.items():
@@ -142,7 +142,7 @@ def test_the_order_of_the_keys_of_a_record_changes_nothing(
 ) -> None:
     turned = list(record.items())
     dice.shuffle(turned)
-    made = pipeline(said, table, goes_on=True)
+    made = pipeline(said, table, continue_on_error=True)
     one, other = rows_of(made, record), rows_of(made, dict(turned))
     assert [(repr(row.values), row.nulls) for row in one] == [(repr(row.values), row.nulls) for row in other]
 

@@ -16,7 +16,7 @@ import pytest
 import trellis
 from dialects.pinot.row.rows import column, config, document, map_column, several, time
 from trellis.dialects import get_dialect
-from trellis.dialects.pinot.value.kinds import Float32
+from trellis.dialects.pinot.value.source_kinds import Float32
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 
@@ -442,7 +442,7 @@ def test_dates_are_read_by_later_versions_only(tmp_path: Path) -> None:
 
 def test_a_time_of_day_is_no_kind_of_value(tmp_path: Path) -> None:
     table = pa.table({"n": pa.array([1], pa.time32("s"))})
-    with pytest.raises(ContractError, match="column n: a value of class time is of no kind that Pinot knows"):
+    with pytest.raises(ContractError, match="n: a value of class time is of no type that Pinot supports"):
         lake(tmp_path).load(table, schema=SMALL)
 
 

@@ -1,4 +1,4 @@
-"""The main time column (spec pinot.md, sections 5.2 and 13)."""
+"""The main time column."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from dialects.pinot.row.rows import NOW, NOW_MILLIS, config, document, pipeline, rows, time, values
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.row.main_time import FIRST, LAST, MainTime
-from trellis.dialects.pinot.row.marks import RowFault
+from trellis.dialects.pinot.row.row import RowFault
+from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
 from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import SchemaError
 
@@ -51,7 +51,7 @@ def test_what_stands_for_null(data_type: str, form: str, said: Any, expected: An
 
 
 def test_n06_a_type_that_cannot_hold_now_is_refused() -> None:
-    with pytest.raises(SchemaError, match="column t: the time of now, 1767323045678, in format EPOCH"):
+    with pytest.raises(SchemaError, match="column t: the current time, 1767323045678, in format EPOCH"):
         default("INT", "EPOCH|MILLISECONDS")
 
 
@@ -99,14 +99,14 @@ def test_the_session_zone_is_that_of_a_timestamp() -> None:
 CHECKED = {"rowTimeValueCheck": True}
 
 
-@pytest.mark.parametrize("bad", ["1970-12-31", "2071-01-02", "x", "2023-02-30"])
-def test_a_time_that_is_checked_and_bad_stops(bad: str) -> None:
+@pytest.mark.parametrize("value", ["1970-12-31", "2071-01-02", "x", "2023-02-30"])
+def test_a_time_that_is_checked_and_bad_stops(value: str) -> None:
     said = document(times=[time("t", "STRING", DAY)])
     with pytest.raises(RowFault, match="column t: "):
-        pipeline(said, config("t", **CHECKED)).rows({"t": bad})
-    (row,) = rows(pipeline(said, config("t", continueOnError=True, **CHECKED)), {"t": bad})
+        pipeline(said, config("t", **CHECKED)).rows({"t": value})
+    (row,) = rows(pipeline(said, config("t", continueOnError=True, **CHECKED)), {"t": value})
     assert (row.values, row.nulls, row.incomplete) == ({"t": "2026-01-02"}, {"t"}, True)
-    assert [(each.column, each.value) for each in row.faults] == [("t", bad)]
+    assert [(each.column, each.value) for each in row.faults] == [("t", value)]
 
 
 def test_a_time_is_not_checked_without_being_asked_for() -> None:

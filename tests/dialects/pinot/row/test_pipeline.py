@@ -1,4 +1,4 @@
-"""The steps of the pipeline in their order (spec pinot.md, section 5)."""
+"""The steps of the pipeline in their order."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dialects.pinot.row.rows import (
     time,
     values,
 )
-from trellis.dialects.pinot.row.marks import RowFault
+from trellis.dialects.pinot.row.row import RowFault
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.damage import Damage
+from trellis.dialects.pinot.value.losses import LossKind
 from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import SchemaError
 
@@ -146,10 +146,10 @@ def test_with_continue_on_error_the_value_is_null_and_the_row_incomplete() -> No
     assert [(each.column, each.value) for each in row.faults] == [("n", "7.9")]
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_what_the_user_says_beats_the_config(goes_on: bool) -> None:
-    made = pipeline(INT, config(continueOnError=not goes_on), goes_on=goes_on)
-    if goes_on:
+@pytest.mark.parametrize("continue_on_error", [True, False])
+def test_what_the_user_says_beats_the_config(continue_on_error: bool) -> None:
+    made = pipeline(INT, config(continueOnError=not continue_on_error), continue_on_error=continue_on_error)
+    if continue_on_error:
         assert rows(made, {"n": "x"})[0].incomplete
     else:
         with pytest.raises(RowFault):
@@ -190,7 +190,7 @@ def test_a_row_is_dropped_where_the_filter_is_true(found: Any, stays: bool | Non
         with pytest.raises(RowFault, match="filter: ") as raised:
             pipeline(said, table).rows({"n": found})
         assert (raised.value.column, raised.value.kind) == ("", "the filter cannot be computed")
-        assert rows(pipeline(said, table, goes_on=True), {"n": found})[0].incomplete
+        assert rows(pipeline(said, table, continue_on_error=True), {"n": found})[0].incomplete
     else:
         assert len(rows(pipeline(said, table), {"n": found})) == stays
 
@@ -261,12 +261,12 @@ def test_sanitised(strategy: str | None, value: str, expected: str, sanitized: b
     assert (row.values, row.nulls, row.sanitized) == ({"s": expected}, set(), sanitized)
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_z06_the_strategy_error_always_raises(goes_on: bool) -> None:
+@pytest.mark.parametrize("continue_on_error", [True, False])
+def test_z06_the_strategy_error_always_raises(continue_on_error: bool) -> None:
     with pytest.raises(RowFault, match=r"value: abcdef for column s exceeds configured max length 4\."):
-        one(text("ERROR"), config(continueOnError=goes_on), {"s": "abcdef"})
+        one(text("ERROR"), config(continueOnError=continue_on_error), {"s": "abcdef"})
     with pytest.raises(RowFault, match=r"for column s contains null character\."):
-        one(text("ERROR"), config(continueOnError=goes_on), {"s": "ab\0"})
+        one(text("ERROR"), config(continueOnError=continue_on_error), {"s": "ab\0"})
 
 
 def test_a_default_that_is_too_long_is_cut_too() -> None:
@@ -283,7 +283,7 @@ def test_a_default_that_is_too_long_is_cut_too() -> None:
 def test_what_is_cut_is_counted_but_not_a_default() -> None:
     made = pipeline(text(defaultNullValue="abcdef"))
     rows(made, {"s": "abcdef"}, {}, {"s": "x"})
-    assert dict(made.damages.take()) == {("s", Damage.TOO_LONG): 1}
+    assert dict(made.losses.take_counts()) == {("s", LossKind.TOO_LONG): 1}
 
 
 # --- strict
@@ -296,7 +296,7 @@ def test_what_is_cut_is_counted_but_not_a_default() -> None:
         (column("c", "INT"), 7.9, NULL_INT, "7.9"),
         (column("c", "INT"), float("nan"), NULL_INT, "NaN"),
         (column("c", "BOOLEAN"), "yes", 0, "STRING 'yes' would become false"),
-        (column("c", "TIMESTAMP"), "2023-02-31 00:00:00", 0, "no time of the calendar"),
+        (column("c", "TIMESTAMP"), "2023-02-31 00:00:00", 0, "is not a valid time"),
         (column("c", "STRING", maxLength=4), "abcdef", "null", "longer than 4 UTF-16 units"),
         (column("c", "STRING", maxLength=4), "a\0", "null", "null character"),
         (column("c", "JSON"), "{} junk", "null", "text after the JSON value"),
@@ -309,11 +309,17 @@ def test_what_is_cut_is_counted_but_not_a_default() -> None:
         (several("c", "INT"), [1, 3_000_000_000], [NULL_INT], "3000000000 is beyond the range of INT"),
     ],
 )
-@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize("continue_on_error", [True, False])
 def test_strict_settings_take_no_damaged_value(
-    spec: dict[str, Any], value: Any, stored: Any, reason: str, goes_on: bool
+    spec: dict[str, Any], value: Any, stored: Any, reason: str, continue_on_error: bool
 ) -> None:
-    row = one(document([spec]), None, {"c": value}, settings=Settings(strict=True), goes_on=goes_on)
+    row = one(
+        document([spec]),
+        None,
+        {"c": value},
+        settings=Settings(strict=True),
+        continue_on_error=continue_on_error,
+    )
     assert (row.values, row.nulls, row.incomplete) == ({"c": stored}, {"c"}, True)
     assert [each.column for each in row.faults] == ["c"]
     assert reason in row.faults[0].reason
@@ -343,7 +349,7 @@ def test_what_a_table_config_says_of_rows() -> None:
             },
         }
     )
-    assert (made.name, made.kind, made.time_column, made.null_handling) == ("rides", "REALTIME", "t", True)
+    assert (made.name, made.kind, made.time_column) == ("rides", "REALTIME", "t")
     assert (made.continue_on_error, made.row_time_check, made.segment_time_check) == (True, True, False)
     assert (made.transforms, made.filter) == ((("a", "lower(b)"),), "a = 'x'")
     assert not table_config({}).continue_on_error

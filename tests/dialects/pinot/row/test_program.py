@@ -1,4 +1,4 @@
-"""Rows, discards and notes that the engine is given (spec pinot.md, sections 5, 6 and 14.3)."""
+"""Rows, discards and notes that the engine is given."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, several
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.options import Options
-from trellis.dialects.pinot.program import PinotProgram
-from trellis.dialects.pinot.system import Authored
+from trellis.dialects.pinot.row_transform import PinotProgram
+from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.evolution.record import Rejected, Stopped
 
@@ -53,8 +53,9 @@ def test_an_error_stops_with_what_to_do() -> None:
     with pytest.raises(Stopped) as raised:
         program()({"n": "x"})
     assert str(raised.value) == (
-        "column n: STRING 'x' cannot become INT: a whole number of 32 bits, true or false, or its text fits; "
-        "correct it, or choose what becomes of such values: --option on_error=null or on_error=reject"
+        "column n: STRING 'x' cannot become INT: expected a whole number of 32 bits, true or false, or "
+        "its text; "
+        "fix the value, or choose how to handle such values: --option on_error=null or on_error=reject"
     )
 
 
@@ -63,7 +64,7 @@ def test_a_value_becomes_null_and_is_discarded(continues: bool) -> None:
     made = program(table=config(continueOnError=continues), on_error="null")({"n": "x", "s": "y"})
     assert made.rows == [{"n": -(2**31), "s": "y", "m": [float("-inf")]}]
     assert [(each.table, each.column, each.value) for each in made.lost] == [("t", "n", "x")]
-    assert made.oddities == ["a value became null, as it could not be stored"]
+    assert made.oddities == ["a value could not be stored and became null"]
 
 
 @pytest.mark.parametrize("continues", [True, False])
@@ -110,7 +111,7 @@ def test_damage_is_counted_where_it_is_not_refused() -> None:
 
 def test_fields_that_nothing_is_made_of_are_noted() -> None:
     assert program()({"n": 1, "zz": 5, "yy": None}).oddities == [
-        "'zz' is no column of the schema, so its value was dropped"
+        "'zz' is not a column of the schema; its values were dropped"
     ]
 
 
@@ -137,7 +138,7 @@ def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
     assert made({"m": [5, 6], "most": 1}).dropped
     some = made({"m": [1, 5, 6], "most": 1})
     assert (some.rows, some.dropped) == ([{"m": 1}], False)
-    assert some.oddities == ["the filter dropped a row of a record that gave several"] * 2
+    assert some.oddities == ["the filter dropped one of several rows of a record"] * 2
 
 
 # --- maps
@@ -186,4 +187,4 @@ def test_untimely_rows_are_counted(segment_check: bool | None, untimely: int) ->
     made = PinotProgram(Authored(read_schema(schema).schema, table_config(table)), NOW)
     told = [each for day in ("2024-01-05", "24-01-05", "never", None) for each in made({"day": day}).oddities]
     assert len(told) == untimely
-    assert all(each.startswith("the main time day is no time from 1971 to 2071") for each in told)
+    assert all(each.startswith("the main time day is not between 1971 and 2071") for each in told)

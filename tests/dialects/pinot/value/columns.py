@@ -6,9 +6,9 @@ from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.value.convert import converter
-from trellis.dialects.pinot.value.damage import Damages
-from trellis.dialects.pinot.value.settings import PARITY, Settings
+from trellis.dialects.pinot.value.conversion.converter import converter
+from trellis.dialects.pinot.value.losses import LossCounts
+from trellis.dialects.pinot.value.settings import PINOT_DEFAULTS, Settings
 
 
 def column(target: str, **said: Any) -> FieldSpec:
@@ -18,5 +18,7 @@ def column(target: str, **said: Any) -> FieldSpec:
     return FieldSpec("c", data_type, role, single_value=not target.endswith("[]"), **said)
 
 
-def convert(value: Any, target: str, settings: Settings = PARITY, damages: Damages | None = None) -> Any:
-    return converter(column(target), settings, damages)(value)
+def convert(
+    value: Any, target: str, settings: Settings = PINOT_DEFAULTS, losses: LossCounts | None = None
+) -> Any:
+    return converter(column(target), settings, losses)(value)

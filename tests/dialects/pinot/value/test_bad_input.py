@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import column, convert
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sanitise import sanitiser
+from trellis.dialects.pinot.value.sanitization import sanitiser
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 MILLIONS = 10_000_000
-DIGITS = "9" * MILLIONS
+MAX_DIGITS = "9" * MILLIONS
 WORD = "x" * MILLIONS
 NUMERIC = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL")
 
@@ -30,14 +30,14 @@ def test_ten_megabytes_of_text_that_do_not_fit(target: str) -> None:
 @pytest.mark.parametrize("target", ["INT", "LONG", "TIMESTAMP"])
 def test_ten_million_digits_are_no_whole_number(target: str) -> None:
     with pytest.raises(CannotConvert, match=r"\(10000000 characters\) cannot become"):
-        convert(DIGITS, target)
+        convert(MAX_DIGITS, target)
 
 
 @pytest.mark.parametrize(
     ("target", "text", "stored"),
     [
-        ("DOUBLE", DIGITS, float("inf")),
-        ("FLOAT", f"0.{DIGITS}", 1.0),
+        ("DOUBLE", MAX_DIGITS, float("inf")),
+        ("FLOAT", f"0.{MAX_DIGITS}", 1.0),
         ("LONG", "0" * MILLIONS + "7", 7),
         ("LONG", " " * MILLIONS + "7", 7),
         ("BOOLEAN", WORD, 0),
@@ -88,7 +88,7 @@ def test_nul_inside_a_number(target: str) -> None:
 )
 def test_an_array_where_a_scalar_belongs(target: str, value: Any) -> None:
     with pytest.raises(
-        CannotConvert, match="give one value, or declare the column with singleValueField false"
+        CannotConvert, match="provide one value, or declare the column with singleValueField false"
     ):
         convert(value, target)
 

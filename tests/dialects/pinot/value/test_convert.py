@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32, Int64
 from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 ROWS: list[tuple[str, Any, str, Any]] = [
     ("K01", 7.9, "INT", 7),
@@ -38,23 +38,23 @@ REFUSED: list[tuple[str, Any, str, str]] = [
         "K06",
         "7.9",
         "INT",
-        "STRING '7.9' cannot become INT: a whole number of 32 bits, true or false, or its text fits",
+        "STRING '7.9' cannot become INT: expected a whole number of 32 bits, true or false, or its text",
     ),
     (
         "K17",
         7,
         "TIMESTAMP",
         (
-            "INT 7 cannot become TIMESTAMP: a timestamp, a 64-bit count of milliseconds, or text such as "
-            "2023-11-14 22:13:20.123 fits"
+            "INT 7 cannot become TIMESTAMP: expected a timestamp, a 64-bit count of milliseconds, or text "
+            "such as 2023-11-14 22:13:20.123"
         ),
     ),
-    ("K25", 5, "MAP", "INT 5 cannot become MAP: a map, or text of a JSON object fits"),
+    ("K25", 5, "MAP", "INT 5 cannot become MAP: expected a map, or text of a JSON object"),
     (
         "K26",
         "",
         "INT",
-        "STRING '' cannot become INT: a whole number of 32 bits, true or false, or its text fits",
+        "STRING '' cannot become INT: expected a whole number of 32 bits, true or false, or its text",
     ),
 ]
 
@@ -194,10 +194,10 @@ def test_the_text_of_a_uuid_is_lower_case() -> None:
 
 @pytest.mark.parametrize("value", ["1-1-1-1-1", f" {ID}", f"{{{ID}}}", "0" * 33, bytes(15), 7, True])
 def test_no_uuid(value: Any) -> None:
-    with pytest.raises(CannotConvert, match="16 bytes, or text of 36 characters or of 32 hex digits fits"):
+    with pytest.raises(CannotConvert, match="16 bytes, or text of 36 characters or of 32 hex digits"):
         convert(value, "UUID", EXTENDED)
 
 
 def test_a_class_that_no_source_has() -> None:
-    with pytest.raises(CannotConvert, match="a value of class complex is of no kind that Pinot knows"):
+    with pytest.raises(CannotConvert, match="a value of class complex is of no type that Pinot supports"):
         convert(1j, "STRING")

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column, convert
-from trellis.dialects.pinot.value.convert import converter
-from trellis.dialects.pinot.value.damage import Damaged, Damages
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32, Int64
-from trellis.dialects.pinot.value.sanitise import sanitiser
+from trellis.dialects.pinot.value.conversion.converter import converter
+from trellis.dialects.pinot.value.losses import LossCounts, LossyConversion
+from trellis.dialects.pinot.value.sanitization import sanitiser
 from trellis.dialects.pinot.value.settings import Settings
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
+from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 TARGETS = (
     *("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES", "UUID"),
@@ -60,7 +60,7 @@ def finished(value: Any, target: str) -> Any:
     """Converted, special values set right, cut."""
     spec = column(target, max_length=5)
     found = converter(spec, EXTENDED)(value)
-    change = special(spec)
+    change = special_value_fixer(spec)
     if change is not None:
         found = change(found)
     cut = sanitiser(spec)
@@ -133,15 +133,15 @@ CLASSES: dict[str, Any] = {
 @settings(max_examples=40, deadline=None)
 @given(value=VALUES)
 def test_strict_mode_refuses_exactly_what_is_counted(target: str, value: Any) -> None:
-    damages = Damages()
+    losses = LossCounts()
     try:
-        stored = convert(value, target, EXTENDED, damages)
+        stored = convert(value, target, EXTENDED, losses)
     except CannotConvert:
         with pytest.raises(CannotConvert):
             convert(value, target, Settings(strict=True, extended=True))
         return
-    if damages.counts:
-        with pytest.raises(Damaged):
+    if losses.counts:
+        with pytest.raises(LossyConversion):
             convert(value, target, Settings(strict=True, extended=True))
     else:
         assert repr(convert(value, target, Settings(strict=True, extended=True))) == repr(stored)

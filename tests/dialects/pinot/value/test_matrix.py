@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.kinds import CannotConvert, Float32, Int64
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 TYPES: Final = (
     *("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES"),

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, round32
-from trellis.dialects.pinot.value.numerals import (
+from trellis.dialects.pinot.value.numbers.parsing import (
     NotANumber,
     parse_decimal,
     parse_double,
     parse_float,
     parse_whole,
 )
-from trellis.dialects.pinot.value.rounding import double_of, float32_of, low_bits, saturated, wrapped
+from trellis.dialects.pinot.value.numbers.rounding import double_of, float32_of, low_bits, saturated, wrapped
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, round32
 
 WHOLES = [("7", 7), ("+7", 7), ("-7", -7), ("-0", 0), ("0" * 5000 + "7", 7), ("\u0667", 7), ("\uff17", 7)]
 NO_WHOLES = [

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.order import compare, order_key
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.comparison import compare, order_key
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
+from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 PAIRS = [
     ("INT", -1, 1),
@@ -51,7 +51,7 @@ def test_less_and_more(target: str, less: Any, more: Any) -> None:
 @pytest.mark.parametrize("target", STORED)
 @given(data=st.data())
 def test_seed_p23_p24_the_order_is_total_and_consistent_with_equals(target: str, data: st.DataObject) -> None:
-    change = special(column(target))
+    change = special_value_fixer(column(target))
     values = STORED[target].map(change) if change else STORED[target]
     one, two, three = (data.draw(values.filter(lambda each: each is not None)) for _ in range(3))
     kind = PinotType(target)

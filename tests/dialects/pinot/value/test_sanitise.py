@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
 from trellis.dialects.pinot.document.types import ExceedStrategy
-from trellis.dialects.pinot.value.damage import Damage, Damaged, Damages
-from trellis.dialects.pinot.value.sanitise import TooLong, sanitiser
+from trellis.dialects.pinot.value.losses import LossCounts, LossKind, LossyConversion
+from trellis.dialects.pinot.value.sanitization import TooLong, sanitiser
 from trellis.dialects.pinot.value.settings import Settings
 
 TRIM, SUBSTITUTE = ExceedStrategy.TRIM_LENGTH, ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE
@@ -48,7 +48,7 @@ ROWS: list[tuple[str, str, ExceedStrategy | None, Any, Any]] = [
     ("target", "exceed", "value", "stored"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
 def test_row(target: str, exceed: ExceedStrategy | None, value: Any, stored: Any) -> None:
-    change = sanitiser(column(target, max_length=4, exceed=exceed))
+    change = sanitiser(column(target, max_length=4, exceed_strategy=exceed))
     assert change is not None
     assert change(value) == stored
 
@@ -86,7 +86,7 @@ ERRORS = [
     ("target", "value", "sentence"), [row[1:] for row in ERRORS], ids=[row[0] for row in ERRORS]
 )
 def test_error(target: str, value: Any, sentence: str) -> None:
-    change = sanitiser(column(target, max_length=4, exceed=ERROR))
+    change = sanitiser(column(target, max_length=4, exceed_strategy=ERROR))
     assert change is not None
     with pytest.raises(TooLong) as caught:
         change(value)
@@ -100,7 +100,7 @@ def test_z08_seed_p72_json_and_bytes_are_left_alone() -> None:
 
 @pytest.mark.parametrize("target", ["INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "MAP"])
 def test_seed_p71_only_string_json_and_bytes_have_a_length(target: str) -> None:
-    assert sanitiser(column(target, max_length=4, exceed=ERROR)) is None
+    assert sanitiser(column(target, max_length=4, exceed_strategy=ERROR)) is None
 
 
 def test_seed_p72_a_string_is_cut_at_512_unless_it_says_otherwise() -> None:
@@ -110,7 +110,7 @@ def test_seed_p72_a_string_is_cut_at_512_unless_it_says_otherwise() -> None:
 
 
 def test_the_default_is_put_as_it_is_even_if_it_is_too_long() -> None:
-    change = sanitiser(column("STRING", max_length=4, exceed=SUBSTITUTE, default="unknown"))
+    change = sanitiser(column("STRING", max_length=4, exceed_strategy=SUBSTITUTE, default="unknown"))
     assert change is not None
     assert change("abcdef") == ("unknown", True)
 
@@ -122,14 +122,14 @@ def test_a_length_of_zero_leaves_nothing() -> None:
 
 
 def test_what_is_cut_is_counted_and_in_strict_mode_refused() -> None:
-    damages = Damages()
-    change = sanitiser(column("STRING[]", max_length=4), damages=damages)
+    losses = LossCounts()
+    change = sanitiser(column("STRING[]", max_length=4), losses=losses)
     assert change is not None
     change(["abcdef", "a\0b", "x", "ghijkl"])
-    assert dict(damages.counts) == {("c", Damage.TOO_LONG): 2, ("c", Damage.NUL): 1}
+    assert dict(losses.counts) == {("c", LossKind.TOO_LONG): 2, ("c", LossKind.NUL): 1}
     strict = sanitiser(column("STRING", max_length=4), Settings(strict=True))
     assert strict is not None
-    with pytest.raises(Damaged, match="'abcdef' is longer than 4 UTF-16 units"):
+    with pytest.raises(LossyConversion, match="'abcdef' is longer than 4 UTF-16 units"):
         strict("abcdef")
 
 
@@ -138,7 +138,7 @@ TEXTS = st.text(st.sampled_from(["a", "é", "\0", EMOJI, "\ud83d", "\uffff"]), m
 
 @given(TEXTS, st.integers(0, 8), st.sampled_from([TRIM, NO_ACTION]))
 def test_doing_it_again_changes_nothing(value: str, most: int, exceed: ExceedStrategy) -> None:
-    change = sanitiser(column("STRING", max_length=most, exceed=exceed))
+    change = sanitiser(column("STRING", max_length=most, exceed_strategy=exceed))
     assert change is not None
     found, changed = change(value)
     assert change(found) == (found, False)

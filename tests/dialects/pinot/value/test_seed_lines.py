@@ -11,10 +11,10 @@ from dialects.pinot.value.columns import column, convert
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
-from trellis.dialects.pinot.value.kinds import CannotConvert, Int64
-from trellis.dialects.pinot.value.order import compare
-from trellis.dialects.pinot.value.sanitise import sanitiser
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.comparison import compare
+from trellis.dialects.pinot.value.sanitization import sanitiser
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64
+from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 DEFAULTS: list[tuple[str, str, Any]] = [
     ("seed_p12", "INT", -(2**31)),
@@ -35,7 +35,7 @@ def test_a_default_goes_through_the_pipeline_unchanged(target: str, value: Any) 
     spec = column(target)
     assert default_of(spec) == value
     found = convert(value, target)
-    change, cut = special(spec), sanitiser(spec)
+    change, cut = special_value_fixer(spec), sanitiser(spec)
     if change is not None:
         found = change(found)
     if cut is not None:
@@ -59,7 +59,9 @@ def test_seed_p11_the_type_decides_what_can_be_done() -> None:
 def test_seed_p70_advanced_fields_belong_to_every_kind_of_field(role: FieldType) -> None:
     text = sanitiser(FieldSpec("c", PinotType.STRING, role, max_length=2))
     raw = sanitiser(
-        FieldSpec("c", PinotType.BYTES, FieldType.METRIC, max_length=2, exceed=ExceedStrategy.TRIM_LENGTH)
+        FieldSpec(
+            "c", PinotType.BYTES, FieldType.METRIC, max_length=2, exceed_strategy=ExceedStrategy.TRIM_LENGTH
+        )
     )
     assert text is not None
     assert raw is not None

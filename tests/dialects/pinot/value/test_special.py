@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 NAN = float("nan")
 ROWS = [
@@ -35,23 +35,23 @@ ROWS = [
     ("target", "value", "stored"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
 def test_row(target: str, value: Any, stored: Any) -> None:
-    change = special(column(target))
+    change = special_value_fixer(column(target))
     assert change is not None
     assert repr(change(value)) == repr(stored)
 
 
 def test_seed_p77_trailing_zeros_may_be_allowed() -> None:
-    assert special(column("BIG_DECIMAL", trailing_zeros=True)) is None
+    assert special_value_fixer(column("BIG_DECIMAL", trailing_zeros=True)) is None
 
 
 @pytest.mark.parametrize("target", ["INT", "LONG", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES", "MAP"])
 def test_other_types_have_no_special_values(target: str) -> None:
-    assert special(column(target)) is None
+    assert special_value_fixer(column(target)) is None
 
 
 @given(st.floats())
 def test_every_double_equals_itself_afterwards(value: float) -> None:
-    change = special(column("DOUBLE"))
+    change = special_value_fixer(column("DOUBLE"))
     assert change is not None
     found = change(value)
     assert found == found
@@ -60,7 +60,7 @@ def test_every_double_equals_itself_afterwards(value: float) -> None:
 
 @given(st.lists(st.floats()))
 def test_doing_it_again_changes_nothing(values: list[float]) -> None:
-    change = special(column("DOUBLE[]"))
+    change = special_value_fixer(column("DOUBLE[]"))
     assert change is not None
     found = change(values)
     assert repr(change(found)) == repr(found)
@@ -68,7 +68,7 @@ def test_doing_it_again_changes_nothing(values: list[float]) -> None:
 
 @given(st.decimals(allow_nan=False, allow_infinity=False), st.integers(0, 40))
 def test_decimals_of_one_value_become_one(value: Decimal, zeros: int) -> None:
-    change = special(column("BIG_DECIMAL"))
+    change = special_value_fixer(column("BIG_DECIMAL"))
     assert change is not None
     sign, digits, exponent = value.as_tuple()
     longer = Decimal((sign, (*digits, *(0,) * zeros), int(exponent) - zeros))

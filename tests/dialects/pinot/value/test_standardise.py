@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.standardise import standardise
+from trellis.dialects.pinot.value.conversion.standardization import standardise
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 ROWS = [
     ("M01", [], "INT[]", None),
@@ -93,7 +93,7 @@ def test_the_sentence_says_what_to_do() -> None:
         convert(["a" * 100, "b"], "STRING")
     assert str(caught.value) == (
         f"Cannot read single-value from a list of 2 values: ['{'a' * 59}...]; "
-        "give one value, or declare the column with singleValueField false"
+        "provide one value, or declare the column with singleValueField false"
     )
 
 

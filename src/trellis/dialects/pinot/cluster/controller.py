@@ -1,6 +1,6 @@
-"""A controller of Pinot: schemas, tables and reloads over REST (spec pinot.md, section 11).
+"""A client of Pinot's controller: schemas, tables and reloads over REST.
 
-Only GET is asked again by itself. Every refusal is one sentence, a `Refused`.
+Only GET requests are repeated. Every refusal is a `ControllerError` of one sentence.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
+from trellis.dialects.pinot.cluster.controller_errors import ControllerError, controller_error, json_of
 from trellis.dialects.pinot.cluster.http import Answer, Http
-from trellis.dialects.pinot.cluster.refusal import Refused, json_of, refused
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.json_text import compact
-from trellis.dialects.pinot.document.reading import read_schema
+from trellis.dialects.pinot.document.json_output import compact
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.table.config import Kind
+from trellis.dialects.pinot.table.config import TableKind
 
 Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Reload:
-    """A reload that was ordered: its job, and to how many servers it went."""
+    """A reload job, and the number of servers it was sent to."""
 
     job: str
     messages: int
@@ -32,7 +32,7 @@ class Reload:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a reload is, in segments. `silent`: how many servers did not tell."""
+    """The progress of a reload in segments. `silent`: servers that did not answer."""
 
     done: int
     total: int
@@ -40,12 +40,12 @@ class Progress:
     silent: int
 
     @property
-    def over(self) -> bool:
+    def finished(self) -> bool:
         return self.done + self.failed >= self.total
 
 
 class Controller:
-    """All raise DestinationError where no answer came, Refused where it was no."""
+    """Each call raises DestinationError without an answer, ControllerError for a refusal."""
 
     def __init__(self, http: Http) -> None:
         self.http = http
@@ -57,137 +57,145 @@ class Controller:
     # ---- schemas
 
     def validate(self, schema: Document | str) -> Mapping[str, Any]:
-        """Have a schema checked; nothing is stored. What Pinot ignored, by JSON pointer."""
+        """Check a schema; nothing is stored. Returns what Pinot ignored, by JSON pointer."""
         answer = self._post("/schemas/validate", schema)
-        return _unrecognized(self._found(answer, "validate the schema"))
+        return _unrecognized(self._object_of(answer, "validate the schema"))
 
     def schema(self, name: str) -> PinotSchema | None:
-        """The schema of a table; None where there is none."""
-        found = self._get(f"/schemas/{_part(name)}", f"get schema {name}")
+        """The schema of a table; None if it does not exist."""
+        document = self._get(f"/schemas/{_quoted(name)}", f"get schema {name}")
         return (
             None
-            if found is None
-            else read_schema(found, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
+            if document is None
+            else read_schema(document, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
         )
 
     def field_specs(self) -> Document:
-        """The types that this Pinot knows, by role, with the default of each."""
+        """The types of this Pinot by role, with the default of each."""
         return cast(Document, self._get("/schemas/fieldSpec", "get the types") or {})
 
     def add_schema(
         self, schema: Document, *, override: bool = False, force: bool = False
     ) -> Mapping[str, Any]:
-        """Add a schema. What Pinot ignored, by JSON pointer. Refused with 409 where there is one already."""
+        """Add a schema. Returns what Pinot ignored, by JSON pointer. ControllerError 409 if it exists."""
         path = f"/schemas?{_query(override=override, force=force)}"
-        return _unrecognized(self._found(self._post(path, schema), f"add schema {schema.get('schemaName')}"))
+        return _unrecognized(
+            self._object_of(self._post(path, schema), f"add schema {schema.get('schemaName')}")
+        )
 
     def update_schema(
         self, schema: Document, *, reload: bool = False, force: bool = False, name: str | None = None
     ) -> Mapping[str, Any]:
-        """Replace a schema. What Pinot ignored, by JSON pointer."""
-        wanted = name or str(schema.get("schemaName"))
-        path = f"/schemas/{_part(wanted)}?{_query(reload=reload, force=force)}"
-        answer = self.http.ask("PUT", path, _body(schema))
-        return _unrecognized(self._found(answer, f"update schema {wanted}"))
+        """Replace a schema. Returns what Pinot ignored, by JSON pointer."""
+        target_name = name or str(schema.get("schemaName"))
+        path = f"/schemas/{_quoted(target_name)}?{_query(reload=reload, force=force)}"
+        answer = self.http.send("PUT", path, _body(schema))
+        return _unrecognized(self._object_of(answer, f"update schema {target_name}"))
 
     def delete_schema(self, name: str) -> None:
-        self._found(self.http.ask("DELETE", f"/schemas/{_part(name)}"), f"delete schema {name}")
+        self._object_of(self.http.send("DELETE", f"/schemas/{_quoted(name)}"), f"delete schema {name}")
 
     # ---- tables
 
-    def table(self, name: str, kind: Kind) -> Document | None:
-        """The config of a table; None where there is none."""
-        found = self._get(f"/tables/{_part(name)}?type={kind.lower()}", f"get table {name}_{kind}")
-        return None if found is None else found.get(kind)
+    def table(self, name: str, kind: TableKind) -> Document | None:
+        """The config of a table; None if it does not exist."""
+        document = self._get(f"/tables/{_quoted(name)}?type={kind.lower()}", f"get table {name}_{kind}")
+        return None if document is None else document.get(kind)
 
     def table_schema(self, name: str) -> PinotSchema | None:
         """The schema by the name of its table."""
-        found = self._get(f"/tables/{_part(name)}/schema", f"get the schema of table {name}")
+        document = self._get(f"/tables/{_quoted(name)}/schema", f"get the schema of table {name}")
         return (
             None
-            if found is None
-            else read_schema(found, EXTENDED_PROFILE, f"{self.url}, table {name}").schema
+            if document is None
+            else read_schema(document, EXTENDED_PROFILE, f"{self.url}, table {name}").schema
         )
 
     def add_table(self, config: Document) -> None:
-        self._found(self._post("/tables", config), f"add table {_table(config)}")
+        self._object_of(self._post("/tables", config), f"add table {_table(config)}")
 
     def update_table(self, config: Document) -> None:
-        answer = self.http.ask("PUT", f"/tables/{_part(_table(config))}", _body(config))
-        self._found(answer, f"update table {_table(config)}")
+        answer = self.http.send("PUT", f"/tables/{_quoted(_table(config))}", _body(config))
+        self._object_of(answer, f"update table {_table(config)}")
 
-    def delete_table(self, name: str, kind: Kind) -> None:
-        answer = self.http.ask("DELETE", f"/tables/{_part(name)}?type={kind.lower()}")
-        self._found(answer, f"delete table {name}_{kind}")
+    def delete_table(self, name: str, kind: TableKind) -> None:
+        answer = self.http.send("DELETE", f"/tables/{_quoted(name)}?type={kind.lower()}")
+        self._object_of(answer, f"delete table {name}_{kind}")
 
     # ---- segments
 
-    def reload(self, name: str, kind: Kind) -> Reload | None:
-        """Have the servers load all segments of a table anew; None where it has no segments."""
-        answer = self.http.ask("POST", f"/segments/{_part(name)}/reload?type={kind}")
-        asked = f"reload table {name}_{kind}"
+    def reload(self, name: str, kind: TableKind) -> Reload | None:
+        """Let the servers reload all segments of a table; None where it has no segments."""
+        answer = self.http.send("POST", f"/segments/{_quoted(name)}/reload?type={kind}")
+        action = f"reload table {name}_{kind}"
         if answer.status == 404 and "any segments" in answer.body:
             return None
-        found = self._found(answer, asked)
+        document = self._object_of(answer, action)
         try:
-            told = json.loads(found["status"])[f"{name}_{kind}"]
-            return Reload(str(told["reloadJobId"]), int(told["numMessagesSent"]))
+            status = json.loads(document["status"])[f"{name}_{kind}"]
+            return Reload(str(status["reloadJobId"]), int(status["numMessagesSent"]))
         except (ValueError, KeyError, TypeError):
-            raise Refused(
-                answer.status, "", f"{self.url}: cannot {asked}: it told no job: {answer.body[:200]}"
+            raise ControllerError(
+                answer.status, "", f"{self.url}: cannot {action}: it told no job: {answer.body[:200]}"
             ) from None
 
-    def needs_reload(self, name: str, kind: Kind) -> bool | None:
+    def needs_reload(self, name: str, kind: TableKind) -> bool | None:
         """Whether segments of a table lack what its schema or config says; None where no server told."""
-        found = self._get(
-            f"/segments/{_part(f'{name}_{kind}')}/needReload?verbose=true",
+        document = self._get(
+            f"/segments/{_quoted(f'{name}_{kind}')}/needReload?verbose=true",
             f"ask whether table {name}_{kind} needs a reload",
         )
-        if found is None or found.get("needReload"):
-            return None if found is None else True
-        return None if found.get("serverToSegmentsCheckReloadList") == {} else False
+        if document is None or document.get("needReload"):
+            return None if document is None else True
+        return None if document.get("serverToSegmentsCheckReloadList") == {} else False
 
-    def has_segments(self, name: str, kind: Kind) -> bool:
+    def has_segments(self, name: str, kind: TableKind) -> bool:
         """Whether a table has segments."""
-        answer = self.http.ask("GET", f"/segments/{_part(name)}?type={kind}")
-        asked = f"list the segments of {name}_{kind}"
+        answer = self.http.send("GET", f"/segments/{_quoted(name)}?type={kind}")
+        action = f"list the segments of {name}_{kind}"
         if not answer.ok:
-            raise refused(self.url, asked, answer)
-        found = json_of(self.url, answer)
-        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            raise Refused(answer.status, "", f"{self.url}: cannot {asked}: it answered {answer.body[:100]!r}")
-        return any(each.get(kind) for each in found)
+            raise controller_error(self.url, action, answer)
+        segments = json_of(self.url, answer)
+        if not isinstance(segments, list) or not all(isinstance(segment, dict) for segment in segments):
+            raise ControllerError(
+                answer.status, "", f"{self.url}: cannot {action}: it answered {answer.body[:100]!r}"
+            )
+        return any(segment.get(kind) for segment in segments)
 
     def progress(self, job: str) -> Progress:
         """How far a reload is."""
-        asked = f"get the state of reload {job}"
-        found = self._found(self.http.ask("GET", f"/segments/segmentReloadStatus/{_part(job)}"), asked)
-        numbers = (found.get(key) or 0 for key in _PROGRESS)
+        action = f"get the state of reload {job}"
+        document = self._object_of(
+            self.http.send("GET", f"/segments/segmentReloadStatus/{_quoted(job)}"), action
+        )
+        numbers = (document.get(key) or 0 for key in _PROGRESS)
         return Progress(*map(int, numbers))
 
     def _post(self, path: str, document: Document | str) -> Answer:
-        return self.http.ask("POST", path, _body(document))
+        return self.http.send("POST", path, _body(document))
 
-    def _get(self, path: str, asked: str) -> dict[str, Any] | None:
-        answer = self.http.ask("GET", path)
+    def _get(self, path: str, action: str) -> dict[str, Any] | None:
+        answer = self.http.send("GET", path)
         if answer.status == 404 and json_of(self.url, answer):
             return None
-        return self._found(answer, asked)
+        return self._object_of(answer, action)
 
-    def _found(self, answer: Answer, asked: str) -> dict[str, Any]:
+    def _object_of(self, answer: Answer, action: str) -> dict[str, Any]:
         if not answer.ok:
-            raise refused(self.url, asked, answer)
-        found = json_of(self.url, answer)
-        if not isinstance(found, dict):
-            raise Refused(answer.status, "", f"{self.url}: cannot {asked}: it answered {answer.body[:100]!r}")
-        return found
+            raise controller_error(self.url, action, answer)
+        document = json_of(self.url, answer)
+        if not isinstance(document, dict):
+            raise ControllerError(
+                answer.status, "", f"{self.url}: cannot {action}: it answered {answer.body[:100]!r}"
+            )
+        return document
 
 
 _PROGRESS = ("successCount", "totalSegmentCount", "failureCount", "totalServerCallsFailed")
 
 
-def _unrecognized(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], found.get("unrecognizedProperties") or {})
+def _unrecognized(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], document.get("unrecognizedProperties") or {})
 
 
 def _body(document: Document | str) -> bytes:
@@ -203,5 +211,5 @@ def _query(**flags: bool) -> str:
     return urlencode({name: str(flag).lower() for name, flag in flags.items()})
 
 
-def _part(name: str) -> str:
+def _quoted(name: str) -> str:
     return quote(name, safe="")

@@ -1,4 +1,4 @@
-"""One HTTP request to a controller, and why there was no answer if there was none."""
+"""HTTP requests to a controller, and the reasons for a missing answer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from trellis.errors import DestinationError, UsageError
 
 TIMEOUT: Final = 30.0
 PAUSES: Final = (0.2, 1.0)
-"""Seconds before a GET is asked again."""
+"""Seconds before a GET is repeated."""
 _BUSY: Final = (502, 503, 504)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: a status, a content type, and the body as text."""
+    """An answer: the status, the content type, and the body as text."""
 
     status: int
     type: str
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Http:
-    """Requests to one host. `headers` may hold credentials: they go there and are never shown."""
+    """Requests to one host. `headers` may hold credentials: they are sent there and never shown."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
@@ -55,61 +55,70 @@ class Http:
     ) -> Http:
         """For `http://host:port` or `https://...`; a user and password in it become a header.
 
-        Raises UsageError where it is no such URL.
+        Raises UsageError for any other URL.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or not _has_port(parts.netloc):
-            shown = url.rpartition("@")[2]
-            raise UsageError(f"{shown!r} is no controller: write its URL, such as http://localhost:9000")
-        made = dict(headers or {})
-        if parts.username is not None and "authorization" not in {name.lower() for name in made}:
-            made["Authorization"] = basic(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
-        for name, value in made.items():
+            visible_url = url.rpartition("@")[2]
+            raise UsageError(
+                f"{visible_url!r} is not a controller: use its URL, such as http://localhost:9000"
+            )
+        all_headers = dict(headers or {})
+        if parts.username is not None and "authorization" not in {name.lower() for name in all_headers}:
+            all_headers["Authorization"] = basic(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
+        for name, value in all_headers.items():
             if not (name + value).isascii() or not (name + value).isprintable():
                 raise UsageError(f"header {name!r}: its value may hold printable ASCII characters only")
         place = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-        return Http(urlunsplit(place).rstrip("/"), MappingProxyType(made), timeout, wait)
+        return Http(urlunsplit(place).rstrip("/"), MappingProxyType(all_headers), timeout, wait)
 
-    def ask(
+    def send(
         self, method: str, path: str, body: bytes | None = None, type: str = "application/json"
     ) -> Answer:
-        """One answer, whatever its status. A GET is asked again where the host was busy or out of reach.
+        """One answer, whatever its status. A GET is repeated where the host was busy or unreachable.
 
-        Raises DestinationError where no answer came.
+        Raises DestinationError without an answer.
         """
         for pause in PAUSES if method == "GET" else ():
             try:
-                answer = self._once(method, path, body, type)
-            except _Passing:
+                answer = self._send_once(method, path, body, type)
+            except _TransientError:
                 pass
             else:
                 if answer.status not in _BUSY:
                     return answer
             self.wait(pause)
-        return self._once(method, path, body, type)
+        return self._send_once(method, path, body, type)
 
-    def _once(self, method: str, path: str, body: bytes | None, type: str) -> Answer:
+    def _send_once(self, method: str, path: str, body: bytes | None, type: str) -> Answer:
         headers = {"Accept": "application/json", **self.headers}
         if body is not None:
             headers["Content-Type"] = type
         request = urllib.request.Request(self.url + path, body, headers, method=method)
         try:
-            with _OPENER.open(request, timeout=self.timeout) as found:
-                text = found.read().decode("utf-8", "replace")
-                told = found.headers
-                return Answer(found.status, told.get_content_type(), text, told.get("Location"))
-        except urllib.error.URLError as bad:
-            raise self._unanswered(method, bad.reason) from bad
-        except (OSError, HTTPException) as bad:
-            raise self._unanswered(method, bad) from bad
+            with _OPENER.open(request, timeout=self.timeout) as response:
+                text = response.read().decode("utf-8", "replace")
+                response_headers = response.headers
+                return Answer(
+                    response.status,
+                    response_headers.get_content_type(),
+                    text,
+                    response_headers.get("Location"),
+                )
+        except urllib.error.URLError as error:
+            raise self._connection_error(method, error.reason) from error
+        except (OSError, HTTPException) as error:
+            raise self._connection_error(method, error) from error
 
-    def _unanswered(self, method: str, why: Any) -> DestinationError:
+    def _connection_error(self, method: str, why: Any) -> DestinationError:
         if isinstance(why, TimeoutError):
             sure = (
-                "" if method == "GET" else "; it may still do what it was asked, so look before you ask again"
+                ""
+                if method == "GET"
+                else "; the request may still take effect, so check before you repeat it"
             )
-            return _Passing(
-                f"{self.url}: no answer to {method} within {self.timeout:g} seconds (--timeout gives it more)"
+            return _TransientError(
+                f"{self.url}: no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
                 f"{sure}"
             )
         if isinstance(why, ssl.SSLCertVerificationError):
@@ -122,21 +131,21 @@ class Http:
                 f"{self.url}: no TLS connection ({why.reason or why}); is it http rather than https?"
             )
         if isinstance(why, ConnectionRefusedError):
-            return _Passing(
+            return _TransientError(
                 f"{self.url}: nothing listens there; is the controller running, and is the port right (9000)?"
             )
         if isinstance(why, socket.gaierror):
-            return DestinationError(f"{self.url}: there is no such host; check the name")
-        said = str(why) or type(why).__name__
-        return _Passing(f"{self.url}: the connection broke before an answer came ({said}); try again")
+            return DestinationError(f"{self.url}: unknown host; check the name")
+        reason = str(why) or type(why).__name__
+        return _TransientError(f"{self.url}: the connection was lost before an answer ({reason}); try again")
 
 
-class _Passing(DestinationError):
-    """No answer, for a reason that may pass."""
+class _TransientError(DestinationError):
+    """No answer, for a reason that may be temporary."""
 
 
 class _AnyStatus(urllib.request.HTTPErrorProcessor):
-    """Whatever the status, it is an answer. No redirect is followed: credentials stay where they belong."""
+    """Any status is an answer. No redirect is followed, so credentials are sent to one host only."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
@@ -162,5 +171,5 @@ def _has_port(netloc: str) -> bool:
     >>> _has_port("host"), _has_port("host:9000"), _has_port("[::1]:90"), _has_port("host:x")
     (True, True, True, False)
     """
-    said = netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
-    return not said or (said.isdecimal() and int(said) < 65536)
+    port = netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
+    return not port or (port.isdecimal() and int(port) < 65536)

@@ -1,4 +1,4 @@
-"""A schema and its tables brought to a controller in the one right order (spec pinot.md, sections 11, 14)."""
+"""A schema and its tables brought to a controller: schema first, then tables, then reloads."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.refusal import Refused
-from trellis.dialects.pinot.document.changes import Effort, changes
-from trellis.dialects.pinot.document.compare import compatible, same
+from trellis.dialects.pinot.cluster.controller_errors import ControllerError
+from trellis.dialects.pinot.document.comparison.changes import Effort, changes
+from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.writing import document_of
-from trellis.dialects.pinot.table.config import Kind, table_config
-from trellis.dialects.pinot.table.documents import WantedTable
+from trellis.dialects.pinot.document.writer import document_of
+from trellis.dialects.pinot.table.config import TableKind, table_config
+from trellis.dialects.pinot.table.generated_config import TargetTable
 from trellis.errors import DestinationError, TrellisError
 
-Outcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
+StepOutcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
 POLL: Final = 0.5
 
 
 @dataclass(frozen=True)
-class Done:
-    """A step and what became of it."""
+class StepResult:
+    """A step and its outcome."""
 
     step: str
-    outcome: Outcome
+    outcome: StepOutcome
     note: str = ""
 
 
-class Stopped(DestinationError):
-    """A step failed; `steps` tells what was done before, and what was left out."""
+class RolloutFailed(DestinationError):
+    """A step failed; `steps` are the outcomes before it, and those left out."""
 
-    def __init__(self, why: TrellisError, steps: Sequence[Done]) -> None:
+    def __init__(self, why: TrellisError, steps: Sequence[StepResult]) -> None:
         super().__init__(str(why))
         self.exit_code = why.exit_code
         self.steps = tuple(steps)
@@ -42,166 +42,166 @@ class Stopped(DestinationError):
 
 @dataclass(frozen=True)
 class Rollout:
-    """What is to stand in the cluster.
+    """The target state of a schema and its tables.
 
-    `force` replaces a schema that does not fit. `wait`: seconds for a reload to be over.
-    `dry`: nothing is changed; the controller is only asked what is there, and to check the schema.
+    `force` replaces an incompatible schema. `wait`: seconds to wait for a reload.
+    `dry`: nothing is changed; the controller is only read, and checks the schema.
     """
 
     controller: Controller
     schema: PinotSchema
-    tables: Sequence[WantedTable]
+    tables: Sequence[TargetTable]
     force: bool = False
     dry: bool = False
     wait: float = 60.0
     sleep: Callable[[float], None] = time.sleep
 
-    def run(self, tell: Callable[[Done], None] = lambda _: None) -> list[Done]:
-        """Do it. Raises Stopped where a step fails."""
-        made: list[Done] = []
+    def run(self, tell: Callable[[StepResult], None] = lambda _: None) -> list[StepResult]:
+        """Run the steps. Raises RolloutFailed where a step fails."""
+        steps: list[StepResult] = []
         current = "ask the controller"
         try:
             for current, do in self._steps():
                 done = do()
-                made.append(Done(current, *done))
-                tell(made[-1])
+                steps.append(StepResult(current, *done))
+                tell(steps[-1])
         except TrellisError as why:
-            if made and made[-1].step == current:
+            if steps and steps[-1].step == current:
                 current = "look what is there"
-            made.append(Done(current, "failed"))
-            raise Stopped(why, made) from why
-        return made
+            steps.append(StepResult(current, "failed"))
+            raise RolloutFailed(why, steps) from why
+        return steps
 
-    def _steps(self) -> Iterator[tuple[str, Callable[[], tuple[Outcome, str]]]]:
+    def _steps(self) -> Iterator[tuple[str, Callable[[], tuple[StepOutcome, str]]]]:
         name = self.schema.name or ""
         yield f"check schema {name}", self._check
         old = self.controller.schema(name)
         yield f"{'add' if old is None else 'update'} schema {name}", partial(self._put_schema, old)
-        for wanted in self.tables:
-            kind = table_config(wanted.config).kind
-            there = self.controller.table(name, kind)
-            verb = "add" if there is None else "update"
-            yield f"{verb} table {name}_{kind}", partial(self._put_table, wanted, there)
-            if there is None:
+        for target in self.tables:
+            kind = table_config(target.config).kind
+            existing = self.controller.table(name, kind)
+            verb = "add" if existing is None else "update"
+            yield f"{verb} table {name}_{kind}", partial(self._put_table, target, existing)
+            if existing is None:
                 continue
             if self._changes_segments(old):
                 yield f"reload table {name}_{kind}", partial(self._reload, kind)
             elif (due := self._due(kind)) is not None:
                 yield f"reload table {name}_{kind}", due
 
-    def _check(self) -> tuple[Outcome, str]:
+    def _check(self) -> tuple[StepOutcome, str]:
         ignored = self.controller.validate(document_of(self.schema))
         return "done", f"Pinot ignores {', '.join(ignored)}" if ignored else ""
 
-    def _put_schema(self, old: PinotSchema | None) -> tuple[Outcome, str]:
+    def _put_schema(self, old: PinotSchema | None) -> tuple[StepOutcome, str]:
         document = document_of(self.schema)
         if old is None:
             if not self.dry:
                 self.controller.add_schema(document)
             return self._done, ""
-        if same(old, self.schema):
-            return "nothing to do", "it is there as it is"
-        problems = compatible(old, self.schema)
+        if is_same_schema(old, self.schema):
+            return "nothing to do", "already up to date"
+        problems = incompatibilities(old, self.schema)
         if problems and not self.force:
             raise DestinationError(
-                f"{self.controller.url}: schema {self.schema.name} does not fit the one that is there: "
+                f"{self.controller.url}: schema {self.schema.name} is incompatible with that of the cluster: "
                 f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes; "
-                "--force replaces it all the same"
+                "--force replaces it anyway"
             )
         if not self.dry:
             self.controller.update_schema(document, force=self.force and bool(problems))
         return self._done, "; ".join(map(str, changes(old, self.schema)))
 
-    def _put_table(self, wanted: WantedTable, there: Mapping[str, Any] | None) -> tuple[Outcome, str]:
-        if there is None:
+    def _put_table(self, target: TargetTable, existing: Mapping[str, Any] | None) -> tuple[StepOutcome, str]:
+        if existing is None:
             if not self.dry:
-                self.controller.add_table(wanted.config)
+                self.controller.add_table(target.config)
             return self._done, ""
-        changed = differences(wanted.said, there)
+        changed = differences(target.declared, existing)
         if not changed:
-            return "nothing to do", "it is there as it is"
+            return "nothing to do", "already up to date"
         if not self.dry:
-            self.controller.update_table(over(wanted.said, there))
+            self.controller.update_table(merge_config(target.declared, existing))
         return self._done, f"changed: {', '.join(changed)}"
 
     def _changes_segments(self, old: PinotSchema | None) -> bool:
-        if old is None or same(old, self.schema):
+        if old is None or is_same_schema(old, self.schema):
             return False
-        return any(each.effort is not Effort.NONE for each in changes(old, self.schema))
+        return any(change.effort is not Effort.NONE for change in changes(old, self.schema))
 
-    def _due(self, kind: Kind) -> Callable[[], tuple[Outcome, str]] | None:
-        """The reload that an earlier run did not come to, as the servers tell; None where there is none."""
+    def _due(self, kind: TableKind) -> Callable[[], tuple[StepOutcome, str]] | None:
+        """The reload that an earlier run missed, according to the servers; None where none is needed."""
         name = self.schema.name or ""
         try:
             needed = self.controller.needs_reload(name, kind)
             if needed is None and not self.controller.has_segments(name, kind):
                 return None
-            why = "no server told whether its segments need it"
-        except Refused as bad:
-            needed, why = None, str(bad)
+            why = "no server answered whether its segments need it"
+        except ControllerError as error:
+            needed, why = None, str(error)
         if needed is not None:
             return partial(self._reload, kind) if needed else None
         path = f"{self.controller.url}/segments/{name}/reload?type={kind}"
-        said = f"{why}; if an earlier run stopped before it: curl -sSf -X POST '{path}'"
-        return lambda: ("left out", said)
+        note = f"{why}; if an earlier run stopped before it: curl -sSf -X POST '{path}'"
+        return lambda: ("left out", note)
 
-    def _reload(self, kind: Kind) -> tuple[Outcome, str]:
+    def _reload(self, kind: TableKind) -> tuple[StepOutcome, str]:
         if self.dry:
             return "would", ""
-        ordered = self.controller.reload(self.schema.name or "", kind)
-        if ordered is None:
+        reload = self.controller.reload(self.schema.name or "", kind)
+        if reload is None:
             return "nothing to do", "the table has no segments yet"
         waited = 0.0
         while True:
-            progress = self.controller.progress(ordered.job)
-            if progress.over or waited >= self.wait:
+            progress = self.controller.progress(reload.job)
+            if progress.finished or waited >= self.wait:
                 break
             self.sleep(POLL)
             waited += POLL
-        if progress.over and not progress.failed:
+        if progress.finished and not progress.failed:
             return "done", f"{progress.done} of {progress.total} segments"
-        if progress.over:
+        if progress.finished:
             raise DestinationError(
                 f"{self.controller.url}: {progress.failed} of {progress.total} segments could not be "
-                f"reloaded (job {ordered.job}); the log of the servers tells why"
+                f"reloaded (job {reload.job}); see the log of the servers"
             )
         who = "server does" if progress.silent == 1 else "servers do"
         silent = f", {progress.silent} {who} not answer" if progress.silent else ""
-        tells = f"{self.controller.url}/segments/segmentReloadStatus/{ordered.job} tells when"
+        tells = f"{self.controller.url}/segments/segmentReloadStatus/{reload.job} tells when"
         return "not yet", f"{progress.done} of {progress.total} segments{silent}; {tells}"
 
     @property
-    def _done(self) -> Outcome:
+    def _done(self) -> StepOutcome:
         return "would" if self.dry else "done"
 
 
-def over(config: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Any]:
-    """A config with what only the cluster says of it kept.
+def merge_config(config: Mapping[str, Any], existing: Mapping[str, Any]) -> dict[str, Any]:
+    """A config merged over that of the cluster, whose other keys are kept.
 
-    >>> over({"a": {"x": 1}}, {"a": {"x": 2, "y": 3}, "b": 4})
+    >>> merge_config({"a": {"x": 1}}, {"a": {"x": 2, "y": 3}, "b": 4})
     {'a': {'x': 1, 'y': 3}, 'b': 4}
     """
-    made = dict(there)
+    merged = dict(existing)
     for key, value in config.items():
-        before = there.get(key)
+        before = existing.get(key)
         if isinstance(value, Mapping):
-            made[key] = over(value, before if isinstance(before, Mapping) else {})
+            merged[key] = merge_config(value, before if isinstance(before, Mapping) else {})
         elif str(before) != str(value):
-            made[key] = value
-    return made
+            merged[key] = value
+    return merged
 
 
-def differences(config: Mapping[str, Any], there: Mapping[str, Any], place: str = "") -> list[str]:
-    """The paths of what a config says differently.
+def differences(config: Mapping[str, Any], existing: Mapping[str, Any], place: str = "") -> list[str]:
+    """The paths at which a config differs.
 
     >>> differences({"a": {"x": 1}, "b": 4}, {"a": {"x": 2, "y": 3}, "b": 4})
     ['a.x']
     """
-    found: list[str] = []
+    paths: list[str] = []
     for key, value in config.items():
-        before, path = there.get(key), f"{place}{key}"
+        before, path = existing.get(key), f"{place}{key}"
         if isinstance(value, Mapping):
-            found += differences(value, before if isinstance(before, Mapping) else {}, f"{path}.")
+            paths += differences(value, before if isinstance(before, Mapping) else {}, f"{path}.")
         elif str(before) != str(value):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths

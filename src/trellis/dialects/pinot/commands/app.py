@@ -65,20 +65,20 @@ def validate_schema(
 ) -> None:
     """Check a schema document: all faults, ignored keys and surprises at once.
 
-    Ends with 2 if Pinot would refuse it. What Trellis cannot carry out is "unchecked": neither taken nor
-    refused. With --controller that Pinot looks at it too; nothing is stored.
+    Ends with 2 if Pinot would refuse it. What Trellis does not implement is "unchecked": neither accepted nor
+    refused. With --controller that Pinot checks it too; nothing is stored.
     """
     from trellis.cli.console import console, print_json
-    from trellis.dialects.pinot.commands.show import checked_dict, show_checked
-    from trellis.dialects.pinot.commands.work import checked, connection
+    from trellis.dialects.pinot.commands.inputs import check_file, connection
+    from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
 
-    asked = connection(controller, header, timeout)
-    found = checked(file, table_config or (), profile, asked)
+    client = connection(controller, header, timeout)
+    result = check_file(file, table_config or (), profile, client)
     if json:
-        print_json(checked_dict(found))
+        print_json(check_result_dict(result))
     else:
-        show_checked(found, file, console())
-    if found.valid is False:
+        show_check_result(result, file, console())
+    if result.valid is False:
         raise typer.Exit(2)
 
 
@@ -101,31 +101,27 @@ def try_format(
 ) -> None:
     """Try a date-time format on values: the instant of each, and the text written back.
 
-    Ends with 2 if the format is none, or a value does not follow it.
+    Ends with 2 if the format is invalid, or a value does not follow it.
     """
     from dataclasses import asdict
 
     from trellis.cli.console import console, print_json
-    from trellis.dialects.pinot.commands.show import show_sample
-    from trellis.dialects.pinot.commands.work import sample
+    from trellis.dialects.pinot.commands.inputs import preview_format
+    from trellis.dialects.pinot.commands.output import show_preview
 
-    found = sample(format, values or (), zone)
+    preview = preview_format(format, values or (), zone)
     if json:
-        print_json(asdict(found))
+        print_json(asdict(preview))
     else:
-        show_sample(found, format, console())
-    if any(each.error for each in found.values):
+        show_preview(preview, format, console())
+    if any(value.error for value in preview.values):
         raise typer.Exit(2)
 
 
 @pinot.command("plan")
 def plan_change(
-    old: Annotated[
-        str, typer.Argument(metavar="OLD", help="Schema document that is there.", show_default=False)
-    ],
-    new: Annotated[
-        str, typer.Argument(metavar="NEW", help="Schema document that is wanted.", show_default=False)
-    ],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Old schema document.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="New schema document.", show_default=False)],
     table_config: TableConfig = None,
     rename: Annotated[
         list[str] | None,
@@ -134,25 +130,25 @@ def plan_change(
     profile: Profile = None,
     controller: Url = None,
     exit_code: Annotated[
-        bool, option("--exit-code", help="End with 1 if it takes a new table.", panel=OUTPUT)
+        bool, option("--exit-code", help="End with 1 if it needs a new table.", panel=OUTPUT)
     ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show what changes between two schemas, whether Pinot takes it, and the commands in their one order."""
+    """Show what changes between two schemas, whether Pinot accepts it, and the commands in their order."""
     from trellis.cli.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
-    from trellis.dialects.pinot.commands.show import plan_dict, show_plan
-    from trellis.dialects.pinot.commands.work import planned
-    from trellis.dialects.pinot.document.plan import CONTROLLER
+    from trellis.dialects.pinot.commands.inputs import read_migration
+    from trellis.dialects.pinot.commands.output import plan_dict, show_plan
+    from trellis.dialects.pinot.document.comparison.migration_plan import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
-    found = planned(old, new, table_config or (), rename, profile)
+    plan = read_migration(old, new, table_config or (), rename, profile)
     if json:
-        print_json(plan_dict(found, url))
+        print_json(plan_dict(plan, url))
     else:
-        show_plan(found, url, console())
-    if exit_code and not found.in_place:
+        show_plan(plan, url, console())
+    if exit_code and not plan.in_place:
         raise typer.Exit(1)
 
 
@@ -162,15 +158,15 @@ def migrate_schema(
     to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a schema anew with its legacy timeFieldSpec as a field of dateTimeFieldSpecs."""
-    from trellis.dialects.pinot.commands.work import migrated_text, write_text
+    """Convert the legacy timeFieldSpec of a schema to a field of dateTimeFieldSpecs."""
+    from trellis.dialects.pinot.commands.inputs import migrated_text, write_text
 
-    text, said = migrated_text(file)
+    text, summary = migrated_text(file)
     if to is None:
         typer.echo(text)
     else:
         write_text(to, text)
-    typer.echo(f"{said}{f'; the schema is in {to}' if to else ''}", err=True)
+    typer.echo(f"{summary}{f'; the schema is in {to}' if to else ''}", err=True)
 
 
 @pinot.command("deliver")
@@ -206,7 +202,9 @@ def deliver_dataset(
     ] = None,
     job: Annotated[
         str,
-        option("--job", metavar="NAME", panel=HOW, help="What runs the job: standalone (default) or spark."),
+        option(
+            "--job", metavar="NAME", panel=HOW, help="Framework of the job: standalone (default) or spark."
+        ),
     ] = "standalone",
     job_type: Annotated[
         str | None,
@@ -234,27 +232,26 @@ def deliver_dataset(
     controller: Url = None,
     header: Header = None,
     timeout: Timeout = None,
-    force: Annotated[
-        bool, option("--force", panel=CLUSTER, help="Replace a schema that the new one does not fit.")
-    ] = False,
+    force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
     wait: Annotated[
-        float, option("--wait", metavar="SECONDS", panel=CLUSTER, help="For a reload to be over, default 60.")
+        float,
+        option("--wait", metavar="SECONDS", panel=CLUSTER, help="How long to wait for a reload, default 60."),
     ] = 60.0,
     dry_run: Annotated[
-        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; say what would be done.")
+        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; show what would be done.")
     ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Write what was loaded as files for Pinot, with schema, table configs and the job that takes them in.
+    """Write the loaded rows as files for Pinot, with schema, table configs and the ingestion job.
 
     With --controller the schema and its tables are added or updated too, in the right order.
     """
     from trellis.cli.load import settings_of
-    from trellis.dialects.pinot.commands.deliver import Order, run
-    from trellis.dialects.pinot.commands.work import connection
+    from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
+    from trellis.dialects.pinot.commands.inputs import connection
 
-    order = Order.of(
+    order = DeliveryOrder.of(
         out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
         settings_of(fs, "--fs"), controller,
     )  # fmt: skip

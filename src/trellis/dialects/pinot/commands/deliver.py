@@ -10,30 +10,30 @@ from typing import Any
 from trellis.cli.console import console, counted, grid, indented, print_json, progress
 from trellis.cli.stored import Store
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.deliver import (
+from trellis.dialects.pinot.cluster.data_files import ROWS
+from trellis.dialects.pinot.cluster.delivery import (
     JOB,
     Delivery,
-    Wanted,
-    Written,
+    DeliveryResult,
+    DeliverySettings,
+    check_target_folder,
     delivery_of,
-    refuse_other,
     write,
 )
-from trellis.dialects.pinot.cluster.files import ROWS
 from trellis.dialects.pinot.cluster.http import Http
-from trellis.dialects.pinot.cluster.rollout import Done, Rollout, Stopped
-from trellis.dialects.pinot.system import authored_of, table_name
-from trellis.dialects.pinot.table.documents import Kafka
-from trellis.dialects.pinot.table.job import CONTROLLER
+from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed, StepResult
+from trellis.dialects.pinot.stored_schema import authored_of, table_name
+from trellis.dialects.pinot.table.generated_config import Kafka
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 from trellis.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Order:
-    """Where a delivery goes, and what it is to hold."""
+class DeliveryOrder:
+    """The target folder and the settings of a delivery."""
 
     out: Path
-    wanted: Wanted
+    settings: DeliverySettings
 
     @staticmethod
     def of(
@@ -49,19 +49,21 @@ class Order:
         segments: str | None,
         configs: Mapping[str, str],
         controller: str | None,
-    ) -> Order:
+    ) -> DeliveryOrder:
         """Raises UsageError."""
         if (kafka is None) != (topic is None):
             raise UsageError("a REALTIME table needs both --kafka BROKERS and --topic NAME")
         stream = Kafka(kafka, topic) if kafka is not None and topic is not None else None
         url = Http.of(controller).url if controller else CONTROLLER
-        kind = job_type or Wanted.job_type
-        wanted = Wanted(format, rows or ROWS, stream, time_column, data, segments, job, kind, configs, url)
-        return Order(Path(out), wanted)
+        kind = job_type or DeliverySettings.job_type
+        settings = DeliverySettings(
+            format, rows or ROWS, stream, time_column, data, segments, job, kind, configs, url
+        )
+        return DeliveryOrder(Path(out), settings)
 
 
 def run(
-    order: Order,
+    order: DeliveryOrder,
     place: tuple[str | None, str | None, str | None],
     controller: Controller | None,
     force: bool,
@@ -69,14 +71,14 @@ def run(
     dry_run: bool,
     json: bool,
 ) -> None:
-    """Deliver, and report. Raises TrellisError, after the steps that were done are shown."""
-    refuse_other(order.out)
+    """Deliver, and report. Raises TrellisError after the finished steps are shown."""
+    check_target_folder(order.out)
     store = Store.open(*place)
     authored, pipeline = authored_of(store.newest), store.pipeline
-    delivery = delivery_of(authored, order.out, order.wanted, place[0] or pipeline.destination.url)
+    delivery = delivery_of(authored, order.out, order.settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)
     rows = pipeline.destination.row_counts(pipeline.dataset).get(name, 0)
-    written = Written()
+    written = DeliveryResult()
     if not dry_run:
         with progress() as tell:
             written = write(
@@ -84,20 +86,20 @@ def run(
                 pipeline.destination,
                 pipeline.dataset,
                 order.out,
-                order.wanted,
+                order.settings,
                 lambda done: tell("writing", done, rows),
             )
         rows = written.rows
     report = Report(order, delivery, pipeline.where, rows, written, dry_run)
     if not json:
         report.show()
-    steps: tuple[Done, ...] = ()
+    steps: tuple[StepResult, ...] = ()
     try:
         if controller is not None:
             tables = delivery.tables
             steps = tuple(Rollout(controller, delivery.schema, tables, force, dry_run, wait).run())
-    except Stopped as stopped:
-        steps = stopped.steps
+    except RolloutFailed as failure:
+        steps = failure.steps
         raise
     finally:
         if json:
@@ -108,29 +110,29 @@ def run(
 
 @dataclass(frozen=True)
 class Report:
-    """What is in the folder, or would be."""
+    """The content of the delivery folder."""
 
-    order: Order
+    order: DeliveryOrder
     delivery: Delivery
     where: str
     rows: int
-    written: Written
+    written: DeliveryResult
     dry_run: bool
 
     def show(self) -> None:
         out, name = console(), table_name(self.delivery.schema)
         files = counted(len(self.written.files), "file")
-        said = f"{counted(self.rows, 'row')} of {name} from {self.where}"
+        rows = f"{counted(self.rows, 'row')} of {name} from {self.where}"
         if self.dry_run:
             out.print(
-                f"Would deliver {said} to {self.order.out}; nothing was written", style="bold", soft_wrap=True
+                f"Would deliver {rows} to {self.order.out}; nothing was written", style="bold", soft_wrap=True
             )
         else:
-            out.print(f"Delivered {said} to {self.order.out}", style="bold", soft_wrap=True)
+            out.print(f"Delivered {rows} to {self.order.out}", style="bold", soft_wrap=True)
             table = grid("", "")
-            for what, path in self.documents().items():
-                table.add_row(what, str(path))
-            table.add_row(f"{files} of rows", f"{self.order.out}/data/*.{self.order.wanted.format}")
+            for label, path in self.documents().items():
+                table.add_row(label, str(path))
+            table.add_row(f"{files} of rows", f"{self.order.out}/data/*.{self.order.settings.format}")
             out.print()
             out.print(indented(table))
         for note in self.delivery.notes:
@@ -144,32 +146,34 @@ class Report:
             )
 
     def documents(self) -> dict[str, Path]:
-        made = {"schema": "schema.json", "OFFLINE table": "table-offline.json"}
-        made |= {"REALTIME table": "table-realtime.json"} if self.delivery.realtime is not None else {}
-        return {what: self.order.out / name for what, name in {**made, "job": JOB}.items()}
+        documents = {"schema": "schema.json", "OFFLINE table": "table-offline.json"}
+        documents |= {"REALTIME table": "table-realtime.json"} if self.delivery.realtime is not None else {}
+        return {label: self.order.out / name for label, name in {**documents, "job": JOB}.items()}
 
-    def to_dict(self, steps: tuple[Done, ...]) -> dict[str, Any]:
+    def to_dict(self, steps: tuple[StepResult, ...]) -> dict[str, Any]:
         return {
             "table": table_name(self.delivery.schema),
             "out": str(self.order.out),
             "dry_run": self.dry_run,
             "rows": self.rows,
-            "files": [{"path": str(each.path), "rows": each.rows} for each in self.written.files],
+            "files": [
+                {"path": str(data_file.path), "rows": data_file.rows} for data_file in self.written.files
+            ],
             "notes": list(self.delivery.notes),
             "warnings": list(self.written.warnings),
             "steps": [
-                {"step": each.step, "outcome": each.outcome, "note": each.note or None} for each in steps
+                {"step": step.step, "outcome": step.outcome, "note": step.note or None} for step in steps
             ],
         }
 
 
-def _show_steps(controller: Controller, steps: tuple[Done, ...]) -> None:
+def _show_steps(controller: Controller, steps: tuple[StepResult, ...]) -> None:
     from rich.text import Text
 
     out, styles = console(), {"done": "green", "failed": "bold red", "not yet": "yellow"}
     out.print(f"\nIn the cluster of {controller.url}", style="bold", soft_wrap=True)
     table = grid("", "", "", whole=("",))
     table.columns[2].no_wrap = False
-    for each in steps:
-        table.add_row(each.step, Text(each.outcome, style=styles.get(each.outcome, "")), Text(each.note))
+    for step in steps:
+        table.add_row(step.step, Text(step.outcome, style=styles.get(step.outcome, "")), Text(step.note))
     out.print(indented(table))

@@ -60,13 +60,13 @@ def infer_schema(
 ) -> None:
     """Propose a Pinot schema and table config for files: types, roles and times, each with its reason.
 
-    All records are looked at, never a sample, and the types hold every value.
+    All records are read, never a sample, and the types hold every value.
     """
     from trellis.cli.console import console, print_json, progress
-    from trellis.dialects.pinot.cluster.infer import infer, write
-    from trellis.dialects.pinot.infer.proposal import Asked
+    from trellis.dialects.pinot.cluster.schema_inference import infer, write
+    from trellis.dialects.pinot.infer.proposal import Choices
 
-    asked = Asked(
+    choices = Choices(
         name or "",
         tuple(dimension or ()),
         tuple(metric or ()),
@@ -74,12 +74,12 @@ def infer_schema(
         tuple(unnest or ()),
     )
     with progress() as tell:
-        found = infer(sources, asked, tell)
-    written = write(found, out) if out is not None else ()
+        proposal = infer(sources, choices, tell)
+    written = write(proposal, out) if out is not None else ()
     if json:
-        print_json(found.to_dict())
+        print_json(proposal.to_dict())
     else:
-        show(found, written, console())
+        show(proposal, written, console())
 
 
 def convert_schema(
@@ -98,26 +98,27 @@ def convert_schema(
     from trellis.cli.console import console, print_json
     from trellis.cli.stored import Store
     from trellis.dialects import get_dialect
-    from trellis.dialects.pinot.cluster.infer import write
-    from trellis.dialects.pinot.infer.convert import convert
+    from trellis.dialects.pinot.cluster.schema_inference import write
+    from trellis.dialects.pinot.infer.conversion import convert
 
     store = Store.open(at, dataset, name)
-    found = convert(store.newest, table, get_dialect(store.pipeline.dialect).capabilities.system_prefix)
-    written = [write(each, out) if out is not None else () for each in found]
+    prefix = get_dialect(store.pipeline.dialect).capabilities.system_prefix
+    proposals = convert(store.newest, table, prefix)
+    written = [write(proposal, out) if out is not None else () for proposal in proposals]
     if json:
-        print_json({"tables": [each.to_dict() for each in found]})
+        print_json({"tables": [proposal.to_dict() for proposal in proposals]})
         return
     screen = console()
-    for number, (each, files) in enumerate(zip(found, written, strict=True)):
+    for number, (proposal, files) in enumerate(zip(proposals, written, strict=True)):
         if number:
             screen.print()
-        show(each, files, screen)
-    if not found:
+        show(proposal, files, screen)
+    if not proposals:
         screen.print(f"schema {store.name} has no tables yet")
 
 
 def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
-    """Every column with its reason, what to look at, and where the documents are."""
+    """Every column with its reason, the warnings, and the paths of the documents."""
     from rich.text import Text
 
     from trellis.cli.console import counted, cut, grid, indented
@@ -127,36 +128,36 @@ def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
     title = f"table {proposal.schema.name}{of}, {counted(len(proposal.columns), 'column')}"
     out.print(title, style="bold", soft_wrap=True)
     if proposal.columns:
-        formats = any(each.spec.format for each in proposal.columns)
+        formats = any(column.spec.format for column in proposal.columns)
         heads = ["Column", "Type", "Role", *(["Format"] if formats else []), "Why"]
         table = grid(*heads, whole=("Column", "Type", "Role", "Format"))
-        for each in proposal.columns:
-            shown = Text(cut(each.spec.name), style="bold" if each.spec.name == main else "")
-            role = each.spec.field_type.value.replace("_", "-").lower()
+        for column in proposal.columns:
+            displayed = Text(cut(column.spec.name), style="bold" if column.spec.name == main else "")
+            role = column.spec.field_type.value.replace("_", "-").lower()
             cells: list[Any] = [
-                shown,
-                each.type_said,
+                displayed,
+                column.type_said,
                 role,
-                *([each.spec.format or ""] if formats else []),
-                each.why,
+                *([column.spec.format or ""] if formats else []),
+                column.why,
             ]
             table.add_row(*cells)
         out.print()
         out.print(indented(table))
     if proposal.schema.column_nulls:
-        kept = sum(not each.spec.not_null for each in proposal.columns)
-        said = f"{counted(kept, 'column')} may be null: enableColumnBasedNullHandling is on"
-        out.print(f"\n{said}", soft_wrap=True)
+        kept = sum(not column.spec.not_null for column in proposal.columns)
+        note = f"{counted(kept, 'column')} may be null: enableColumnBasedNullHandling is on"
+        out.print(f"\n{note}", soft_wrap=True)
     if proposal.lints:
         out.print("\nto look at", style="yellow")
         notes = grid("", "", whole=())
         for lint in proposal.lints:
-            notes.add_row(cut(lint.column), lint.said)
+            notes.add_row(cut(lint.column), lint.message)
         out.print(indented(notes))
     if written:
         out.print(f"\nwrote {' and '.join(map(str, written))}", soft_wrap=True)
 
 
-def _time(said: str) -> tuple[str, str | None]:
-    column, equals, form = said.partition("=")
+def _time(option: str) -> tuple[str, str | None]:
+    column, equals, form = option.partition("=")
     return column, form if equals else None

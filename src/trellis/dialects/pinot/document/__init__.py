@@ -1,1 +1,1 @@
-"""The schema document: fields, reading, writing, rules, comparison."""
+"""The schema document: fields, types, reading and writing."""

@@ -1,4 +1,4 @@
-"""The columns of a schema, and where its document says them."""
+"""The columns of a schema with their places in its document."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from trellis.dialects.pinot.document.types import FieldType
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedField:
     """A field and the JSON pointer of its document."""
 
     spec: FieldSpec
     place: str
 
     def fault(self, message: str, key: str | None = None) -> Fault:
-        """A fault at a key of the field, or at the field itself; always there for the legacy time field."""
+        """A fault at a key of the field, or at the field itself; always so for the legacy time field."""
         inside = key and self.spec.field_type is not FieldType.TIME
         return Fault(self.place + pointer(key or "") if inside else self.place, self.spec.name, message)
 
 
-def placed(schema: PinotSchema) -> Iterator[Placed]:
+def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
     """All fields in the order of the document; the legacy time field last, as a field of type TIME.
 
     >>> from trellis.dialects.pinot.document.types import PinotType
     >>> schema = PinotSchema("s", metrics=(FieldSpec("n", PinotType.INT, FieldType.METRIC),))
-    >>> [each.place for each in placed(schema)]
+    >>> [column.place for column in placed_fields(schema)]
     ['/metricFieldSpecs/0']
     """
     for key, specs in (
@@ -37,10 +37,10 @@ def placed(schema: PinotSchema) -> Iterator[Placed]:
         ("dateTimeFieldSpecs", schema.date_times),
         ("complexFieldSpecs", schema.complexes),
     ):
-        for at, spec in enumerate(specs):
-            yield Placed(spec, pointer(key, at))
+        for index, spec in enumerate(specs):
+            yield PlacedField(spec, pointer(key, index))
     if schema.time is not None:
-        yield Placed(time_spec(schema), pointer("timeFieldSpec"))
+        yield PlacedField(time_spec(schema), pointer("timeFieldSpec"))
 
 
 def time_spec(schema: PinotSchema) -> FieldSpec:
@@ -58,5 +58,5 @@ def time_spec(schema: PinotSchema) -> FieldSpec:
 
 def columns(schema: PinotSchema) -> dict[str, FieldSpec]:
     """All fields by their names, in alphabetical order as Pinot walks them."""
-    found = {each.spec.name: each.spec for each in placed(schema)}
-    return dict(sorted(found.items()))
+    specs = {column.spec.name: column.spec for column in placed_fields(schema)}
+    return dict(sorted(specs.items()))

@@ -1,4 +1,4 @@
-"""What stands for null: the default of each type, and how one is written (spec pinot.md, section 2)."""
+"""What is stored for null: the default of each type, and its JSON (`FieldSpec.getDefaultNullValue`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
 from trellis.dialects.pinot.document.fields import FieldSpec, TimeField
 from trellis.dialects.pinot.document.literals import literal_text, parse_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
-from trellis.dialects.pinot.moment.stamp import stamp_text
-from trellis.dialects.pinot.value.java_text import double_text
-from trellis.dialects.pinot.value.kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
+from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.source_kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
 
 __all__ = [
     "COMPLEX_DEFAULTS",
@@ -42,7 +42,7 @@ DIMENSION_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
         PinotType.UUID: bytes(16),
     }
 )
-"""Of dimensions, date-times and the legacy time."""
+"""The defaults of dimensions, date-times and the legacy time."""
 
 METRIC_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
     {
@@ -55,7 +55,7 @@ METRIC_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
         PinotType.BYTES: b"",
     }
 )
-"""Of metrics. STRING has one although no metric may be a STRING: Pinot loads it, but it is not valid."""
+"""The defaults of metrics. A STRING metric has one because Pinot loads it, although it is invalid."""
 
 COMPLEX_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
     {PinotType.MAP: {}, PinotType.LIST: [], PinotType.OPEN_STRUCT: {}}
@@ -63,7 +63,7 @@ COMPLEX_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
 
 
 def type_default(field_type: FieldType, data_type: PinotType) -> Value:
-    """What stands for null in a column of this role and type. Raises CannotConvert where there is none.
+    """What is stored for null in a column of this role and type. Raises CannotConvert for an invalid pair.
 
     >>> type_default(FieldType.DIMENSION, PinotType.INT), type_default(FieldType.METRIC, PinotType.INT)
     (-2147483648, 0)
@@ -71,8 +71,8 @@ def type_default(field_type: FieldType, data_type: PinotType) -> Value:
     known, role = _TABLES.get(field_type, (DIMENSION_DEFAULTS, "dimension/time"))
     if data_type not in known:
         raise CannotConvert(f"Unsupported {role} data type: {data_type.value}")
-    found = known[data_type]
-    return found.copy() if isinstance(found, dict | list) else found
+    default = known[data_type]
+    return default.copy() if isinstance(default, dict | list) else default
 
 
 def default_of(spec: FieldSpec) -> Value:
@@ -106,7 +106,7 @@ def default_json(data_type: PinotType, value: Value) -> Any:
     if data_type is PinotType.BOOLEAN:
         return bool(value)
     if data_type is PinotType.TIMESTAMP:
-        return stamp_text(value)
+        return timestamp_text(value)
     if data_type is PinotType.BYTES:
         return value.hex()
     if data_type is PinotType.UUID:
@@ -116,7 +116,7 @@ def default_json(data_type: PinotType, value: Value) -> Any:
 
 
 def same_value(data_type: PinotType, one: Value, other: Value) -> bool:
-    """Whether Pinot takes two defaults as equal: decimals with their scale, -0.0 is not 0.0, NaN is NaN."""
+    """Whether Pinot treats two defaults as equal: decimals with their scale, -0.0 is not 0.0, NaN is NaN."""
     if isinstance(one, Decimal) and isinstance(other, Decimal):
         return one.as_tuple() == other.as_tuple()
     if data_type in (PinotType.FLOAT, PinotType.DOUBLE):

@@ -1,4 +1,4 @@
-"""What is wrong with a schema document: every fault with its JSON pointer."""
+"""The faults of a schema document, each with its JSON pointer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from trellis.errors import SchemaError
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong: the JSON pointer of the place, the column if it is in one, one sentence.
+    """One fault: the JSON pointer of the place, the column if it is in one, one sentence.
 
-    With `unchecked` it is not known to be wrong: Trellis cannot carry it out, and so not check it.
+    `unchecked`: it may be valid, but Trellis does not implement it and so cannot check it.
 
     >>> print(Fault("/complexFieldSpecs/0", "m", "a field spec needs a dataType"))
     /complexFieldSpecs/0: column m: a field spec needs a dataType
@@ -24,8 +24,8 @@ class Fault:
     unchecked: bool = False
 
     def __str__(self) -> str:
-        said = self.message if self.column is None else f"column {self.column}: {self.message}"
-        return f"{self.pointer}: {said}" if self.pointer else said
+        sentence = self.message if self.column is None else f"column {self.column}: {self.message}"
+        return f"{self.pointer}: {sentence}" if self.pointer else sentence
 
 
 class SchemaFaults(SchemaError):
@@ -37,8 +37,8 @@ class SchemaFaults(SchemaError):
         if len(self.faults) == 1:
             super().__init__(f"{where}: {self.faults[0]}")
         else:
-            said = "".join(f"\n  {each}" for each in self.faults)
-            super().__init__(f"{where}: {len(self.faults)} faults{said}")
+            details = "".join(f"\n  {fault}" for fault in self.faults)
+            super().__init__(f"{where}: {len(self.faults)} faults{details}")
 
 
 def pointer(*steps: str | int) -> str:
@@ -47,4 +47,4 @@ def pointer(*steps: str | int) -> str:
     >>> pointer("dimensionFieldSpecs", 0, "a/b~c")
     '/dimensionFieldSpecs/0/a~1b~0c'
     """
-    return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in steps)
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)

@@ -1,4 +1,4 @@
-"""A Pinot schema as values: the field specs, and the schema that holds them (spec pinot.md, section 1)."""
+"""A Pinot schema as values: the field specs, and the schema that holds them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.types import MAX_LENGTH, ExceedStrategy, FieldType, PinotType, Value
 
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+NO_KEYS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """One column as its document says it. What is None was not said.
+    """One column of the document. Keys that the document does not have are None.
 
-    `default` is the value the document gives for null, already of the column's type; None: the type's own.
+    `default` is the `defaultNullValue`, converted to the column's type; None: that of the type.
     `format` and `granularity` belong to DATE_TIME, `children` to COMPLEX. `sample` is never written.
     """
 
@@ -26,7 +26,7 @@ class FieldSpec:
     single_value: bool = True
     not_null: bool = False
     max_length: int | None = None
-    exceed: ExceedStrategy | None = None
+    exceed_strategy: ExceedStrategy | None = None
     trailing_zeros: bool = False
     default: Value = None
     transform: str | None = None
@@ -43,24 +43,24 @@ class FieldSpec:
 
     @property
     def virtual(self) -> bool:
-        """Whether Pinot makes its values up: it is never ingested and never stored."""
+        """Whether Pinot computes its values: it is never ingested and never stored."""
         return bool(self.virtual_provider)
 
     @property
     def longest(self) -> int:
-        """The length in force, in UTF-16 units (STRING, JSON) or bytes (BYTES)."""
+        """The effective maximum, in UTF-16 units (STRING, JSON) or bytes (BYTES)."""
         return MAX_LENGTH if self.max_length is None else self.max_length
 
     @property
     def strategy(self) -> ExceedStrategy:
-        """What is done in force with a value that is too long."""
-        if self.exceed is not None:
-            return self.exceed
+        """The effective strategy for a value that is too long."""
+        if self.exceed_strategy is not None:
+            return self.exceed_strategy
         return ExceedStrategy.TRIM_LENGTH if self.data_type is PinotType.STRING else ExceedStrategy.NO_ACTION
 
 
 @dataclass(frozen=True)
-class Granule:
+class TimeGranularitySpec:
     """The granularity spec of a legacy time field: a time column counted in `size` times `unit`."""
 
     name: str
@@ -74,14 +74,14 @@ class Granule:
 class TimeField:
     """A legacy `timeFieldSpec`. `outgoing` is None where it is the same as `incoming`."""
 
-    incoming: Granule
-    outgoing: Granule | None = None
+    incoming: TimeGranularitySpec
+    outgoing: TimeGranularitySpec | None = None
     default: Value = None
     transform: str | None = None
 
     @property
-    def column(self) -> Granule:
-        """What the column is called and holds."""
+    def column(self) -> TimeGranularitySpec:
+        """The name and type of the column."""
         return self.outgoing or self.incoming
 
 

@@ -1,4 +1,4 @@
-"""The literals that a document gives for a default, and the values they mean (spec pinot.md, section 2.2)."""
+"""The literals of a document for default values, and the values they mean."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.json_text import compact
+from trellis.dialects.pinot.date_time.format import FormatError
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
+from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.moment.format import FormatError
-from trellis.dialects.pinot.moment.stamp import stamp_millis
-from trellis.dialects.pinot.value.kinds import INT_MAX, INT_MIN, CannotConvert
-from trellis.dialects.pinot.value.numerals import parse_decimal, parse_double, parse_float, parse_whole
+from trellis.dialects.pinot.value.numbers.parsing import parse_decimal, parse_double, parse_float, parse_whole
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, CannotConvert
 
 
 def parse_default(data_type: PinotType, literal: Any) -> Value:
     """The value of a `defaultNullValue` literal, a JSON value that is not null.
 
     A number with a fraction is a double here, as in Pinot: a BIG_DECIMAL keeps all digits and its scale only
-    if it is given as text. Raises CannotConvert with Pinot's sentence.
+    if it is written as text. Raises CannotConvert with Pinot's sentence.
 
     >>> parse_default(PinotType.BOOLEAN, "yes"), parse_default(PinotType.STRING, {"a": 1})
     (0, '{"a":1}')
     >>> parse_default(PinotType.INT, 1.5)
     Traceback (most recent call last):
-    trellis.dialects.pinot.value.kinds.CannotConvert: Cannot convert value: '1.5' to type: INT
+    CannotConvert: Cannot convert value: '1.5' to type: INT
     """
     text = literal_text(literal)
     try:
         return _PARSERS[data_type](text)
-    except (ValueError, KeyError) as wrong:
-        raise CannotConvert(f"Cannot convert value: '{text}' to type: {data_type.value}") from wrong
+    except (ValueError, KeyError) as error:
+        raise CannotConvert(f"Cannot convert value: '{text}' to type: {data_type.value}") from error
 
 
 def literal_text(literal: Any) -> str:
-    """A JSON value as the text that Pinot parses: scalars as they print, the rest as compact JSON."""
+    """A JSON value as the text that Pinot parses: scalars as text, anything else as compact JSON."""
     if isinstance(literal, str):
         return literal
     return compact(literal).strip('"') if isinstance(literal, float) else compact(literal)
@@ -44,9 +44,9 @@ def literal_text(literal: Any) -> str:
 
 def _stamp(text: str) -> int:
     try:
-        return stamp_millis(text)
-    except FormatError as wrong:
-        raise ValueError(text) from wrong
+        return timestamp_millis(text)
+    except FormatError as error:
+        raise ValueError(text) from error
 
 
 def _bytes(text: str) -> bytes:
@@ -61,10 +61,10 @@ def _uuid(text: str) -> bytes:
     return bytes.fromhex(text.replace("-", ""))
 
 
-def _json(wanted: type) -> Callable[[str], Any]:
+def _json(expected: type) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         value = json.loads(text)
-        if not isinstance(value, wanted):
+        if not isinstance(value, expected):
             raise ValueError(text)
         return value
 

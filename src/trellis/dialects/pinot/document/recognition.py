@@ -1,11 +1,11 @@
-"""Which document of Pinot a JSON object is: a schema or a table config (spec pinot.md, sections 1 and 12)."""
+"""Which document of Pinot a JSON object is: a schema or a table config."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.pinot.document import keys
+from trellis.dialects.pinot.document import known_keys
 
 
 def is_schema(document: Any) -> bool:
@@ -14,7 +14,7 @@ def is_schema(document: Any) -> bool:
     (True, True, False)
     """
     named = isinstance(document, Mapping) and not {"tableName", "tableType"} & document.keys()
-    return named and bool({"schemaName", "timeFieldSpec", *keys.LISTS} & document.keys())
+    return named and bool({"schemaName", "timeFieldSpec", *known_keys.LISTS} & document.keys())
 
 
 def is_table_config(document: Any) -> bool:
@@ -22,13 +22,13 @@ def is_table_config(document: Any) -> bool:
     >>> is_table_config({"tableName": "rides", "tableType": "OFFLINE"}), is_table_config({"name": "rides"})
     (True, False)
     """
-    if not isinstance(document, Mapping) or {"schemaName", *keys.LISTS} & document.keys():
+    if not isinstance(document, Mapping) or {"schemaName", *known_keys.LISTS} & document.keys():
         return False
     return bool({"tableName", "tableType", "segmentsConfig", "ingestionConfig"} & document.keys())
 
 
 def describe(document: Any, file: str) -> str | None:
-    """What a document of Pinot in this file is, and which command takes it; None where it is none.
+    """The kind of a Pinot document in this file, and the command that reads it; None for other documents.
 
     >>> describe({"schemaName": "rides"}, "r.json")
     'a schema of Pinot, not of Trellis: `trellis pinot validate r.json` checks it'

@@ -1,4 +1,4 @@
-"""The data types of Pinot: how each is stored, and what stands for null (spec pinot.md, section 2.1)."""
+"""The data types of Pinot and how each is stored (`FieldSpec.DataType`)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PinotType(Enum):
 
     @property
     def stored(self) -> PinotType:
-        """The type of what is stored for its values."""
+        """The type in which its values are stored."""
         return _STORED.get(self, self)
 
     @property
@@ -76,7 +76,7 @@ COMPLEX: Final = frozenset({PinotType.MAP, PinotType.LIST, PinotType.STRUCT, Pin
 
 
 class ExceedStrategy(Enum):
-    """What becomes of a value that is longer than its column allows."""
+    """The handling of a value that is longer than its column allows."""
 
     TRIM_LENGTH = "TRIM_LENGTH"
     SUBSTITUTE_DEFAULT_VALUE = "SUBSTITUTE_DEFAULT_VALUE"
@@ -85,12 +85,12 @@ class ExceedStrategy(Enum):
 
 
 MAX_LENGTH: Final = 512
-"""The length of a column that names none, in UTF-16 units (STRING, JSON) or bytes (BYTES)."""
+"""The length of a column without maxLength, in UTF-16 units (STRING, JSON) or bytes (BYTES)."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Which Pinot is followed: `base` is 1.3 to 1.5, `extended` adds what came after (marked [+])."""
+    """The version of Pinot to follow: `base` is 1.3 to 1.5, `extended` adds later features."""
 
     name: str
     extended: bool
@@ -104,5 +104,5 @@ Value = Any
 """A value as it is stored.
 
 int (INT, LONG, BOOLEAN 0/1, TIMESTAMP millis), float (FLOAT: of 32 bits, DOUBLE), Decimal, str (STRING,
-JSON), bytes (BYTES, UUID), dict (MAP, OPEN_STRUCT), list (LIST); a list of these where a column has several.
+JSON), bytes (BYTES, UUID), dict (MAP, OPEN_STRUCT), list (LIST); a list of these for several values.
 """

@@ -1,1 +1,1 @@
-"""Transforms and filters: the grammar, the functions, the order of evaluation."""
+"""Transforms and filters: grammar, compilation, order of evaluation."""

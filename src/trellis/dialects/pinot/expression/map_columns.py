@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.arguments import FunctionError, as_text
-from trellis.dialects.pinot.value.json_write import utf16_key
+from trellis.dialects.pinot.functions.arguments import FunctionError, as_text
+from trellis.dialects.pinot.value.json_text.writer import utf16_key
 
 KEYS: Final = "__KEYS"
 VALUES: Final = "__VALUES"

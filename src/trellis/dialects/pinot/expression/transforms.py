@@ -6,11 +6,11 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression, compile_expression
+from trellis.dialects.pinot.expression.evaluation_order import order_transforms
 from trellis.dialects.pinot.expression.grammar.parser import parse
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.grammar.tree import arguments
-from trellis.dialects.pinot.expression.order import ordered
-from trellis.dialects.pinot.expression.program import FAILURES, Program, compiled
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 
@@ -31,17 +31,17 @@ class Failure(NamedTuple):
 
 
 class Transforms:
-    """The transforms of a table. Raises SchemaError for a wrong function, a cycle and a script.
+    """The transforms of a table. Raises SchemaError for an invalid function, a cycle and a script.
 
     `arguments` are the fields of the record that they read, besides each other's columns.
     """
 
     def __init__(self, schema: PinotSchema, table: TableConfig) -> None:
-        self.order = ordered(schema, table)
+        self.order = order_transforms(schema, table)
         self.arguments = frozenset().union(*(transform.arguments for transform in self.order))
 
     def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[Failure]:
-        """Compute the columns of a row in place, and say which could not be.
+        """Compute the columns of a row in place; returns those that failed.
 
         A record may bring a column computed: a transform runs only where its column has no value, or has a
         list or map and the result is of another container. A column without a result is removed and marked
@@ -54,7 +54,7 @@ class Transforms:
             if present is not None and not isinstance(present, Mapping | list | tuple):
                 continue
             try:
-                result = evaluated(transform.program, values, column)
+                result = evaluate(transform.program, values, column)
             except TransformError as error:
                 if present is None:
                     failures.append(Failure(column, error.reason))
@@ -71,26 +71,26 @@ class Transforms:
 class Filter:
     """A filter function. Raises SchemaError where it cannot be read.
 
-    >>> dull = Filter("amount <= 0 OR country IS NULL")
-    >>> dull.drops({"amount": 5, "country": "de"}), dull.drops({"amount": 0, "country": "de"})
+    >>> unusable = Filter("amount <= 0 OR country IS NULL")
+    >>> unusable.drops({"amount": 5, "country": "de"}), unusable.drops({"amount": 0, "country": "de"})
     (False, True)
     """
 
     def __init__(self, text: str) -> None:
         try:
             expression = parse(text)
-            self.program = compiled(expression)
+            self.program = compile_expression(expression)
         except ExpressionError as error:
             raise SchemaError(f"filter function: {error}") from None
         self.arguments = arguments(expression)
 
     def drops(self, values: Mapping[str, Any]) -> bool:
         """Whether the row is dropped: the function is true. Null and false keep it. Raises TransformError."""
-        return evaluated(self.program, values) is True
+        return evaluate(self.program, values) is True
 
 
-def evaluated(program: Program, values: Mapping[str, Any], column: str = "") -> Any:
-    """What a program makes of a row. Raises TransformError, and nothing else."""
+def evaluate(program: CompiledExpression, values: Mapping[str, Any], column: str = "") -> Any:
+    """The value of an expression for a row. Raises TransformError only."""
     try:
         return program(values)
     except FAILURES as error:

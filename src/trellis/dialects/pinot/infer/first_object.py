@@ -1,4 +1,4 @@
-"""The schema that Pinot itself infers: from the first JSON object only (section 10)."""
+"""The schema that Pinot infers from the first JSON object (`JsonUtils.getPinotSchemaFromJsonFile`)."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.roles import Found, Roles
-from trellis.dialects.pinot.table.config import ComplexConfig
-from trellis.dialects.pinot.value.kinds import SourceKind, kind_of
+from trellis.dialects.pinot.infer.roles import InferredColumns, Roles
+from trellis.dialects.pinot.table.config import ComplexTypeConfig
+from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
-FLAT: Final = ComplexConfig()
+FLAT: Final = ComplexTypeConfig()
 
 
 def first_object(
     record: Mapping[str, Any],
     roles: Roles | None = None,
-    complex: ComplexConfig = FLAT,
+    complex: ComplexTypeConfig = FLAT,
     name: str | None = None,
 ) -> PinotSchema:
-    """The columns of one record. Raises SchemaError where two have one name, or a metric several values.
+    """The columns of one record. Raises SchemaError for a duplicate name or a metric with several values.
 
-    >>> [each.name for each in first_object({"o": {"p": {"q": 1}}, "n": None}).specs()]
+    >>> [column.name for column in first_object({"o": {"p": {"q": 1}}, "n": None}).specs()]
     ['o.p.q']
     """
-    found = Found(roles or Roles())
-    walk = _Walk(found, complex)
+    columns = InferredColumns(roles or Roles())
+    walk = _Walk(columns, complex)
     for key, value in record.items():
         walk.take(key, value)
-    return found.schema(name)
+    return columns.schema(name)
 
 
 class _Walk:
-    def __init__(self, found: Found, complex: ComplexConfig) -> None:
-        self.found, self.complex = found, complex
+    def __init__(self, columns: InferredColumns, complex: ComplexTypeConfig) -> None:
+        self.columns, self.complex = columns, complex
 
     def take(self, path: str, value: Any) -> None:
         if value is None:
@@ -46,7 +46,7 @@ class _Walk:
         elif isinstance(value, list | tuple):
             self._list(path, value)
         else:
-            self.found.add(path, type_of(value))
+            self.columns.add(path, type_of(value))
 
     def _list(self, path: str, value: list[Any] | tuple[Any, ...]) -> None:
         if not value:
@@ -56,15 +56,15 @@ class _Walk:
         if path in self.complex.unnest:
             self.take(path, first)
         elif mode == "ALL" or (mode == "NON_PRIMITIVE" and not scalar):
-            self.found.add(path, PinotType.STRING)
+            self.columns.add(path, PinotType.STRING)
         elif mode == "NON_PRIMITIVE":
-            self.found.add(path, type_of(first), single=False)
+            self.columns.add(path, type_of(first), single=False)
 
 
 def type_of(value: Any) -> PinotType:
     """The type that Pinot gives to a scalar of JSON; null (in a list) is STRING.
 
-    >>> [type_of(each).value for each in (1, 3000000000, 10**20, 1.5, True, "x", None)]
+    >>> [type_of(item).value for item in (1, 3000000000, 10**20, 1.5, True, "x", None)]
     ['INT', 'LONG', 'STRING', 'DOUBLE', 'BOOLEAN', 'STRING', 'STRING']
     """
     if isinstance(value, Decimal):

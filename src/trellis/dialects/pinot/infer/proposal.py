@@ -1,4 +1,4 @@
-"""A schema that is proposed: the documents, and why every column is as it is."""
+"""A proposed schema: the documents, and the reason for every column."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.writing import write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the user decides. `times` are columns with a format, or None; the first is the main time.
-
-    `alone`: the schema has to do without a table config, so objects are not flattened.
-    """
+class Choices:
+    """The choices of the user. `times` are columns with a format, or None; the first is the main time."""
 
     name: str = "records"
     dimensions: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     times: Mapping[str, str | None] = field(default_factory=dict)
     unnest: tuple[str, ...] = ()
-    alone: bool = False
 
 
 @dataclass(frozen=True)
-class Proposed:
-    """One column and its reason. `reads` is the function that fills it, where no field has its name."""
+class ProposedColumn:
+    """One column and its reason. `reads` is the function that computes it, unless a field has its name."""
 
     spec: FieldSpec
     why: str
@@ -39,13 +35,13 @@ class Proposed:
         """The type, with `[]` for several values.
 
         >>> from trellis.dialects.pinot.document.types import PinotType
-        >>> Proposed(FieldSpec("tags", PinotType.STRING, single_value=False), "").type_said
+        >>> ProposedColumn(FieldSpec("tags", PinotType.STRING, single_value=False), "").type_said
         'STRING[]'
         """
         return self.spec.data_type.value + ("" if self.spec.single_value else "[]")
 
     def to_dict(self) -> dict[str, Any]:
-        made = {
+        document = {
             "column": self.spec.name,
             "type": self.type_said,
             "role": self.spec.field_type.value,
@@ -53,18 +49,18 @@ class Proposed:
             "reads": self.reads,
             "why": self.why,
         }
-        return {key: value for key, value in made.items() if value is not None}
+        return {key: value for key, value in document.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Lint:
-    """What a person should look at; `column` may be one that is left out."""
+    """A warning; `column` may be one that is left out."""
 
     column: str
-    said: str
+    message: str
 
     def to_dict(self) -> dict[str, str]:
-        return {"column": self.column, "said": self.said}
+        return {"column": self.column, "said": self.message}
 
 
 @dataclass(frozen=True)
@@ -73,19 +69,19 @@ class Proposal:
 
     schema: PinotSchema
     table: Mapping[str, Any]
-    columns: tuple[Proposed, ...]
+    columns: tuple[ProposedColumn, ...]
     lints: tuple[Lint, ...]
     rows: int
 
     @property
     def time_column(self) -> str | None:
         """The main time of the table."""
-        found: str | None = self.table["segmentsConfig"].get("timeColumnName")
-        return found
+        name: str | None = self.table["segmentsConfig"].get("timeColumnName")
+        return name
 
     @property
     def document(self) -> str:
-        """The schema as the controller takes it."""
+        """The schema document for the controller."""
         return write_schema(self.schema)
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,16 +89,16 @@ class Proposal:
             "rows": self.rows,
             "schema": json.loads(self.document),
             "table": dict(self.table),
-            "columns": [each.to_dict() for each in self.columns],
-            "lints": [each.to_dict() for each in self.lints],
+            "columns": [column.to_dict() for column in self.columns],
+            "lints": [lint.to_dict() for lint in self.lints],
         }
 
 
 def table_document(name: str, time_column: str | None, ingestion: Mapping[str, Any]) -> dict[str, Any]:
-    """The config of an OFFLINE table (section 12). Without a time its segments replace those before them."""
+    """The config of an OFFLINE table. Without a time new segments replace the old ones."""
     segments: dict[str, Any] = {"timeColumnName": time_column} if time_column else {}
     segments |= {"replication": "1", "segmentPushType": "APPEND" if time_column else "REFRESH"}
-    made: dict[str, Any] = {
+    document: dict[str, Any] = {
         "tableName": name,
         "tableType": "OFFLINE",
         "segmentsConfig": segments,
@@ -110,13 +106,13 @@ def table_document(name: str, time_column: str | None, ingestion: Mapping[str, A
         "tableIndexConfig": {"loadMode": "MMAP"},
         "metadata": {},
     }
-    return made | {"ingestionConfig": dict(ingestion)} if ingestion else made
+    return document | {"ingestionConfig": dict(ingestion)} if ingestion else document
 
 
-def transforms(columns: Sequence[Proposed]) -> list[dict[str, str]]:
-    """The `transformConfigs` of the columns that no field fills."""
+def transforms(columns: Sequence[ProposedColumn]) -> list[dict[str, str]]:
+    """The `transformConfigs` of the computed columns."""
     return [
-        {"columnName": each.spec.name, "transformFunction": each.reads}
-        for each in columns
-        if each.reads is not None
+        {"columnName": column.spec.name, "transformFunction": column.reads}
+        for column in columns
+        if column.reads is not None
     ]

@@ -1,4 +1,4 @@
-"""Which column plays which part, as a user says it, and the schema that fills up (section 10)."""
+"""The role of each column, as the user chooses it, and the schema that results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trellis.errors import SchemaError
 
 @dataclass(frozen=True)
 class Roles:
-    """The parts of columns; whoever is not named is a dimension. `unit` is that of the time column."""
+    """The roles of columns; a column that is not named is a dimension. `unit` is that of the time column."""
 
     metrics: frozenset[str] = frozenset()
     time: str | None = None
@@ -40,22 +40,22 @@ MEASURABLE: Final = frozenset(
         PinotType.BYTES,
     )
 )
-"""The types that Pinot lets a metric have while it infers; its validation refuses STRING afterwards."""
+"""The metric types of Pinot's inference; its validation refuses STRING afterwards."""
 
 
 @dataclass
-class Found:
-    """The columns that were found so far, in their order."""
+class InferredColumns:
+    """The columns inferred so far, in their order."""
 
     roles: Roles
     specs: dict[str, FieldSpec] = field(default_factory=dict)
 
     def add(self, name: str, data_type: PinotType, single: bool = True) -> None:
-        """Take a column. Raises SchemaError as Pinot does: a name twice, several values in a metric."""
+        """Add a column. Raises SchemaError as Pinot does: a duplicate name, several values in a metric."""
         role = self.roles.of(name)
         if not single and role is not FieldType.DIMENSION:
-            what = "Metric" if role is FieldType.METRIC else "Time"
-            raise SchemaError(f"{what} field: {name} cannot be multi-valued; make it a dimension")
+            noun = "Metric" if role is FieldType.METRIC else "Time"
+            raise SchemaError(f"{noun} field: {name} cannot be multi-valued; make it a dimension")
         if role is FieldType.METRIC and data_type not in MEASURABLE:
             raise SchemaError(
                 f"Unsupported metric data type: {data_type.value} of column {name}; make it a dimension"
@@ -73,7 +73,7 @@ class Found:
         )
 
     def schema(self, name: str | None) -> PinotSchema:
-        """What was found as a schema."""
+        """The schema of the columns."""
         return schema_of(name, self.specs.values())
 
 

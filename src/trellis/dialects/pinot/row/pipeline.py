@@ -1,4 +1,4 @@
-"""A record -> rows as Pinot stores them, step by step in the order of Pinot (spec pinot.md, section 5)."""
+"""A record -> rows as Pinot stores them, by the record transformers of Pinot in their order."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy import migrated
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.types import FieldType, Value
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
-from trellis.dialects.pinot.row.complex import ComplexTypes
-from trellis.dialects.pinot.row.conforming import Conforming
-from trellis.dialects.pinot.row.main_time import MainTime
-from trellis.dialects.pinot.row.marks import Row, RowFault
+from trellis.dialects.pinot.row.complex_types import ComplexTypes
+from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.row.schema_conforming import SchemaConforming
+from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
-from trellis.dialects.pinot.value.convert import converter
-from trellis.dialects.pinot.value.damage import Damaged, Damages
-from trellis.dialects.pinot.value.kinds import CannotConvert
-from trellis.dialects.pinot.value.sanitise import sanitiser
+from trellis.dialects.pinot.value.conversion.converter import converter
+from trellis.dialects.pinot.value.losses import LossCounts, LossyConversion
+from trellis.dialects.pinot.value.sanitization import sanitiser
 from trellis.dialects.pinot.value.settings import Settings
-from trellis.dialects.pinot.value.special import special
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
+from trellis.dialects.pinot.value.special_values import special_value_fixer
 from trellis.errors import SchemaError
 
 
 @dataclass(frozen=True)
 class Default:
-    """What stands for null in a column: the value as it is stored, and whether it had to be cut for that.
+    """The value that a column stores for null, and whether it had to be cut.
 
-    `refused` says why it cannot be stored, under the strategy ERROR.
+    `refused` is the reason why it cannot be stored, under the strategy ERROR.
     """
 
     value: Value
@@ -40,34 +40,34 @@ class Default:
 
 @dataclass(frozen=True)
 class Column:
-    """What a column does to a value: convert it, set special values right, cut it."""
+    """The steps of a column on a value: convert it, replace special values, cut it."""
 
     spec: FieldSpec
     convert: Callable[[Any], Value | None]
-    special: Callable[[Value], Value | None] | None
+    fix_special_value: Callable[[Value], Value | None] | None
     sanitise: Callable[[Value], tuple[Value, bool]] | None
     default: Default
     main_time: MainTime | None
-    """Set where the time of a row has to be one that Pinot takes."""
-    watched: MainTime | None = None
-    """Set where the time of a row is stored as it is, and Pinot may refuse the segment that it comes to."""
+    """Set where Pinot refuses a row with a time out of range."""
+    segment_time: MainTime | None = None
+    """Set where Pinot stores any time, but may refuse the segment."""
 
     def stored(self, value: Any) -> Value | None:
         """One value as it is stored, before defaults and cuts. Raises CannotConvert."""
-        made = self.convert(value)
-        if made is not None and self.main_time is not None and (problem := self.main_time.problem(made)):
+        result = self.convert(value)
+        if result is not None and self.main_time is not None and (problem := self.main_time.problem(result)):
             raise CannotConvert(problem)
-        if made is not None and self.special is not None:
-            made = self.special(made)
-        return made
+        if result is not None and self.fix_special_value is not None:
+            result = self.fix_special_value(result)
+        return result
 
     def cut(self, value: Value) -> tuple[Value, bool]:
-        """The value as long as the column allows, and whether that changed it. Raises TooLong, Damaged."""
+        """The value as long as the column allows, and whether that changed it. Raises CannotConvert."""
         return (value, False) if self.sanitise is None else self.sanitise(value)
 
 
 @dataclass
-class Outcome:
+class PipelineResult:
     """The rows of one record. `filtered`: how many the filter dropped."""
 
     rows: list[Row] = field(default_factory=list)
@@ -77,9 +77,9 @@ class Outcome:
 class Pipeline:
     """The ingestion pipeline of one table. Running it on its own output changes nothing.
 
-    `now` is the time of the load, which stands for the main time where that is missing. With `goes_on` a
-    value that cannot be converted becomes null, else it is a RowFault; None leaves that to `continueOnError`.
-    What strict settings refuse becomes null in any case.
+    `now` is the time of the load, stored for a missing main time. With `continue_on_error` a value that
+    cannot be converted becomes null, otherwise it is a RowFault; None means `continueOnError` of the table
+    config. What strict settings refuse becomes null in any case.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class Pipeline:
         table: TableConfig,
         settings: Settings,
         now: datetime,
-        goes_on: bool | None = None,
+        continue_on_error: bool | None = None,
     ) -> None:
-        schema = migrated(schema)
+        schema = migrate_time_field(schema)
         self.table = table
-        self.damages = Damages()
-        self.goes_on = table.continue_on_error if goes_on is None else goes_on
+        self.losses = LossCounts()
+        self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error
         self.specs = {spec.name: spec for spec in schema.specs() if not spec.virtual}
         self.transforms = Transforms(schema, table)
         self.filter = Filter(table.filter) if table.filter else None
@@ -104,28 +104,30 @@ class Pipeline:
         self.needed = self._needed()
         unnested = table.complex.unnest if table.complex else ()
         self.reads = frozenset().union(*map(self._sources, (*self.needed, *unnested)))
-        """Keys at the top of a record that something is made of; all of them where `conforming` is set."""
+        """Top-level keys of a record that are read; all of them where `conforming` is set."""
         self.complex = ComplexTypes(table.complex, self.needed, self.zone) if table.complex else None
-        self.conforming = Conforming(table.conforming, self.specs, self.zone) if table.conforming else None
+        self.conforming = (
+            SchemaConforming(table.conforming, self.specs, self.zone) if table.conforming else None
+        )
 
-    def rows(self, record: Mapping[str, Any]) -> Outcome:
-        """Raises RowFault for a record that cannot go on."""
-        made = Outcome()
+    def rows(self, record: Mapping[str, Any]) -> PipelineResult:
+        """The rows of a record. Raises RowFault for a record that cannot be processed further."""
+        outcome = PipelineResult()
         for row in self.complex.rows(record) if self.complex else [Row(dict(record))]:
-            if row.faults and not self.goes_on:
+            if row.faults and not self.continue_on_error:
                 raise RowFault(row.faults[0].column, row.faults[0].reason)
             self._transform(row)
             if self.filter is not None and self._drops(row):
-                made.filtered += 1
+                outcome.filtered += 1
                 continue
             if self.conforming is not None:
                 self.conforming.apply(row)
             self._finish(row)
-            made.rows.append(row)
-        return made
+            outcome.rows.append(row)
+        return outcome
 
     def path_of(self, name: str) -> tuple[str, ...]:
-        """Where a field stands in a record: below objects, where these are flattened."""
+        """The path of a field in a record: through objects, where these are flattened."""
         delimiter = self.table.complex.delimiter if self.table.complex else ""
         return tuple(name.split(delimiter)) if delimiter else (name,)
 
@@ -133,34 +135,34 @@ class Pipeline:
         for prefix in self.table.complex.rename if self.table.complex else ():
             if name := next((name for name in self.specs if name.startswith(prefix)), None):
                 raise SchemaError(
-                    f"prefixesToRename: column {name} begins with {prefix!r}, which is renamed, so nothing "
-                    "would fill it; give the column its new name"
+                    f"prefixesToRename: column {name} begins with {prefix!r}, which is renamed, so it "
+                    "would stay empty; use the new name"
                 )
 
     def _needed(self) -> frozenset[str]:
         """The fields that columns and expressions name."""
-        computed = {each.column for each in self.transforms.order}
-        asked = self.filter.arguments if self.filter else frozenset()
-        return frozenset({*self.specs, *computed, *self.transforms.arguments, *asked})
+        computed = {transform.column for transform in self.transforms.order}
+        filter_arguments = self.filter.arguments if self.filter else frozenset()
+        return frozenset({*self.specs, *computed, *self.transforms.arguments, *filter_arguments})
 
     def _sources(self, name: str) -> set[str]:
-        """The keys at the top of a record that a field may come from, before it was renamed."""
+        """The top-level keys of a record that a field may come from, before it was renamed."""
         if self.table.complex is None:
             return {name}
-        delimiter, names = self.table.complex.delimiter, [name]
+        delimiter, source_names = self.table.complex.delimiter, [name]
         for prefix, to in self.table.complex.rename.items():
             if name.startswith(to):
-                names.append(prefix + name[len(to) :])
+                source_names.append(prefix + name[len(to) :])
         return {
-            each[:at]
-            for each in names
-            for at in range(1, len(each) + 1)
-            if at == len(each) or each.startswith(delimiter, at)
+            name[:end]
+            for name in source_names
+            for end in range(1, len(name) + 1)
+            if end == len(name) or name.startswith(delimiter, end)
         }
 
     def _transform(self, row: Row) -> None:
         for column, problem in self.transforms.apply(row.values, row.nulls):
-            if not self.goes_on:
+            if not self.continue_on_error:
                 raise RowFault(column, problem)
             row.fault(column, None, problem)
 
@@ -168,65 +170,65 @@ class Pipeline:
         assert self.filter is not None
         try:
             return self.filter.drops(row.values)
-        except TransformError as bad:
-            if not self.goes_on:
-                raise RowFault("", f"filter: {bad}") from None
+        except TransformError as error:
+            if not self.continue_on_error:
+                raise RowFault("", f"filter: {error}") from None
             row.incomplete = True
             return False
 
     def _finish(self, row: Row) -> None:
-        """Convert every column, then put its default where there is nothing."""
-        made: dict[str, Any] = {}
+        """Convert every column, and store its default for null."""
+        values: dict[str, Any] = {}
         for column in self.columns:
             name = column.spec.name
-            found = row.values.get(name)
-            value = None if found is None else self._value(row, column, found)
+            source = row.values.get(name)
+            value = None if source is None else self._value(row, column, source)
             if value is not None:
                 value, changed = self._cut(row, column, value)
                 row.sanitized |= changed
-                if column.watched is not None and column.watched.problem(value) is not None:
-                    row.untimely = True
+                if column.segment_time is not None and column.segment_time.problem(value) is not None:
+                    row.time_out_of_range = True
             if value is None:
                 row.nulls.add(name)
                 if column.default.refused:
                     raise RowFault(name, column.default.refused)
                 value = column.default.value
                 row.sanitized |= column.default.sanitized
-            made[name] = value
-        row.values = made
+            values[name] = value
+        row.values = values
 
-    def _value(self, row: Row, column: Column, found: Any) -> Value | None:
+    def _value(self, row: Row, column: Column, source: Any) -> Value | None:
         try:
-            return column.stored(found)
-        except CannotConvert as bad:
-            if not self.goes_on and not isinstance(bad, Damaged):
-                raise RowFault(column.spec.name, str(bad)) from None
-            row.fault(column.spec.name, found, str(bad))
+            return column.stored(source)
+        except CannotConvert as error:
+            if not self.continue_on_error and not isinstance(error, LossyConversion):
+                raise RowFault(column.spec.name, str(error)) from None
+            row.fault(column.spec.name, source, str(error))
             return None
 
     def _cut(self, row: Row, column: Column, value: Value) -> tuple[Value | None, bool]:
         try:
             return column.cut(value)
-        except Damaged as bad:
-            row.fault(column.spec.name, value, str(bad))
+        except LossyConversion as error:
+            row.fault(column.spec.name, value, str(error))
             return None, False
-        except CannotConvert as bad:
-            raise RowFault(column.spec.name, str(bad)) from None
+        except CannotConvert as error:
+            raise RowFault(column.spec.name, str(error)) from None
 
     def _column(self, spec: FieldSpec, settings: Settings) -> Column:
         main = self.main_time if spec.name == self.table.time_column else None
         return Column(
             spec,
-            converter(spec, settings, self.damages),
-            special(spec),
-            sanitiser(spec, settings, self.damages),
+            converter(spec, settings, self.losses),
+            special_value_fixer(spec),
+            sanitiser(spec, settings, self.losses),
             _default(spec, default_of(spec) if main is None else main.default),
             main if self.table.row_time_check else None,
             main if self._segment_checks() else None,
         )
 
     def _segment_checks(self) -> bool:
-        """Whether a bad main time reaches its segment, and Pinot refuses that for it."""
+        """Whether a main time out of range reaches a segment, which Pinot then refuses."""
         table = self.table
         return table.segment_time_check and not table.row_time_check and not table.continue_on_error
 
@@ -242,9 +244,9 @@ class Pipeline:
 
 
 def _default(spec: FieldSpec, value: Value) -> Default:
-    """A default is cut as any value is; nobody is told, as it is in no record."""
+    """A default is cut as any value is, but not counted, as it is in no record."""
     cut = sanitiser(spec)
     try:
         return Default(value) if cut is None else Default(*cut(value))
-    except CannotConvert as bad:
-        return Default(value, refused=str(bad))
+    except CannotConvert as error:
+        return Default(value, refused=str(error))

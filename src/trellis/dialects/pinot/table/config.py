@@ -1,4 +1,4 @@
-"""What of a table config shapes the rows (spec pinot.md, sections 5, 6 and 12)."""
+"""The parts of a table config that shape the rows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
-from trellis.dialects.pinot.document.node import Ledger, shown
+from trellis.dialects.pinot.document.json_object import ReadReport, shown
 from trellis.dialects.pinot.document.recognition import is_schema
-from trellis.dialects.pinot.table.keys import look_at_kinds
-from trellis.dialects.pinot.table.node import TableNode
+from trellis.dialects.pinot.table.json_object import TableConfigObject
+from trellis.dialects.pinot.table.known_keys import check_value_kinds
 from trellis.errors import SchemaError
 
-Kind = Literal["OFFLINE", "REALTIME"]
+TableKind = Literal["OFFLINE", "REALTIME"]
 CollectionMode = Literal["NONE", "NON_PRIMITIVE", "ALL"]
 SUFFIXES: Final = ("_OFFLINE", "_REALTIME")
 
 
 class TableType(Enum):
-    """What `tableType` may say."""
+    """The values of `tableType`."""
 
     OFFLINE = "OFFLINE"
     REALTIME = "REALTIME"
 
 
 class Collections(Enum):
-    """What `collectionNotUnnestedToJson` may say: which lists become JSON text."""
+    """The values of `collectionNotUnnestedToJson`: which lists become JSON text."""
 
     NONE = "NONE"
     NON_PRIMITIVE = "NON_PRIMITIVE"
@@ -36,8 +36,8 @@ class Collections(Enum):
 
 
 @dataclass(frozen=True)
-class ComplexConfig:
-    """`complexTypeConfig`: how nested values become columns and rows (section 5.4)."""
+class ComplexTypeConfig:
+    """`complexTypeConfig`: how nested values become columns and rows."""
 
     delimiter: str = "."
     unnest: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class ComplexConfig:
     def to_text(self, values: Sequence[Any]) -> bool:
         """Whether a list that is not unnested becomes JSON text.
 
-        >>> [ComplexConfig().to_text(each) for each in ([], [1, {}], [{}], [[1]])]
+        >>> [ComplexTypeConfig().to_text(value) for value in ([], [1, {}], [{}], [[1]])]
         [False, False, True, True]
         """
         if self.to_json == "NON_PRIMITIVE":
@@ -56,10 +56,10 @@ class ComplexConfig:
 
 
 @dataclass(frozen=True)
-class ConformingConfig:
-    """`schemaConformingTransformerConfig`: where fields go that are no columns (section 5.5).
+class SchemaConformingConfig:
+    """`schemaConformingTransformerConfig`: where fields without a column go.
 
-    A column of the rest that is None is switched off. `dropped` are the paths of fields that go nowhere.
+    An extra column that is None is switched off. `dropped` are the paths of fields that are dropped.
     """
 
     indexable: str | None = "json_data"
@@ -71,16 +71,15 @@ class ConformingConfig:
 
 @dataclass(frozen=True)
 class TableConfig:
-    """A table config as far as it concerns rows. `document` is all of it."""
+    """The parts of a table config that concern rows. `document` is all of it."""
 
     name: str = ""
-    kind: Kind = "OFFLINE"
+    kind: TableKind = "OFFLINE"
     time_column: str | None = None
-    null_handling: bool = False
     transforms: tuple[tuple[str, str], ...] = ()
     filter: str | None = None
-    complex: ComplexConfig | None = None
-    conforming: ConformingConfig | None = None
+    complex: ComplexTypeConfig | None = None
+    conforming: SchemaConformingConfig | None = None
     continue_on_error: bool = False
     row_time_check: bool = False
     segment_time_check: bool = True
@@ -88,51 +87,54 @@ class TableConfig:
 
 
 @dataclass(frozen=True)
-class ReadTable:
-    """A table config as far as it could be read, and what could not be.
+class TableConfigResult:
+    """A table config as far as it could be read, and the faults.
 
-    `places` are the numbers that its transforms have in the document.
+    `places` are the indexes of its transforms in the document.
     """
 
     config: TableConfig
     faults: tuple[Fault, ...]
     places: tuple[int, ...] = ()
 
-    def misread(self, place: str) -> bool:
-        """Whether something at or below a place could not be read, or an object that it stands in."""
-        return any(each.pointer.startswith(place) or place.startswith(each.pointer) for each in self.faults)
+    def is_unreadable(self, place: str) -> bool:
+        """Whether something at or below a place could not be read, or an object around it."""
+        return any(
+            fault.pointer.startswith(place) or place.startswith(fault.pointer) for fault in self.faults
+        )
 
 
 def table_config(document: Mapping[str, Any] | None, where: str = "table config") -> TableConfig:
-    """Read a table config. Raises SchemaError, with everything that is wrong and its place."""
+    """Read a table config. Raises SchemaError with every fault and its place."""
     if document is None:
         return TableConfig()
     if is_schema(document):
         raise SchemaError(
-            f"{where}: this is a schema, not a table config: give the document that has tableName"
+            f"{where}: this is a schema, not a table config: pass the document that has tableName"
         )
-    found = examine(document)
-    if found.faults:
-        raise SchemaFaults(where, found.faults)
-    return found.config
+    result = examine(document)
+    if result.faults:
+        raise SchemaFaults(where, result.faults)
+    return result.config
 
 
-def examine(document: Any) -> ReadTable:
-    """Read what can be read of a table config, and note everything else."""
+def examine(document: Any) -> TableConfigResult:
+    """Read as much of a table config as possible, with a fault for everything else."""
     if not isinstance(document, Mapping):
-        return ReadTable(TableConfig(), (Fault("", None, f"an object is expected, not {shown(document)}"),))
-    ledger = Ledger()
-    look_at_kinds(document, ledger)
-    top = TableNode(document, "", ledger)
-    ingestion = top.inner("ingestionConfig")
+        return TableConfigResult(
+            TableConfig(), (Fault("", None, f"an object is expected, not {shown(document)}"),)
+        )
+    report = ReadReport()
+    check_value_kinds(document, report)
+    top = TableConfigObject(document, "", report)
+    ingestion = top.child_object("ingestionConfig")
     transforms = _transforms(ingestion)
     config = TableConfig(
         name_of(top.text("tableName") or ""),
-        "REALTIME" if top.word("tableType", TableType) is TableType.REALTIME else "OFFLINE",
-        top.inner("segmentsConfig").text("timeColumnName") or None,
-        top.inner("tableIndexConfig").flag("nullHandlingEnabled"),
+        "REALTIME" if top.enum_member("tableType", TableType) is TableType.REALTIME else "OFFLINE",
+        top.child_object("segmentsConfig").text("timeColumnName") or None,
         tuple(transforms.values()),
-        ingestion.inner("filterConfig").text("filterFunction") or None,
+        ingestion.child_object("filterConfig").text("filterFunction") or None,
         _complex(ingestion),
         _conforming(ingestion),
         ingestion.flag("continueOnError"),
@@ -140,11 +142,11 @@ def examine(document: Any) -> ReadTable:
         ingestion.flag("segmentTimeValueCheck", default=True),
         document,
     )
-    return ReadTable(config, tuple(dict.fromkeys(ledger.faults)), tuple(transforms))
+    return TableConfigResult(config, tuple(dict.fromkeys(report.faults)), tuple(transforms))
 
 
 def name_of(table: str) -> str:
-    """The name of a table without its type, which is that of its schema.
+    """The name of a table without its type, which is the name of its schema.
 
     >>> name_of("rides_OFFLINE"), name_of("rides")
     ('rides', 'rides')
@@ -154,46 +156,46 @@ def name_of(table: str) -> str:
     return table
 
 
-def _transforms(ingestion: TableNode) -> dict[int, tuple[str, str]]:
-    """The transforms by their numbers in the document: of each its column and its function."""
-    made: dict[int, tuple[str, str]] = {}
-    for at, each in ingestion.items("transformConfigs"):
-        column, function = each.text("columnName"), each.text("transformFunction")
-        if column and function and column not in dict(made.values()):
-            made[at] = (column, function)
+def _transforms(ingestion: TableConfigObject) -> dict[int, tuple[str, str]]:
+    """The transforms (column, function) by their indexes in the document."""
+    transforms: dict[int, tuple[str, str]] = {}
+    for index, transform in ingestion.items("transformConfigs"):
+        column, function = transform.text("columnName"), transform.text("transformFunction")
+        if column and function and column not in dict(transforms.values()):
+            transforms[index] = (column, function)
         elif column and function:
-            each.fault(f"Cannot set more than one transform function on column: {column}.")
-        elif not any(isinstance(said, Mapping | list) for said in each.document.values()):
-            each.fault("a transform needs both columnName and transformFunction")
-    return made
+            transform.fault(f"Cannot set more than one transform function on column: {column}.")
+        elif not any(isinstance(value, Mapping | list) for value in transform.document.values()):
+            transform.fault("a transform needs both columnName and transformFunction")
+    return transforms
 
 
-def _complex(ingestion: TableNode) -> ComplexConfig | None:
-    if ingestion.said("complexTypeConfig") is None:
+def _complex(ingestion: TableConfigObject) -> ComplexTypeConfig | None:
+    if ingestion.raw_value("complexTypeConfig") is None:
         return None
-    said = ingestion.inner("complexTypeConfig")
-    delimiter = said.text("delimiter")
-    mode = said.word("collectionNotUnnestedToJson", Collections) or Collections.NON_PRIMITIVE
-    return ComplexConfig(
+    config = ingestion.child_object("complexTypeConfig")
+    delimiter = config.text("delimiter")
+    mode = config.enum_member("collectionNotUnnestedToJson", Collections) or Collections.NON_PRIMITIVE
+    return ComplexTypeConfig(
         "." if delimiter is None else delimiter,
-        tuple(sorted(said.texts("fieldsToUnnest"))),
+        tuple(sorted(config.text_list("fieldsToUnnest"))),
         "NONE" if mode is Collections.NONE else "ALL" if mode is Collections.ALL else "NON_PRIMITIVE",
-        MappingProxyType(said.mapping("prefixesToRename")),
+        MappingProxyType(config.mapping("prefixesToRename")),
     )
 
 
-def _conforming(ingestion: TableNode) -> ConformingConfig | None:
-    if ingestion.said("schemaConformingTransformerConfig") is None:
+def _conforming(ingestion: TableConfigObject) -> SchemaConformingConfig | None:
+    if ingestion.raw_value("schemaConformingTransformerConfig") is None:
         return None
-    said, usual = ingestion.inner("schemaConformingTransformerConfig"), ConformingConfig()
-    return ConformingConfig(
-        (said.text("indexableExtrasField") or usual.indexable)
-        if said.flag("enableIndexableExtras", default=True)
+    config, defaults = ingestion.child_object("schemaConformingTransformerConfig"), SchemaConformingConfig()
+    return SchemaConformingConfig(
+        (config.text("indexableExtrasField") or defaults.indexable)
+        if config.flag("enableIndexableExtras", default=True)
         else None,
-        (said.text("unindexableExtrasField") or usual.unindexable)
-        if said.flag("enableUnindexableExtras", default=True)
+        (config.text("unindexableExtrasField") or defaults.unindexable)
+        if config.flag("enableUnindexableExtras", default=True)
         else None,
-        said.text("unindexableFieldSuffix") or usual.suffix,
-        MappingProxyType(said.mapping("columnNameToJsonKeyPathMap")),
-        frozenset(said.texts("fieldPathsToDrop")),
+        config.text("unindexableFieldSuffix") or defaults.suffix,
+        MappingProxyType(config.mapping("columnNameToJsonKeyPathMap")),
+        frozenset(config.text_list("fieldPathsToDrop")),
     )

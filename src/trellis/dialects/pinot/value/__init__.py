@@ -1,1 +1,1 @@
-"""Values: of which kind they come, what they become in a column, what Pinot changes about them."""
+"""Values: their source kinds, their conversion to a column, and what Pinot changes about them."""

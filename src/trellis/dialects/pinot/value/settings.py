@@ -1,4 +1,4 @@
-"""How values are converted (spec pinot.md, sections 4, 5.1 and 14.3)."""
+"""Settings of the conversion of values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user may choose about values.
+    """Options of the user that concern values.
 
-    `strict`: what Pinot damages in silence is refused with `Damaged` instead of done and counted.
+    `strict`: what Pinot changes without an error is refused with `LossyConversion`, not counted.
     `session_zone`: the zone (an IANA id) of a timestamp text that names none, and of the text of a timestamp.
     `extended`: dates and UUIDs are read, as Pinot does after 1.5.
     """
@@ -20,5 +20,5 @@ class Settings:
     extended: bool = False
 
 
-PARITY: Final = Settings()
-"""As Pinot does it out of the box."""
+PINOT_DEFAULTS: Final = Settings()
+"""What Pinot does without further settings."""

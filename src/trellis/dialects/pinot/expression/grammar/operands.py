@@ -7,7 +7,7 @@ from typing import Final
 
 from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError, Token, TokenStream
 from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, canonical
-from trellis.dialects.pinot.value.kinds import LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 _RESERVED_WORDS: Final = """
     any asof call case create cross current cursor date define delete describe distinct drop except exists

@@ -53,7 +53,7 @@ def parse(text: str) -> Expression:
     Script(text='a + b', names=('a', 'b'))
     >>> parse("lower(name")
     Traceback (most recent call last):
-    trellis.dialects.pinot.expression.grammar.tokens.ExpressionError: , or ) is expected, not the end ...
+    ExpressionError: , or ) is expected, not the end ...
     """
     if text.lstrip().startswith("Groovy("):
         return _parse_script(text)

@@ -1,0 +1,216 @@
+"""A delivery folder: the rows of a dataset as files, and every document a cluster needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from trellis.destinations.base import Destination
+from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, write_files
+from trellis.dialects.pinot.cluster.file_rows import FileRows
+from trellis.dialects.pinot.cluster.time_check import TimeCheck
+from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
+from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
+from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.table.generated_config import (
+    Kafka,
+    TargetTable,
+    offline_table,
+    omitted_parts,
+    realtime_table,
+    time_column_of,
+)
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, FORMATS, IngestionJob, scheme_of
+from trellis.errors import UsageError, nearest
+
+JOB: Final = "ingestion-job.yaml"
+SCHEMA: Final = "schema.json"
+OFFLINE: Final = "table-offline.json"
+REALTIME: Final = "table-realtime.json"
+DATA: Final = "data"
+
+
+@dataclass(frozen=True)
+class DeliverySettings:
+    """The settings of a delivery. `data` and `segments` are the URIs of files and segments for the job.
+
+    Without `data` the job reads the files where they were written.
+    """
+
+    format: str = "parquet"
+    rows: int = ROWS
+    kafka: Kafka | None = None
+    time_column: str | None = None
+    data: str | None = None
+    segments: str | None = None
+    framework: str = "standalone"
+    job_type: str = "SegmentCreationAndTarPush"
+    configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    controller: str = CONTROLLER
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise UsageError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}")
+
+
+@dataclass(frozen=True)
+class DeliveryResult:
+    """The data files of a delivery, and warnings about values that Pinot refuses."""
+
+    files: tuple[DataFile, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return sum(data_file.rows for data_file in self.files)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one."""
+
+    schema: PinotSchema
+    offline: Mapping[str, Any]
+    realtime: Mapping[str, Any] | None
+    tables: tuple[TargetTable, ...]
+    job: IngestionJob
+    notes: tuple[str, ...]
+    zone: str = "UTC"
+
+
+def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where: str = "DEST") -> Delivery:
+    """The documents of a delivery of the dataset at `where`. Raises UsageError, SchemaFaults."""
+    if authored.schema is None:
+        raise UsageError(
+            f"{where} holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
+            f"`trellis pinot convert --at {where}` proposes a schema for what is in this one"
+        )
+    schema = migrate_time_field(authored.schema)
+    real_nulls = authored.options.view == "nullable"
+    table_config_document, main = authored.table.document or None, settings.time_column
+    offline = offline_table(schema, table_config_document, main, real_nulls)
+    realtime = (
+        realtime_table(schema, settings.kafka, table_config_document, main, real_nulls)
+        if settings.kafka is not None
+        else None
+    )
+    both = (offline,) if realtime is None else (offline, realtime)
+    faults: dict[Fault, None] = {}
+    for table in both:
+        faults.update(dict.fromkeys(faults_of(schema, authored.options.followed, table)))
+    if faults:
+        raise SchemaFaults(f"schema {schema.name}", faults)
+    data = settings.data or (out.absolute() / DATA).as_uri()
+    if settings.segments is None and scheme_of(data) == "file" and settings.data is None:
+        segments = (out.absolute() / "segments").as_uri()
+    else:
+        segments = settings.segments or ""
+    job = IngestionJob(
+        table_name(schema),
+        data,
+        segments,
+        settings.format,
+        settings.controller,
+        settings.framework,
+        settings.job_type,
+        configs=settings.configs,
+    )
+    job.document()
+    zone = authored.options.zone
+    tables = tuple(TargetTable.of(document, table_config_document, main) for document in both)
+    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, settings)), zone)
+
+
+def write(
+    delivery: Delivery,
+    destination: Destination,
+    dataset: str,
+    out: Path,
+    settings: DeliverySettings,
+    tell: Callable[[int], None] = lambda _: None,
+) -> DeliveryResult:
+    """Write the folder, all of it or nothing; one of an earlier delivery is replaced. Main times for which
+    Pinot refuses a segment are written, with a warning.
+
+    Raises UsageError where `out` holds other files, DestinationError from the rows.
+    """
+    rows = FileRows.of(columns_of(delivery.schema))
+    times = TimeCheck.of(delivery.schema, table_config(delivery.offline), delivery.zone)
+    look = times.check_batch if isinstance(times, TimeCheck) else lambda _: None
+    with _atomic_folder(out) as folder:
+        (folder / DATA).mkdir()
+        batches = destination.batches(dataset, table_name(delivery.schema))
+        files = write_files(rows, batches, folder / DATA, settings.format, settings.rows, tell, look)
+        (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
+        _document(folder / OFFLINE, delivery.offline)
+        if delivery.realtime is not None:
+            _document(folder / REALTIME, delivery.realtime)
+        (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
+    warning = times.warning if isinstance(times, TimeCheck) else times
+    return DeliveryResult(
+        tuple(DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files),
+        () if warning is None else (warning,),
+    )
+
+
+def check_target_folder(out: Path) -> None:
+    """Raises UsageError where a folder holds anything but a delivery."""
+    if out.exists() and not (out / JOB).exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(
+            f"--out {out}: it holds other files; choose a new folder, or one of an earlier delivery"
+        )
+
+
+@contextmanager
+def _atomic_folder(out: Path) -> Iterator[Path]:
+    """A temporary folder next to `out` that replaces it at the end."""
+    check_target_folder(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    new, old = (out.parent / f".{out.name}.{os.getpid()}.{word}" for word in ("new", "old"))
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    try:
+        yield new
+        if out.exists():
+            out.rename(old)
+        new.rename(out)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _document(path: Path, document: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _notes(authored: Authored, schema: PinotSchema, settings: DeliverySettings) -> Iterator[str]:
+    if authored.options.view == "stored":
+        yield (
+            "the rows hold defaults in place of nulls (view=stored), so Pinot cannot tell them from values; "
+            "load with --option view=nullable to deliver true nulls"
+        )
+    elif not schema.column_nulls:
+        yield "the rows hold true nulls, so the tables have nullHandlingEnabled"
+    if authored.schema is not None and authored.schema.time is not None:
+        yield "the legacy timeFieldSpec became a field of dateTimeFieldSpecs"
+    if parts := omitted_parts(authored.table.document):
+        yield f"table-offline.json has no {', '.join(parts)}: it is applied to the rows already"
+    times = [spec.name for spec in schema.date_times]
+    main = time_column_of(schema, authored.table.document or None, settings.time_column)
+    if main is None:
+        yield "there is no dateTime column, so the table has no time column: no retention, no time pruning"
+    elif len(times) > 1 and settings.time_column is None and authored.table.time_column is None:
+        yield f"{main} is the time column, the first of {', '.join(times)}; choose another with --time-column"
+    if settings.data is not None:
+        yield f"copy {DATA}/ to {settings.data} before the job runs"

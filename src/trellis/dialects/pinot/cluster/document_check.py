@@ -1,0 +1,95 @@
+"""All findings about a schema document at once: faults, ignored keys and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.controller_errors import ControllerError
+from trellis.dialects.pinot.document.faults import Fault
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.json_object import Unknown
+from trellis.dialects.pinot.document.reader import examine, parse
+from trellis.dialects.pinot.document.types import BASE, Profile
+from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
+from trellis.dialects.pinot.document.validation.lints import lints_of
+from trellis.dialects.pinot.table.known_keys import misspelt_keys
+
+Level = Literal["fault", "unchecked", "ignored", "mind"]
+Source = Literal["schema", "table config", "controller"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding about a document: Pinot refuses a fault; Trellis does not implement what is unchecked.
+
+    `pointer` is a JSON pointer (RFC 6901).
+    """
+
+    level: Level
+    source: Source
+    pointer: str
+    column: str | None
+    message: str
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A schema as far as it can be read, and the findings."""
+
+    schema: PinotSchema
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool | None:
+        """Whether Pinot accepts the schema; None without a known fault where something is unchecked."""
+        levels = {finding.level for finding in self.findings}
+        return False if "fault" in levels else None if "unchecked" in levels else True
+
+
+def check(
+    text: str,
+    where: str,
+    table: Mapping[str, Any] | None = None,
+    profile: Profile = BASE,
+    controller: Controller | None = None,
+) -> CheckResult:
+    """Check a schema, alone or with its table config, and by a controller if there is one.
+
+    Raises SchemaError where the text is not JSON, DestinationError where the controller does not answer.
+    """
+    schema, report = examine(text, profile, where)
+    findings = [*_faults("schema", schema_faults(schema, report, profile))]
+    if table is not None:
+        findings += _faults("table config", config_faults(schema, report, profile, table))
+    findings += _ignored("schema", report.unknown)
+    findings += _ignored("table config", misspelt_keys(table or {}))
+    if not report.faults:
+        for lint in lints_of(schema, profile, table):
+            findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
+    if controller is not None:
+        findings += _by(controller, parse(text, where))
+    return CheckResult(schema, tuple(findings))
+
+
+def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:
+    for fault in faults:
+        level: Level = "unchecked" if fault.unchecked else "fault"
+        yield Finding(level, source, fault.pointer, fault.column, fault.message)
+
+
+def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:
+    for key in unknown:
+        message = str(key).removeprefix(f"{key.pointer} ")
+        yield Finding("ignored", source, key.pointer, None, message)
+
+
+def _by(controller: Controller, document: Mapping[str, Any]) -> Iterator[Finding]:
+    try:
+        controller.validate(document)
+    except ControllerError as error:
+        if error.status != 400:
+            raise
+        yield Finding("fault", "controller", "", None, error.reason)

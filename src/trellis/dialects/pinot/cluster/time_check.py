@@ -1,0 +1,101 @@
+"""Main times in the rows of a delivery for which Pinot refuses a segment."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trellis.dialects.pinot.date_time.format import FormatError
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.row.time_validation import MainTime
+from trellis.dialects.pinot.table.config import TableConfig
+from trellis.errors import SchemaError
+
+_CACHE_SIZE = 1 << 16
+
+
+class TimeCheck:
+    """Checks the main times while they are written; Pinot replaces nulls by a valid time.
+
+    Pinot checks the first and the last time of a segment; this checks those of each batch, and the whole
+    batch where one is invalid.
+
+    `rows`: how many have an invalid time. `example`: the problem of the first. `unreadable`: one of them does
+    not follow the format, which `segmentTimeValueCheck` false does not allow either.
+    """
+
+    def __init__(self, main: MainTime, range_checked: bool = True) -> None:
+        self.main = main
+        self.rows = 0
+        self.example: str | None = None
+        self.unreadable = False
+        self._range_checked = range_checked
+        self._problem = lru_cache(_CACHE_SIZE)(self._find_problem)
+
+    @staticmethod
+    def of(schema: PinotSchema, table: TableConfig, zone: str) -> TimeCheck | str | None:
+        """The check of a table; None where Pinot accepts all times; a warning where the column
+        cannot hold the current time.
+        """
+        spec = next((spec for spec in schema.date_times if spec.name == table.time_column), None)
+        if spec is None or table.continue_on_error:
+            return None
+        try:
+            return TimeCheck(MainTime(spec, datetime.now(timezone.utc), zone), table.segment_time_check)
+        except SchemaError as error:
+            return f"Pinot will refuse the segments: {error}"
+
+    def check_batch(self, batch: pa.RecordBatch) -> None:
+        """Count the invalid times in a batch of a data file."""
+        times = batch.column(self.main.spec.name)
+        if times.null_count == len(times) or self._ends_are_valid(times):
+            return
+        for entry in pc.value_counts(times.drop_null()).to_pylist():
+            problem = self._problem(entry["values"])
+            if problem is not None:
+                self.rows += entry["counts"]
+                self.example = self.example or problem
+
+    @property
+    def warning(self) -> str | None:
+        """The consequence and the remedy; None without an invalid time."""
+        if self.example is None:
+            return None
+        having = "1 row has" if self.rows == 1 else f"{self.rows:,} rows have"
+        name = self.main.spec.name
+        ending = "" if self.unreadable else ", one with segmentTimeValueCheck false lets them in"
+        return (
+            f"{having} a main time in {name} for which Pinot will refuse the segment, "
+            f"such as: {self.example}. Correct the values and load into a new dataset; a table config with "
+            f"timeColumnName {name}, rowTimeValueCheck and continueOnError makes null of them instead{ending}"
+        )
+
+    def _ends_are_valid(self, times: pa.Array) -> bool:
+        """Whether the least and the greatest, by value or by text, are valid: Pinot checks no others."""
+        if pa.types.is_floating(times.type):
+            return False
+        ends = pc.min_max(times)
+        return all(self._problem(ends[end].as_py()) is None for end in ("min", "max"))
+
+    def _find_problem(self, value: Any) -> str | None:
+        if self.main.spec.data_type is PinotType.BIG_DECIMAL:
+            value = Decimal(value)
+        problem = self.main.problem(value)
+        if problem is None:
+            return None
+        unreadable = not self._readable(value)
+        self.unreadable |= unreadable
+        return problem if unreadable or self._range_checked else None
+
+    def _readable(self, value: Any) -> bool:
+        try:
+            self.main.format.to_millis(value, self.main.zone)
+        except (FormatError, TypeError, ValueError, OverflowError):
+            return False
+        return True

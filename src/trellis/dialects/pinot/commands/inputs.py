@@ -1,0 +1,133 @@
+"""The inputs of the commands of `trellis pinot`: documents, formats, a controller."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from trellis.cli.load import settings_of
+from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.document_check import CheckResult, check
+from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
+from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.recognition import is_schema
+from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
+from trellis.dialects.pinot.document.writer import write_schema
+from trellis.errors import SchemaError, UsageError, nearest
+from trellis.pipelines.config import read_text
+
+TOKEN = "TRELLIS_PINOT_TOKEN"
+USER = "TRELLIS_PINOT_USER"
+
+
+def connection(url: str | None, headers: Sequence[str] | None, timeout: float | None) -> Controller | None:
+    """The controller of --controller, with the credentials of the environment. Raises UsageError."""
+    if url is None:
+        if headers:
+            raise UsageError("--header requires --controller URL")
+        return None
+    if timeout is not None and not timeout > 0:
+        raise UsageError(f"--timeout: expected more than 0 seconds, not {timeout:g}")
+    return Controller(Http.of(url, _credentials(url) | _headers(headers or ()), timeout or TIMEOUT))
+
+
+def check_file(
+    file: str, tables: Sequence[str], profile: str | None, controller: Controller | None
+) -> CheckResult:
+    """The findings about a schema document. Raises UsageError, SchemaError."""
+    if len(tables) > 1:
+        raise UsageError("--table-config: check a schema with one table config at a time")
+    config = table_document(tables[0]) if tables else None
+    return check(read_text(Path(file)), file, config, profile_of(profile), controller)
+
+
+def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPreview:
+    """Values read by a format. Raises UsageError for an invalid format."""
+    try:
+        return try_format(format, values, zone)
+    except FormatError as error:
+        raise UsageError(f"format {format!r}: {error}") from None
+
+
+def read_migration(
+    old: str, new: str, tables: Sequence[str], renames: list[str] | None, profile: str | None
+) -> Plan:
+    """The migration from one document to another. Raises UsageError, SchemaError."""
+    followed = profile_of(profile)
+    before, after = (schema_document(file, followed) for file in (old, new))
+    return plan(before, after, [*map(table_document, tables)], settings_of(renames, "--rename"))
+
+
+def migrated_text(file: str) -> tuple[str, str]:
+    """The document without a legacy time field, and a summary of the change. Raises SchemaError."""
+    schema = schema_document(file, EXTENDED_PROFILE)
+    migrated = migrate_time_field(schema)
+    if schema.time is None:
+        return write_schema(migrated), f"{file}: no timeFieldSpec, so only the layout changes"
+    spec = migrated.date_times[-1]
+    computed = f", computed as {spec.transform}" if spec.transform else ""
+    return write_schema(
+        migrated
+    ), f"{file}: {spec.name} is a dateTime field of format {spec.format} now{computed}"
+
+
+def write_text(to: str, text: str) -> None:
+    """Write a file atomically."""
+    unfinished = Path(f"{to}.{os.getpid()}")
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.replace(to)
+
+
+def schema_document(file: str, profile: Profile) -> PinotSchema:
+    return read_schema(read_text(Path(file)), profile, file).schema
+
+
+def table_document(file: str) -> Mapping[str, Any]:
+    """The object of a table config. Raises UsageError, SchemaError."""
+    try:
+        document = json.loads(read_text(Path(file)))
+    except json.JSONDecodeError as error:
+        raise SchemaError(
+            f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from None
+    if not isinstance(document, dict):
+        raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
+    if is_schema(document):
+        raise SchemaError(
+            f"{file}: this is a schema, not a table config: pass the document that has tableName"
+        )
+    return document
+
+
+def profile_of(name: str | None) -> Profile:
+    if name is not None and name not in PROFILES:
+        raise UsageError(f"--profile: unknown profile {name!r}{nearest(name, PROFILES)}")
+    return PROFILES[name or "base"]
+
+
+def _headers(header_options: Sequence[str]) -> dict[str, str]:
+    headers = {}
+    for header in header_options:
+        name, colon, value = header.partition(":")
+        if not colon or not name.strip() or any(sign in header for sign in "\r\n"):
+            raise UsageError("--header: write NAME:VALUE, for example 'Authorization: Bearer ...'")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
+def _credentials(url: str) -> dict[str, str]:
+    """Those of the environment, unless the URL has its own."""
+    if "@" in url.partition("//")[2].partition("/")[0]:
+        return {}
+    if token := os.environ.get(TOKEN):
+        return {"Authorization": f"Bearer {token}"}
+    user = os.environ.get(USER)
+    return {"Authorization": basic(user)} if user else {}

@@ -1,0 +1,1 @@
+"""Joda-Time patterns: parsing them, reading and writing texts by them."""

@@ -1,0 +1,107 @@
+"""The patterns of `DateTimeFormat.forPattern`: letters and literal texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from trellis.dialects.pinot.date_time.errors import FormatError
+
+LETTERS: Final = "GCYxweEyDMdaKhHkmsSzZ"
+_NUMBERS: Final = frozenset("CYxweyDdKhHkmsS")
+_REPLACEMENTS: Final = {"X": "Z or ZZ for an offset", "L": "M for a month", "u": "e or E for a weekday"}
+_LONG_YEAR: Final = 9
+
+
+@dataclass(frozen=True)
+class Field:
+    """A run of one letter."""
+
+    letter: str
+    width: int
+
+    @property
+    def numeric(self) -> bool:
+        return self.letter in _NUMBERS or (self.letter == "M" and self.width <= 2)
+
+
+Part: TypeAlias = Field | str
+"""A field, or a literal text."""
+
+
+def parse_pattern(pattern: str) -> tuple[Part, ...]:
+    """The parts of a pattern. Raises FormatError.
+
+    >>> parse_pattern("yyyy-'W'ww")
+    (Field(letter='y', width=4), '-W', Field(letter='w', width=2))
+    """
+    parts: list[Part] = []
+    at = 0
+    while at < len(pattern):
+        if _is_letter(pattern[at]):
+            end = at
+            while end < len(pattern) and pattern[end] == pattern[at]:
+                end += 1
+            parts.append(_field(pattern[at], end - at))
+            at = end
+        else:
+            literal, at = _literal(pattern, at)
+            if literal:
+                parts.append(literal)
+    if not parts:
+        raise FormatError("it holds neither a letter nor a text")
+    return tuple(parts)
+
+
+def max_digits(parts: tuple[Part, ...], index: int) -> int:
+    """How many digits a numeric field reads at most: a year more than its width if no number follows."""
+    part = parts[index]
+    assert isinstance(part, Field)
+    if part.letter in "xyY":
+        return part.width if number_follows(parts, index) else max(part.width, _LONG_YEAR)
+    if part.letter == "C":
+        return part.width
+    if part.letter == "S":
+        return min(part.width, 18)
+    return max(part.width, {"D": 3, "e": 1}.get(part.letter, 2))
+
+
+def number_follows(parts: tuple[Part, ...], index: int) -> bool:
+    """Whether the part right after is a numeric field."""
+    following = parts[index + 1] if index + 1 < len(parts) else ""
+    return isinstance(following, Field) and following.numeric
+
+
+def _is_letter(character: str) -> bool:
+    return character.isascii() and character.isalpha()
+
+
+def _field(letter: str, width: int) -> Field:
+    if letter not in LETTERS:
+        advice = (
+            f"use {_REPLACEMENTS[letter]}"
+            if letter in _REPLACEMENTS
+            else f"write '{letter * width}' for a text"
+        )
+        raise FormatError(f"{letter * width} is not a letter of Joda's patterns, {advice}")
+    return Field(letter, width)
+
+
+def _literal(pattern: str, at: int) -> tuple[str, int]:
+    """The text that begins at a position, and where it ends. Two quotes are one, one opens or closes."""
+    text: list[str] = []
+    quoted = False
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "'":
+            if pattern[at + 1 : at + 2] == "'":
+                text.append("'")
+                at += 1
+            else:
+                quoted = not quoted
+        elif not quoted and _is_letter(character):
+            break
+        else:
+            text.append(character)
+        at += 1
+    return "".join(text), at

@@ -1,0 +1,104 @@
+"""The units of time, with the arithmetic of Java's `TimeUnit` on integers of 64 bits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Final
+
+from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.iso_calendar import DAY, HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND
+
+_COARSE: Final[Mapping[str, int]] = MappingProxyType(
+    {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
+)
+_FINE: Final[Mapping[str, int]] = MappingProxyType({"NANOSECONDS": 1_000_000, "MICROSECONDS": 1000})
+UNITS: Final = (*_FINE, *_COARSE)
+"""The names, from the finest to the coarsest."""
+
+_INTEGER: Final = re.compile(r"[+-]?\d+")
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")
+_INT_MAX: Final = 2**31 - 1
+
+
+def parse_int32(text: str) -> int | None:
+    """The integer of 32 bits in a text; None where it is not one."""
+    if _INTEGER.fullmatch(text) is None:
+        return None
+    value = int(text)
+    return value if -_INT_MAX - 1 <= value <= _INT_MAX else None
+
+
+def size_of(text: str, where: str) -> int:
+    """A size in a document. Raises FormatError."""
+    size = parse_int32(text)
+    if size is None:
+        raise FormatError(f"Invalid size: {text} in {where}, must be an integer")
+    if size <= 0:
+        raise FormatError(f"Invalid size: {size} in {where}, must be positive")
+    return size
+
+
+def unit_of(text: str, where: str) -> str:
+    """A unit in a document. Raises FormatError."""
+    if text not in UNITS:
+        raise FormatError(f"Invalid time unit: {text} in {where}, must be one of {', '.join(UNITS)}")
+    return text
+
+
+def truncated_integer(text: str) -> int | None:
+    """The integer of a decimal text, truncated, in its lowest 64 bits; None where the text is not a number.
+
+    >>> truncated_integer("1.7E9"), truncated_integer("-1.9"), truncated_integer(" 5")
+    (1700000000, -1, None)
+    """
+    if text.isdecimal() and len(text) <= 18:
+        return int(text)
+    if _DECIMAL.fullmatch(text) is None:
+        return None
+    sign, digits, exponent = Decimal(text).as_tuple()
+    if not isinstance(exponent, int) or abs(exponent) > _INT_MAX:
+        return None
+    if exponent >= 64 or -exponent > len(digits):
+        return 0
+    number = int("".join(map(str, digits)) if exponent >= 0 else "".join(map(str, digits[:exponent])) or "0")
+    number *= 10 ** max(exponent, 0)
+    return wrap(-number if sign else number)
+
+
+def wrap(number: int) -> int:
+    """The lowest 64 bits of an integer, as a Java long holds them."""
+    return (number - LONG_MIN) % 2**64 + LONG_MIN
+
+
+def saturate(number: int) -> int:
+    return max(LONG_MIN, min(LONG_MAX, number))
+
+
+def truncated(number: int, divisor: int) -> int:
+    """A quotient toward zero."""
+    return number // divisor if number >= 0 else -(-number // divisor)
+
+
+def to_millis(count: int, unit: str) -> int:
+    """Milliseconds of a count of units: finer ones truncate toward zero, too many saturate.
+
+    >>> to_millis(-1999, "MICROSECONDS"), to_millis(2, "HOURS")
+    (-1, 7200000)
+    """
+    if unit in _FINE:
+        return truncated(count, _FINE[unit])
+    return saturate(count * _COARSE[unit])
+
+
+def of_millis(millis: int, unit: str) -> int:
+    """The units in a count of milliseconds, truncated toward zero.
+
+    >>> of_millis(-1, "DAYS")
+    0
+    """
+    if unit in _FINE:
+        return saturate(millis * _FINE[unit])
+    return truncated(millis, _COARSE[unit])

@@ -1,0 +1,307 @@
+"""Schema documents as values: as lenient as `Schema.fromString`, with every fault at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from trellis.dialects.pinot.document import known_keys
+from trellis.dialects.pinot.document.defaults import parse_default, type_default
+from trellis.dialects.pinot.document.faults import SchemaFaults, pointer
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
+from trellis.dialects.pinot.document.json_object import (
+    DUPLICATE_FIELD,
+    NO_KEYS,
+    JsonObject,
+    ReadReport,
+    Unknown,
+    shown,
+)
+from trellis.dialects.pinot.document.legacy_time import read_time
+from trellis.dialects.pinot.document.literals import literal_text
+from trellis.dialects.pinot.document.recognition import is_table_config
+from trellis.dialects.pinot.document.types import (
+    BASE,
+    EXTENDED,
+    ExceedStrategy,
+    FieldType,
+    PinotType,
+    Profile,
+    Value,
+)
+from trellis.dialects.pinot.document.validation.all_rules import schema_faults
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
+from trellis.errors import SchemaError, nearest
+
+NO_CHILDREN: Final[Mapping[str, FieldSpec]] = MappingProxyType({})
+_STAND_INS: Final = {FieldType.METRIC: PinotType.DOUBLE, FieldType.COMPLEX: PinotType.MAP}
+_ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time"}
+
+
+@dataclass(frozen=True)
+class SchemaResult:
+    """A schema, and the keys of its document that Pinot ignores."""
+
+    schema: PinotSchema
+    unknown: tuple[Unknown, ...] = ()
+
+
+def read_schema(
+    document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
+) -> SchemaResult:
+    """The schema of a document, JSON text or its object.
+
+    Raises SchemaFaults for a document that Pinot does not load, with all other faults too; SchemaError where
+    the text is not JSON. `schema_rules.faults_of` finds the faults of a schema that loads.
+
+    >>> result = read_schema('{"schemaName": "s", "metricFieldSpec": []}')
+    >>> result.schema.name, [str(unknown) for unknown in result.unknown]
+    ('s', ["/metricFieldSpec is ignored: did you mean 'metricFieldSpecs'?"])
+    """
+    schema, report = examine(document, profile, where)
+    if report.faults:
+        followed = (profile, BASE) if profile.extended else (profile,)
+        raise SchemaFaults(where, schema_faults(schema, report, *followed))
+    return SchemaResult(schema, tuple(report.unknown))
+
+
+def examine(
+    document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
+) -> tuple[PinotSchema, ReadReport]:
+    """The schema as far as it can be read, with the report of reading it.
+
+    A type or format that cannot be read is replaced by one that causes no further fault. Raises SchemaError
+    where the document is not JSON, or a table config.
+    """
+    parsed, report = parse(document, where), ReadReport()
+    if is_table_config(parsed):
+        raise SchemaError(
+            f"{where}: this is a table config, not a schema: pass the document that has schemaName"
+        )
+    return _Reader(profile, report).schema(parsed), report
+
+
+def parse(document: str | bytes | Mapping[str, Any], where: str = "schema") -> Mapping[str, Any]:
+    """The JSON object of a document. Raises SchemaError with line and column for invalid JSON."""
+    if isinstance(document, Mapping):
+        return document
+    try:
+        text = document if isinstance(document, str) else document.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"{where}: byte {error.start} is not UTF-8: save the document as UTF-8") from error
+    try:
+        parsed = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise SchemaError(f"{where}, {place}: not JSON: {error.msg}") from error
+    except ValueError as error:
+        raise SchemaError(f"{where}: {error}") from error
+    except RecursionError as error:
+        raise SchemaError(f"{where}: the document is nested too deeply to be read") from error
+    if not isinstance(parsed, Mapping):
+        raise SchemaError(f"{where}: a schema document is a JSON object, not {literal_text(parsed)[:60]}")
+    return parsed
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is not JSON: write it as text, {json.dumps(word)}")
+
+
+class _Reader:
+    def __init__(self, profile: Profile, report: ReadReport) -> None:
+        self._profile, self._report = profile, report
+        self._names: set[str] = set()
+        more = known_keys.FIELD_EXTENDED if profile.extended else NO_KEYS
+        self._keys = {kind: known | more for kind, known in known_keys.FIELD.items()}
+
+    def schema(self, document: Mapping[str, Any]) -> PinotSchema:
+        extended = self._profile.extended
+        known = known_keys.SCHEMA | known_keys.SCHEMA_EXTENDED if extended else known_keys.SCHEMA
+        top = JsonObject(document, "", self._report, known, known_keys.SCHEMA_EXTENDED)
+        lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
+        return PinotSchema(
+            top.text("schemaName"),
+            lists[FieldType.DIMENSION],
+            lists[FieldType.METRIC],
+            lists[FieldType.DATE_TIME],
+            lists[FieldType.COMPLEX],
+            self._time(top),
+            top.text_list("primaryKeyColumns"),
+            top.flag("enableColumnBasedNullHandling"),
+            top.text("description") if extended else None,
+            top.text_list("tags") if extended else (),
+        )
+
+    def _list(self, top: JsonObject, key: str, kind: FieldType) -> tuple[FieldSpec, ...]:
+        if key not in top.document:
+            return ()
+        value = top.raw_value(key)
+        if not isinstance(value, list):
+            top.fault(f"{key} is a list of field specs, not {shown(value)}", key)
+            self._report.incomplete = value is not None or self._report.incomplete
+            return ()
+        specs: list[FieldSpec] = []
+        for index, field in enumerate(value):
+            if not isinstance(field, Mapping):
+                top.fault(f"a field spec is an object, not {shown(field)}", key, index)
+                self._report.incomplete = True
+                continue
+            node = self._node(field, pointer(key, index), kind)
+            field_type = node.raw_value("fieldType")
+            if field_type is not None and field_type != kind.value:
+                node.fault(
+                    f"a field of {key} has fieldType {kind.value}, not {shown(field_type)}", "fieldType"
+                )
+            if node.column is not None:
+                self._claim(node, node.column, "name")
+            spec = self._field(node, kind)
+            if spec is None:
+                self._report.incomplete = True
+                continue
+            self._report.places[pointer(key, len(specs))] = node.place
+            specs.append(spec)
+        return tuple(specs)
+
+    def _node(self, document: Mapping[str, Any], place: str, kind: FieldType) -> JsonObject:
+        node = JsonObject(document, place, self._report, self._keys[kind], known_keys.FIELD_EXTENDED)
+        node.column = node.text("name")
+        return node
+
+    def _claim(self, node: JsonObject, name: str, *steps: str) -> None:
+        if name in self._names:
+            node.fault(f"{DUPLICATE_FIELD} for column: {name}", *steps)
+        self._names.add(name)
+
+    def _field(self, node: JsonObject, kind: FieldType) -> FieldSpec | None:
+        if node.raw_value("name") is None:
+            node.fault("a field spec needs a name")
+        data_type = self._type(node)
+        single = node.flag("singleValueField", default=True)
+        if not single and kind in _ONE_VALUE:
+            node.fault(f"Unsupported multi-value for {_ONE_VALUE[kind]} field.", "singleValueField")
+        length, exceed = (
+            node.integer("maxLength"),
+            node.enum_member("maxLengthExceedStrategy", ExceedStrategy),
+        )
+        not_null, zeros = node.flag("notNull"), node.flag("allowTrailingZeros")
+        transform, provider = node.text("transformFunction"), node.text("virtualColumnProvider")
+        of_time = kind is FieldType.DATE_TIME
+        form = _text_or(node, "format", "TIMESTAMP") if of_time else None
+        granularity = _text_or(node, "granularity", "1:DAYS") if of_time else None
+        sample = node.text("sampleValue") if of_time else None
+        children = self._children(node) if kind is FieldType.COMPLEX else NO_CHILDREN
+        extended = self._extended(node) if self._profile.extended else {}
+        if node.column is None:
+            return None
+        default = None if data_type is None else default_value(node, kind, data_type)
+        data_type = data_type or _STAND_INS.get(kind, PinotType.STRING)
+        if of_time and data_type is PinotType.TIMESTAMP:
+            form = "TIMESTAMP"
+        return FieldSpec(
+            node.column,
+            data_type,
+            kind,
+            single,
+            not_null,
+            length,
+            exceed,
+            zeros,
+            default,
+            transform,
+            provider,
+            form,
+            granularity,
+            sample,
+            children,
+            **extended,
+        )
+
+    def _type(self, node: JsonObject) -> PinotType | None:
+        if node.raw_value("dataType") is None:
+            node.fault("a field spec needs a dataType")
+            return None
+        data_type = node.enum_member("dataType", PinotType)
+        if data_type in EXTENDED and not self._profile.extended:
+            node.fault(f"dataType {data_type.value} needs the profile 'extended'", "dataType")
+            return None
+        return data_type
+
+    def _extended(self, node: JsonObject) -> dict[str, Any]:
+        return {
+            "description": node.text("description"),
+            "tags": node.text_list("tags"),
+            "field_id": node.integer("fieldId"),
+            "aliases": node.text_list("aliases"),
+            "metadata": MappingProxyType(_metadata(node)),
+        }
+
+    def _children(self, node: JsonObject) -> Mapping[str, FieldSpec]:
+        children: dict[str, FieldSpec] = {}
+        for name, document in (node.json_object("childFieldSpecs") or {}).items():
+            if not isinstance(document, Mapping):
+                node.fault(f"a field spec is an object, not {shown(document)}", "childFieldSpecs", name)
+                continue
+            place = node.pointer_to("childFieldSpecs", name)
+            kind = self._child_kind(node, name, document)
+            child = self._field(self._node(document, place, kind), kind) if kind else None
+            if child is not None:
+                children[name] = child
+        return MappingProxyType(children)
+
+    def _child_kind(self, node: JsonObject, name: str, child: Mapping[str, Any]) -> FieldType | None:
+        field_type = child.get("fieldType")
+        kind = next((kind for kind in known_keys.FIELD if kind.value == field_type), None)
+        if kind is None and field_type is None:
+            node.fault(f"child {name!r} needs a fieldType", "childFieldSpecs", name)
+        elif kind is None:
+            close = nearest(str(field_type).upper(), (known_kind.value for known_kind in known_keys.FIELD))
+            node.fault(f"unknown fieldType {shown(field_type)}{close}", "childFieldSpecs", name, "fieldType")
+        return kind
+
+    def _time(self, top: JsonObject) -> TimeField | None:
+        value = top.json_object("timeFieldSpec")
+        if value is None:
+            self._report.incomplete = top.raw_value("timeFieldSpec") is not None or self._report.incomplete
+            return None
+        node = JsonObject(value, pointer("timeFieldSpec"), self._report, known_keys.TIME)
+        time = read_time(node, self._report)
+        if time is None:
+            self._report.incomplete = True
+            return None
+        self._claim(
+            node, time.column.name, "outgoingGranularitySpec" if time.outgoing else "incomingGranularitySpec"
+        )
+        return replace(time, default=default_value(node, FieldType.TIME, time.column.data_type))
+
+
+def default_value(node: JsonObject, kind: FieldType, data_type: PinotType) -> Value:
+    """The `defaultNullValue` of a field; None where the default of its type applies.
+
+    A type without a default does not load, whatever the document declares.
+    """
+    literal, at_fault = node.raw_value("defaultNullValue"), "dataType"
+    try:
+        type_default(kind, data_type)
+        at_fault = "defaultNullValue"
+        return None if literal is None else parse_default(data_type, literal)
+    except CannotConvert as error:
+        node.fault(str(error), at_fault)
+        return None
+
+
+def _text_or(node: JsonObject, key: str, instead: str) -> str | None:
+    """A text; the substitute where the value is not text, which is a fault."""
+    text = node.text(key)
+    return instead if text is None and node.raw_value(key) is not None else text
+
+
+def _metadata(node: JsonObject) -> dict[str, str]:
+    metadata = node.json_object("metadata") or {}
+    for key, entry in metadata.items():
+        if entry is None or isinstance(entry, Mapping | list):
+            node.fault(f"metadata {key!r} is text, not {shown(entry)}", "metadata", key)
+            return {}
+    return {key: literal_text(entry) for key, entry in metadata.items()}

@@ -1,0 +1,1 @@
+"""The rules of a schema document: every fault and every lint at once."""

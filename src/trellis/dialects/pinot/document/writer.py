@@ -1,0 +1,135 @@
+"""Schema values as documents, in the key order of `Schema.toJsonObject` and without what it omits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trellis.dialects.pinot.document.defaults import default_json, same_value, type_default
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.json_output import compact, pretty
+from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
+
+
+def write_schema(schema: PinotSchema, pretty: bool = True) -> str:
+    """The document of a schema as JSON text, as the controller answers it.
+
+    >>> write_schema(PinotSchema("s"), pretty=False)
+    '{"schemaName":"s","enableColumnBasedNullHandling":false}'
+    """
+    return _pretty(document_of(schema)) if pretty else compact(document_of(schema))
+
+
+_pretty = pretty
+
+
+def document_of(schema: PinotSchema) -> dict[str, Any]:
+    """The document of a schema as a JSON object. Its numbers may be Decimal or Float32."""
+    document: dict[str, Any] = {"schemaName": schema.name}
+    if schema.description and schema.description.strip():
+        document["description"] = schema.description
+    if schema.tags:
+        document["tags"] = list(schema.tags)
+    document["enableColumnBasedNullHandling"] = schema.column_nulls
+    parts: dict[str, Any] = {
+        "dimensionFieldSpecs": [*map(field_document, schema.dimensions)],
+        "metricFieldSpecs": [*map(field_document, schema.metrics)],
+        "timeFieldSpec": time_document(schema.time) if schema.time else None,
+        "dateTimeFieldSpecs": [*map(field_document, schema.date_times)],
+        "complexFieldSpecs": [*map(field_document, schema.complexes)],
+        "primaryKeyColumns": list(schema.primary_key),
+    }
+    return document | {key: part for key, part in parts.items() if part}
+
+
+def field_document(spec: FieldSpec) -> dict[str, Any]:
+    """The document of one field."""
+    values = {
+        "name": spec.name,
+        "dataType": spec.data_type.value,
+        "fieldType": spec.field_type.value,
+        "singleValueField": None if spec.single_value else False,
+        "notNull": spec.not_null or None,
+        "maxLength": spec.max_length,
+        "maxLengthExceedStrategy": spec.exceed_strategy.value if spec.exceed_strategy else None,
+        "allowTrailingZeros": spec.trailing_zeros or None,
+        "defaultNullValue": _default(spec.field_type, spec.data_type, spec.default),
+        "transformFunction": spec.transform,
+        "virtualColumnProvider": spec.virtual_provider,
+        "description": spec.description,
+        "tags": list(spec.tags) or None,
+        "fieldId": spec.field_id,
+        "aliases": list(spec.aliases) or None,
+        "metadata": dict(spec.metadata) or None,
+    }
+    document = {key: value for key, value in values.items() if value is not None}
+    if spec.field_type is FieldType.DATE_TIME:
+        document |= {"format": spec.format, "granularity": spec.granularity}
+    if spec.field_type is FieldType.COMPLEX:
+        document["childFieldSpecs"] = {name: field_document(child) for name, child in spec.children.items()}
+    return document
+
+
+def time_document(time: TimeField) -> dict[str, Any]:
+    """The document of a legacy time field."""
+    values = {
+        "incomingGranularitySpec": _granule(time.incoming),
+        "outgoingGranularitySpec": _granule(time.outgoing) if time.outgoing else None,
+        "defaultNullValue": _default(FieldType.TIME, time.column.data_type, time.default),
+        "transformFunction": time.transform,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def unrecognized(document: Mapping[str, Any], schema: PinotSchema) -> dict[str, Any]:
+    """The parts of a document that its schema does not write again, as the controller reports them.
+
+    Paths of scalars, with their values, that are missing from the written schema: unknown keys, but also
+    explicit defaults. Like the controller's, the paths do not escape `/` in keys.
+
+    >>> unrecognized({"schemaName": "s", "zz": 1}, PinotSchema("s"))
+    {'/zz': 1}
+    """
+    kept = {path for path, _ in _leaves(document_of(schema), "")}
+    return {path: value for path, value in _leaves(document, "") if path not in kept}
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _leaves(entry, f"{path}/{key}")
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from _leaves(element, f"{path}/{index}")
+    else:
+        yield path, value
+
+
+def _granule(granule: TimeGranularitySpec) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "name": granule.name,
+        "dataType": granule.data_type.value,
+        "timeType": granule.unit,
+    }
+    if granule.size != 1:
+        document["timeUnitSize"] = granule.size
+    if granule.format != "EPOCH":
+        document["timeFormat"] = granule.format
+    return document
+
+
+def _default(kind: FieldType, data_type: PinotType, value: Value) -> Any:
+    """The default as JSON; None for that of the type, except that Pinot writes an empty BYTES."""
+    if value is None:
+        return None
+    if data_type is not PinotType.BYTES and _is_usual(kind, data_type, value):
+        return None
+    return default_json(data_type, value)
+
+
+def _is_usual(kind: FieldType, data_type: PinotType, value: Value) -> bool:
+    try:
+        return same_value(data_type, value, type_default(kind, data_type))
+    except CannotConvert:
+        return False

@@ -1,0 +1,96 @@
+"""The computed columns of a table, their arguments, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.legacy_time import conversion_transform
+from trellis.dialects.pinot.expression.column_steps import column_steps
+from trellis.dialects.pinot.expression.compiler import CompiledExpression, compile_expression
+from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import arguments
+from trellis.dialects.pinot.expression.map_columns import KEYS, VALUES, keys_of, values_of
+from trellis.dialects.pinot.table.config import TableConfig
+from trellis.errors import SchemaError
+from trellis.evolution.vector import Step
+
+
+@dataclass(frozen=True)
+class Transform:
+    """The computation of one column, and the fields it reads."""
+
+    column: str
+    program: CompiledExpression
+    arguments: frozenset[str]
+    steps: tuple[Step, ...] = ()
+    """The steps on its one argument for whole columns, if it consists of such steps."""
+
+
+def order_transforms(schema: PinotSchema, table: TableConfig) -> tuple[Transform, ...]:
+    """The transforms of a table, each after those whose columns it reads. Raises SchemaError.
+
+    A transform of the table config beats that of the schema. A column `X__KEYS` or `X__VALUES` without one
+    holds the keys or values of the map X.
+    """
+    transforms: dict[str, Transform] = {}
+    for column, text in table.transforms:
+        if column in transforms:
+            raise SchemaError(f"Cannot set more than one transform function on column: {column}.")
+        transforms[column] = _declared_transform(column, text)
+    for column, declared in _schema_transforms(schema).items():
+        if column not in transforms:
+            transform = _declared_transform(column, declared) if declared else _map_transform(column)
+            if transform is not None:
+                transforms[column] = transform
+    return _topological_order(transforms)
+
+
+def _schema_transforms(schema: PinotSchema) -> dict[str, str | None]:
+    """The columns of a schema in the order of their names, with their transforms."""
+    declared = {spec.name: spec.transform for spec in schema.specs() if not spec.virtual}
+    if schema.time is not None:
+        declared[schema.time.column.name] = schema.time.transform or conversion_transform(schema.time)
+    return dict(sorted(declared.items()))
+
+
+def _declared_transform(column: str, text: str) -> Transform:
+    try:
+        expression = parse(text)
+        return Transform(
+            column, compile_expression(expression), arguments(expression), column_steps(expression)
+        )
+    except ExpressionError as error:
+        raise SchemaError(f"transform function of column {column}: {error}") from None
+
+
+_MAPS: Final = {KEYS: keys_of, VALUES: values_of}
+
+
+def _map_transform(column: str) -> Transform | None:
+    for suffix, elements_of in _MAPS.items():
+        field = column.removesuffix(suffix)
+        if field and field != column:
+
+            def program(row: Mapping[str, Any], field: str = field, elements_of: Any = elements_of) -> Any:
+                return elements_of(row.get(field))
+
+            return Transform(column, program, frozenset({field}))
+    return None
+
+
+def _topological_order(transforms: Mapping[str, Transform]) -> tuple[Transform, ...]:
+    graph = {
+        column: sorted(transform.arguments & transforms.keys()) for column, transform in transforms.items()
+    }
+    try:
+        return tuple(transforms[column] for column in TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        cycle = error.args[1]
+        first = next(column for column in transforms if column in cycle)
+        reason = f"Expression cycle found for column '{first}' in Ingestion Transform Function definitions"
+        raise SchemaError(f"{reason}: {' <- '.join(cycle)}") from None

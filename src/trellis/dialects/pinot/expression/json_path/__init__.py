@@ -1,1 +1,0 @@
-"""Paths into JSON values, as Jayway's library reads them for Pinot."""

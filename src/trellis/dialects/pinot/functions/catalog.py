@@ -1,0 +1,179 @@
+"""Every function that an expression may call, and the names of functions that are not implemented."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final
+
+from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, canonical, nodes
+from trellis.dialects.pinot.functions.casts import CASTS
+from trellis.dialects.pinot.functions.codecs import CODECS
+from trellis.dialects.pinot.functions.comparisons import COMPARISONS
+from trellis.dialects.pinot.functions.date_time.epochs import EPOCHS
+from trellis.dialects.pinot.functions.date_time.formats import TIME_FORMATS
+from trellis.dialects.pinot.functions.date_time.instants import TIMES
+from trellis.dialects.pinot.functions.json_values.documents import JSON_DOCUMENTS
+from trellis.dialects.pinot.functions.lists import LISTS
+from trellis.dialects.pinot.functions.numbers import NUMBERS
+from trellis.dialects.pinot.functions.points import POINTS
+from trellis.dialects.pinot.functions.registry import Function, merged
+from trellis.dialects.pinot.functions.text.patterns import PATTERNS
+from trellis.dialects.pinot.functions.text.strings import TEXTS
+from trellis.errors import nearest
+
+FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(
+    CASTS,
+    CODECS,
+    COMPARISONS,
+    EPOCHS,
+    JSON_DOCUMENTS,
+    LISTS,
+    NUMBERS,
+    PATTERNS,
+    POINTS,
+    TEXTS,
+    TIME_FORMATS,
+    TIMES,
+)
+"""By canonical name. `and` and `or` are not here: they need not evaluate all their arguments."""
+
+
+def _by_canonical_name(names: str) -> Mapping[str, str]:
+    return {canonical(name): name for name in names.split()}
+
+
+PRIMITIVE_ARRAYS: Final = _by_canonical_name(
+    """
+    agoMV arrayConcatDouble arrayConcatFloat arrayConcatInt arrayConcatLong arrayDistinctInt
+    arrayIndexesOfDouble arrayIndexesOfFloat arrayIndexesOfInt arrayIndexesOfLong arrayIndexesOfString
+    arrayPushBackDouble arrayPushBackFloat arrayPushBackInt arrayPushBackLong arrayPushFrontDouble
+    arrayPushFrontFloat arrayPushFrontInt arrayPushFrontLong arrayRemoveInt arrayReverseInt arraySliceInt
+    arraySortInt arrayUnionInt dateAddMV dateDiffMV dateDiffMVReverse dateTruncMV dayMV dayOfMonthMV
+    dayOfWeekMV dayOfYearMV decodeGeoHash dowMV doyMV fromDateTimeMV fromEpochDaysBucketMV
+    fromEpochDaysMV fromEpochHoursBucketMV fromEpochHoursMV fromEpochMinutesBucketMV fromEpochMinutesMV
+    fromEpochSecondsBucketMV fromEpochSecondsMV fromIso8601MV fromTimestampMV generateDoubleArray
+    generateFloatArray generateIntArray generateLongArray gridDisk hourMV intersectIndices millisecondMV
+    minuteMV monthMV monthOfYearMV quarterMV roundMV secondMV timestampAddMV timestampDiffMV
+    timestampDiffMVReverse timezoneHourMV timezoneMinuteMV toEpochDaysBucketMV toEpochDaysMV
+    toEpochDaysRoundedMV toEpochHoursBucketMV toEpochHoursMV toEpochHoursRoundedMV toEpochMinutesBucketMV
+    toEpochMinutesMV toEpochMinutesRoundedMV toEpochSecondsBucketMV toEpochSecondsMV
+    toEpochSecondsRoundedMV weekMV weekOfYearMV yearMV yearOfWeekMV yowMV
+    """
+)
+"""Functions of Pinot that return a primitive array: it can be stored in no column but one of JSON."""
+
+UNSUPPORTED: Final = _by_canonical_name(
+    """
+    acos adler32 array arrayIndexOfInt arrayIndexOfString arrayPushBackString arrayPushFrontString
+    arrayRemoveString arrayReverseString arraySliceString arraysOverlap arraySumInt arraySumLong
+    arrayUnionString arrayValueConstructor asin atan atan2 avgReduce base64Decode base64Encode
+    bigDecimalToBytes brokerId bytesToBigDecimal byteswapInt byteswapLong chr cid cityHash128 cityHash32
+    cityHash64 codepoint concatWS cos cosh cosineDistance cot cpcSketchToString cpcSketchUnion crc32
+    crc32c cutFragment cutQueryString cutQueryStringAndFragment cutToFirstSignificantSubdomain
+    cutToFirstSignificantSubdomainWithWWW cutURLParameter cutURLParameters cutWWW dateBin
+    decodeGeoHashLat decodeGeoHashLatitude decodeGeoHashLon decodeGeoHashLongitude degrees dotProduct
+    encodeGeoHash endTime euclideanDistance exp extractURLParameter extractURLParameterNames
+    extractURLParameters fromAscii fromBytes fromULL gcd generateUniqueNgrams generateUniqueNgramsMV
+    getCpcSketchEstimate getIntTupleSketchEstimate getThetaSketchEstimate gridDistance hammingDistance
+    hexDecimalToLong hypot ifNotFinite initcap innerProduct intDiv intDivOrZero
+    intMaxTupleSketchIntersect intMaxTupleSketchUnion intMinTupleSketchIntersect intMinTupleSketchUnion
+    intSumTupleSketchDiff intSumTupleSketchIntersect intSumTupleSketchUnion ipPrefix ipSubnetMax
+    ipSubnetMin isFinite isInfinite isNaN isSubnetOf jsonExtractKey l1Distance l2Distance lcm
+    levenshteinDistance likeVar ln log log10 log2 longToHexDecimal md2 moduloOrZero murmurHash2
+    murmurHash2Bit64 murmurHash2UTF8 murmurHash3Bit128 murmurHash3Bit32 murmurHash3Bit64
+    murmurHash3X64Bit128 murmurHash3X64Bit32 murmurHash3X64Bit64 normalize positiveModulo prefixes
+    prefixesWithPrefix queryEngine radians rand regexpExtractVar regexpLikeVar regexpReplaceVar remove
+    repeat reqId sha224 sign sin sinh sleep stageId startTime stAsGeoJson stContains stDistance stEquals
+    stGeogFromGeoJson stGeogFromWKB stGeometryType stGeomFromGeoJson stGeomFromWKB strrpos stWithin
+    suffixes suffixesWithSuffix tan tanh thetaSketchDiff thetaSketchIntersect thetaSketchToString
+    thetaSketchUnion timezoneHour timezoneMinute toAscii toBytes toCpcSketch toDateTimeMV toHLL
+    toIntegerSumTupleSketch toIso8601MV toThetaSketch toTimestampMV toULL uniqueNgrams uniqueNgramsMV
+    urlDecodeFormComponent urlDomain urlDomainWithoutWWW urlEncodeFormComponent
+    urlFirstSignificantSubdomain urlFragment urlHierarchy urlNetloc urlPath urlPathHierarchy
+    urlPathWithQuery urlPort urlProtocol urlQueryString urlQueryStringAndFragment urlTopLevelDomain
+    vectorDims vectorNorm workerId
+    """
+)
+"""The other functions of Pinot that are not implemented."""
+
+_NAMES: Final = (*FUNCTIONS, "and", "or")
+_SPELLINGS: Final = {
+    canonical(name): name
+    for functions in FUNCTIONS.values()
+    for function in functions
+    for name in function.names
+}
+
+
+class UnsupportedFunction(ExpressionError):
+    """A function of Pinot that Trellis does not implement, so its use could not be checked."""
+
+
+def function_of(name: str, count: int) -> Function:
+    """The function of a name that takes so many arguments. Raises ExpressionError.
+
+    >>> function_of("to_date_time", 2).names
+    ('toDateTime',)
+    >>> function_of("lowr", 1)
+    Traceback (most recent call last):
+    trellis...ExpressionError: unknown function lowr: did you mean 'lower'?
+    """
+    key = canonical(name)
+    spelling = PRIMITIVE_ARRAYS.get(key) or UNSUPPORTED.get(key)
+    if spelling is not None:
+        raise UnsupportedFunction(
+            f"Trellis does not carry out Pinot's function {spelling}: leave this expression to Pinot's"
+            " ingestion, or compute its result before the load"
+        )
+    functions = FUNCTIONS.get(key)
+    if functions is None:
+        raise ExpressionError(f"unknown function {name[:60]}{_hint(key)}")
+    for function in functions:
+        if function.accepts(count):
+            if function.package and find_spec(function.package) is None:
+                raise UnsupportedFunction(
+                    f"{function.names[0]} needs the package {function.package}:"
+                    f" pip install 'trellis-spark[{function.package}]'"
+                )
+            return function
+    counts = _accepted_counts(functions)
+    noun = "argument" if counts == "1" else "arguments"
+    raise ExpressionError(f"{functions[0].names[0]} takes {counts} {noun}, not {count}")
+
+
+def check_calls(expression: Expression) -> None:
+    """Raises ExpressionError for a call that Pinot refuses, else UnsupportedFunction if one is."""
+    unsupported: UnsupportedFunction | None = None
+    for node, _ in nodes(expression):
+        if isinstance(node, Call) and node.name not in ("and", "or"):
+            try:
+                function_of(node.name, len(node.arguments))
+            except UnsupportedFunction as error:
+                unsupported = unsupported or error
+    if unsupported is not None:
+        raise unsupported
+
+
+def returns_primitive_array(expression: Expression) -> str | None:
+    """The function whose primitive array is the value of the expression, if it has such a value."""
+    return PRIMITIVE_ARRAYS.get(expression.name) if isinstance(expression, Call) else None
+
+
+def _hint(key: str) -> str:
+    """The nearest function, in its usual spelling."""
+    hint = nearest(key, _NAMES)
+    if not hint.startswith(": did"):
+        return ""
+    close = hint.split("'")[1]
+    return f": did you mean {_SPELLINGS.get(close, close)!r}?"
+
+
+def _accepted_counts(functions: tuple[Function, ...]) -> str:
+    counts = {
+        str(count)
+        for function in functions
+        for count in range(function.min_arguments, (function.max_arguments or function.min_arguments) + 1)
+    }
+    return " or ".join(sorted(counts))

@@ -1,0 +1,1 @@
+"""Functions on instants: fields, units, formats."""

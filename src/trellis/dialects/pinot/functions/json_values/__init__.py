@@ -1,0 +1,1 @@
+"""Functions on JSON, and the JSON paths of Jayway that they take."""

@@ -1,0 +1,279 @@
+"""Functions on JSON: text or nested values of the row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trellis.dialects.pinot.functions.arguments import (
+    FunctionError,
+    as_double,
+    as_long,
+    as_mapping,
+    as_object,
+    as_text,
+    long_result,
+)
+from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.value.json_text.rewriter import may_follow
+from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text
+from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double, parse_whole
+from trellis.dialects.pinot.value.source_kinds import LONG_MIN
+
+JSON_DOCUMENTS: Final = Theme()
+BLANKS: Final = " \t\n\r"
+
+
+def as_double_or_null(value: Any) -> float | None:
+    """A number, or null."""
+    return None if value is None else as_double(value)
+
+
+def as_text_or_null(value: Any) -> str | None:
+    """A text, or null."""
+    return None if value is None else as_text(value)
+
+
+def read_json(text: str) -> Any:
+    """The first JSON value of a text. Raises FunctionError.
+
+    >>> read_json('{"a": [1, 2.5]} rest')
+    {'a': [1, 2.5]}
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(BLANKS)))
+    except (ValueError, RecursionError):
+        end = -1
+    if end < 0 or not may_follow(text, end):
+        raise FunctionError(f"JSON is expected, not the text {text[:60]!r}")
+    return value
+
+
+def _reject_constant(word: str) -> Any:
+    raise ValueError(word)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_reject_constant)
+
+
+def _value_at(value: Any, path: str) -> Any:
+    """The value at a path of JSON text or of a nested value."""
+    return read_path(path).value(read_json(value) if isinstance(value, str) else value)
+
+
+def _value_at_or_null(value: Any, path: str) -> Any:
+    """As `_value_at`; None for a null, invalid JSON, or an invalid path."""
+    if value is None:
+        return None
+    try:
+        return _value_at(value, path)
+    except UnsupportedPath:
+        raise
+    except FunctionError:
+        return None
+
+
+@JSON_DOCUMENTS.function("jsonFormat", as_object)
+def _json_format(value: Any) -> str:
+    """A value as compact JSON text; a text becomes a JSON string."""
+    return json_of(value, sort=False)
+
+
+@JSON_DOCUMENTS.function("toJsonMapStr", as_object, nullable=True)
+def _to_json_map(value: Any) -> str:
+    """A map, or the text of one, as compact JSON text."""
+    if value is None:
+        return "null"
+    return json_of(as_mapping(read_json(value) if isinstance(value, str) else value), sort=False)
+
+
+@JSON_DOCUMENTS.function("jsonPath", as_object, as_text)
+def _json_path(value: Any, path: str) -> Any:
+    """What is at a path; null where there is nothing."""
+    return _value_at(value, path)
+
+
+@JSON_DOCUMENTS.function("jsonPathExists", as_object, as_text)
+def _json_path_exists(value: Any, path: str) -> bool:
+    """Whether there is a value at a path that is not null."""
+    return _value_at_or_null(value, path) is not None
+
+
+def _as_json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json_of(value, sort=False)
+
+
+@JSON_DOCUMENTS.function("jsonPathString", as_object, as_text)
+def _json_path_string(value: Any, path: str) -> str | None:
+    """The text at a path; any other value as JSON text."""
+    value = _value_at(value, path)
+    return None if value is None else _as_json_text(value)
+
+
+@JSON_DOCUMENTS.function("jsonPathString", as_object, as_text, as_text_or_null, nullable=True)
+def _json_path_string_or(value: Any, path: str, default: str | None) -> str | None:
+    """As with two arguments; `default` where there is nothing, and for a null or invalid JSON."""
+    value = _value_at_or_null(value, path)
+    return default if value is None else _as_json_text(value)
+
+
+@JSON_DOCUMENTS.function("jsonPathLong", as_object, as_text, result=long_result)
+def _json_path_long(value: Any, path: str) -> int:
+    """The whole number at a path; Long.MIN_VALUE where there is none."""
+    return _long_at(value, path, LONG_MIN)
+
+
+@JSON_DOCUMENTS.function("jsonPathLong", as_object, as_text, as_long, result=long_result, nullable=True)
+def _json_path_long_or(value: Any, path: str, default: int) -> int:
+    """The whole number at a path; `default` where there is none."""
+    return _long_at(value, path, default)
+
+
+def _long_at(value: Any, path: str, default: int) -> int:
+    value = _value_at_or_null(value, path)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return as_long(value)
+    try:
+        return parse_whole(_plain(value))
+    except NotANumber:
+        return default
+
+
+@JSON_DOCUMENTS.function("jsonPathDouble", as_object, as_text)
+def _json_path_double(value: Any, path: str) -> float:
+    """The number at a path; NaN where there is none."""
+    return _double_at(value, path, float("nan"))
+
+
+@JSON_DOCUMENTS.function("jsonPathDouble", as_object, as_text, as_double, nullable=True)
+def _json_path_double_or(value: Any, path: str, default: float) -> float:
+    """The number at a path; `default` where there is none."""
+    return _double_at(value, path, default)
+
+
+def _double_at(value: Any, path: str, default: float) -> float:
+    value = _value_at_or_null(value, path)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return as_double(value)
+    try:
+        return parse_double(_plain(value))
+    except NotANumber:
+        return default
+
+
+def _plain(value: Any) -> str:
+    """A value as text if it is a text or an exact number; else empty."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or isinstance(value, Mapping | list | tuple | bool) else decimal_text(value)
+
+
+@JSON_DOCUMENTS.function("jsonPathArray", as_object, as_text)
+def _json_path_array(value: Any, path: str) -> list[Any] | None:
+    """The list at a path; any other value as a list of one."""
+    value = _value_at(value, path)
+    return None if value is None else _listed(value)
+
+
+@JSON_DOCUMENTS.function("jsonPathArrayDefaultEmpty", as_object, as_text, nullable=True)
+def _json_path_array_or_empty(value: Any, path: str) -> list[Any]:
+    """As jsonPathArray; an empty list where there is nothing."""
+    value = _value_at_or_null(value, path)
+    return [] if value is None else _listed(value)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+@JSON_DOCUMENTS.function("isJson", as_text)
+def _is_json(text: str) -> bool:
+    """Whether the text starts with a JSON value; an empty text counts."""
+    if not text.strip(BLANKS):
+        return True
+    try:
+        read_json(text)
+    except FunctionError:
+        return False
+    return True
+
+
+@JSON_DOCUMENTS.function("jsonStringToArray", as_text)
+def _to_array(text: str) -> list[Any] | None:
+    """The list that JSON text holds; null where it holds none."""
+    value = _read_or_null(text)
+    return value if isinstance(value, list) else None
+
+
+@JSON_DOCUMENTS.function("jsonStringToMap", as_text)
+def _to_map(text: str) -> dict[str, Any] | None:
+    """The map that JSON text holds; null where it holds none."""
+    value = _read_or_null(text)
+    return value if isinstance(value, dict) else None
+
+
+@JSON_DOCUMENTS.function("jsonStringToListOrMap", as_text)
+def _to_list_or_map(text: str) -> list[Any] | dict[str, Any] | None:
+    """The list or map that JSON text holds; null where it holds none."""
+    value = _read_or_null(text)
+    return value if isinstance(value, list | dict) else None
+
+
+def _read_or_null(text: str) -> Any:
+    try:
+        return read_json(text)
+    except FunctionError:
+        return None
+
+
+@JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object)
+def _key_values_to_map(pairs: Any) -> dict[str, str | None]:
+    """A list of objects such as {"key": "a", "value": 1}, or its JSON text, as a map of texts."""
+    return map_of_pairs(pairs, "key", "value")
+
+
+@JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object, as_text, as_text)
+def _named_to_map(pairs: Any, key: str, value: str) -> dict[str, str | None]:
+    """As with one argument, where the objects have other keys."""
+    return map_of_pairs(pairs, key, value)
+
+
+def map_of_pairs(pairs: Any, key: str, value: str) -> dict[str, str | None]:
+    """
+    >>> map_of_pairs('[{"k": "a", "v": 1.5}]', "k", "v")
+    {'a': '1.5'}
+    """
+    if isinstance(pairs, list | tuple):
+        return dict(_pair(element, key, value) for element in pairs)
+    text = as_text(pairs)
+    document = read_json(text) if text.strip(BLANKS) else None
+    if isinstance(document, Mapping) and document:
+        raise FunctionError(f"a list of objects is expected, not the JSON object {text[:60]!r}")
+    elements = document if isinstance(document, list) else ()
+    return dict(_pair_of_texts(element, key, value) for element in elements)
+
+
+def _pair(element: Any, key: str, value: str) -> tuple[str, str | None]:
+    """The pair of one element; of an object both have to be texts, of a text it is read as JSON."""
+    if not isinstance(element, Mapping):
+        return _pair_of_texts(read_json(as_text(element)), key, value)
+    name, content = element.get(key), element.get(value)
+    if isinstance(name, str) and (content is None or isinstance(content, str)):
+        return name, content
+    raise FunctionError(f"an object with texts under {key!r} and {value!r} is expected, not {element!r:.60}")
+
+
+def _pair_of_texts(element: Any, key: str, value: str) -> tuple[str, str]:
+    if isinstance(element, Mapping) and key in element and value in element:
+        return _scalar_text(element[key]), _scalar_text(element[value])
+    raise FunctionError(f"an object with {key!r} and {value!r} is expected, not {element!r:.60}")
+
+
+def _scalar_text(value: Any) -> str:
+    """A JSON value as text; an object or a list is empty."""
+    if value is None or isinstance(value, Mapping | list):
+        return "null" if value is None else ""
+    return as_text(value)

@@ -1,0 +1,155 @@
+"""Functions on numbers. They compute in doubles, as Pinot does."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from typing import Final
+
+from trellis.dialects.pinot.functions.arguments import FunctionError, as_double, as_int
+from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.numbers.rounding import double_of, saturated
+
+NUMBERS: Final = Theme()
+INFINITY: Final = float("inf")
+NAN: Final = float("nan")
+_WIDE: Final = Context(prec=800, Emin=-10_000, Emax=10_000)
+
+
+@NUMBERS.function("plus add", as_double, as_double)
+def _plus(left: float, right: float) -> float:
+    """left + right"""
+    return left + right
+
+
+@NUMBERS.function("minus sub", as_double, as_double)
+def _minus(left: float, right: float) -> float:
+    """left - right"""
+    return left - right
+
+
+@NUMBERS.function("times mult", as_double, as_double)
+def _times(left: float, right: float) -> float:
+    """left * right"""
+    return left * right
+
+
+@NUMBERS.function("divide div", as_double, as_double)
+def _divide(left: float, right: float) -> float:
+    """left / right; by 0 it is infinite, or NaN for 0 / 0."""
+    if right:
+        return left / right
+    return NAN if left == 0 or left != left else math.copysign(INFINITY, left) * math.copysign(1, right)
+
+
+@NUMBERS.function("divide div", as_double, as_double, as_double)
+def _divide_or(left: float, right: float, default: float) -> float:
+    """left / right; by 0 it is `default`."""
+    return left / right if right else default
+
+
+@NUMBERS.function("mod", as_double, as_double)
+def _mod(left: float, right: float) -> float:
+    """What is left of a division, with the sign of `left`; NaN by 0."""
+    return NAN if right == 0 or abs(left) == INFINITY else math.fmod(left, right)
+
+
+@NUMBERS.function("abs", as_double)
+def _abs(value: float) -> float:
+    """The number without its sign."""
+    return abs(value)
+
+
+@NUMBERS.function("negate", as_double)
+def _negate(value: float) -> float:
+    """The number with the other sign."""
+    return -value
+
+
+@NUMBERS.function("ceil ceiling", as_double)
+def _ceil(value: float) -> float:
+    """Up to the next whole number."""
+    return -floor_double(-value)
+
+
+def floor_double(value: float) -> float:
+    """Down to the next whole number, as a float; what is not finite stays."""
+    return math.copysign(float(math.floor(value)), value) if math.isfinite(value) else value
+
+
+@NUMBERS.function("floor", as_double)
+def _floor(value: float) -> float:
+    """Down to the next whole number."""
+    return floor_double(value)
+
+
+@NUMBERS.function("sqrt", as_double)
+def _sqrt(value: float) -> float:
+    """The square root; NaN below 0."""
+    return math.sqrt(value) if value >= 0 else NAN
+
+
+@NUMBERS.function("pow power", as_double, as_double)
+def _power(base: float, exponent: float) -> float:
+    """base to the power of exponent."""
+    if exponent != exponent or (abs(base) == 1 and abs(exponent) == INFINITY):
+        return NAN
+    if base != base and exponent != 0:
+        return NAN
+    odd = exponent % 2 == 1 if math.isfinite(exponent) else False
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return -INFINITY if base < 0 and odd else INFINITY
+    except ValueError:
+        if base:
+            return NAN
+        return math.copysign(INFINITY, base) if odd else INFINITY
+
+
+@NUMBERS.function("max greatest", as_double, as_double)
+def _max(left: float, right: float) -> float:
+    """The greater of two numbers; NaN if one is."""
+    return NAN if left != left or right != right else max(left, right)
+
+
+@NUMBERS.function("min least", as_double, as_double)
+def _min(left: float, right: float) -> float:
+    """The smaller of two numbers; NaN if one is."""
+    return NAN if left != left or right != right else min(left, right)
+
+
+@NUMBERS.function("roundDecimal", as_double)
+def _round_whole(value: float) -> float:
+    """To the nearest whole number; halves go up. NaN is 0, and what is too large is the nearest long."""
+    return float(saturated(floor_double(value + 0.5) if abs(value) < 2**52 else value, 64))
+
+
+@NUMBERS.function("roundDecimal", as_double, as_int)
+def _round_decimal(value: float, places: int) -> float:
+    """To so many decimal places; halves go away from 0."""
+    return _quantized(value, places, ROUND_HALF_UP)
+
+
+@NUMBERS.function("truncate", as_double)
+def _truncate_whole(value: float) -> float:
+    """Without the fraction."""
+    return math.copysign(float(math.trunc(value)), value) if math.isfinite(value) else value
+
+
+@NUMBERS.function("truncate", as_double, as_int)
+def _truncate(value: float, places: int) -> float:
+    """Cut after so many decimal places."""
+    return _quantized(value, places, ROUND_DOWN)
+
+
+def _quantized(value: float, places: int, rounding: str) -> float:
+    if not math.isfinite(value):
+        raise FunctionError(f"{double_text(value)} has no decimal places")
+    if places > 400:
+        return value
+    if places < -400:
+        return 0.0
+    exact = Decimal(repr(value)).quantize(Decimal((0, (1,), -places)), rounding, _WIDE)
+    return double_of(exact or Decimal(0))

@@ -1,0 +1,1 @@
+"""Functions on text and patterns."""

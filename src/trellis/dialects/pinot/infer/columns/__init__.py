@@ -1,0 +1,1 @@
+"""The columns proposed for each path: type, role, format, name."""

@@ -1,0 +1,1 @@
+"""What a survey of the rows learned about each path: values, texts, times, names."""

@@ -1,0 +1,116 @@
+"""What the name of a column says about it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case.
+
+    >>> words_of("createdAt"), words_of("geo.lat"), words_of("HTTPStatus_code2")
+    (('created', 'at'), ('geo', 'lat'), ('http', 'status', 'code', '2'))
+    """
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+IDENTITY: Final = _set("""
+    id ids uid uuid guid pk sku key code codes zip zipcode postcode postal phone number no nr ref
+    reference version type kind status state category class group level rank order index idx
+    position port shard partition offset flag year quarter month week weekday day hour minute lat
+    lon lng latitude longitude x y pin isbn ean account hash
+""")
+SEQUENCE: Final = _set("id ids pk sk key number no nr ref reference offset seq sequence")
+AMOUNT: Final = _set("""
+    amount price cost total subtotal sum count counts cnt qty quantity num fare fares tip tips fee
+    fees revenue sales discount tax duration elapsed latency delay timeout ms millis seconds secs
+    minutes hours days us ns bytes size length len distance dist weight height width depth area
+    volume score rating temperature temp humidity pressure avg average mean median min max rate
+    ratio pct percent percentage value balance speed velocity clicks views impressions visits hits
+    likes stars comments forks watchers additions deletions changes commits errors retries age money
+    salary income profit margin passengers items users events points wins losses probability
+    confidence followers following
+""")
+UNITS: Final = _set("""
+    s sec secs seconds ms millis milliseconds us micros ns nanos epoch utc days
+""")
+TIME: Final = _set("""
+    time ts timestamp datetime date day at on when since until created updated modified changed
+    deleted started start ended end begin began finished completed closed opened merged pushed
+    published pickup dropoff received sent occurred expires expiry due birthday birthdate dob seen
+    epoch ingested logged event month hour paid ordered shipped delivered signup
+""")
+FLAGS: Final = _set("is has was can should")
+_MAIN: Final = (
+    _set("ts timestamp time datetime event occurred when logged"),
+    _set("created started start begin began received pickup ordered opened"),
+    _set("date day hour"),
+    _set("""
+    at sent paid published pushed ingested seen updated modified changed closed completed
+"""),
+)
+_NEVER_MAIN: Final = _set("""
+    birth birthday birthdate dob expires expiry due until end ended deleted
+""")
+
+
+def names_time(name: str) -> bool:
+    """Whether a name is that of an instant.
+
+    >>> names_time("created_at"), names_time("ts_ms"), names_time("time_zone_id"), names_time("fare")
+    (True, True, False, False)
+    """
+    name_words = words_of(name)
+    if not name_words or TIME.isdisjoint(name_words):
+        return False
+    last = name_words[-1]
+    return last in TIME or last in UNITS or (last not in IDENTITY and last not in AMOUNT)
+
+
+def main_rank(name: str) -> int | None:
+    """How well a name fits the main time of a row, 0 best; None: not at all.
+
+    >>> main_rank("ts"), main_rank("created_at"), main_rank("due_date"), main_rank("note")
+    (0, 1, None, None)
+    """
+    name_words = words_of(name)
+    if not _NEVER_MAIN.isdisjoint(name_words):
+        return None
+    return next((rank for rank, known in enumerate(_MAIN) if not known.isdisjoint(name_words)), None)
+
+
+def names_identity(name: str) -> bool:
+    """
+    >>> names_identity("user_id"), names_identity("is_new"), names_identity("fare")
+    (True, True, False)
+    """
+    name_words = words_of(name)
+    return bool(name_words) and (name_words[-1] in IDENTITY or name_words[0] in FLAGS)
+
+
+def names_sequence(name: str) -> bool:
+    """Whether a name is that of numbers that are given out one after the other.
+
+    >>> names_sequence("user_id"), names_sequence("status_code")
+    (True, False)
+    """
+    name_words = words_of(name)
+    return bool(name_words) and name_words[-1] in SEQUENCE
+
+
+def names_amount(name: str) -> bool:
+    """
+    >>> names_amount("stargazers_count"), names_amount("totalFare"), names_amount("city")
+    (True, True, False)
+    """
+    name_words = words_of(name)
+    return bool(name_words) and (
+        name_words[-1] in AMOUNT or (len(name_words) > 1 and name_words[0] in ("num", "total", "avg", "sum"))
+    )

@@ -1,0 +1,132 @@
+"""The pipeline of Pinot as a row program of the engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from trellis.dialects.pinot.columnar import vector_of
+from trellis.dialects.pinot.row.engine_values import MapEmitter, emitter
+from trellis.dialects.pinot.row.pipeline import Pipeline
+from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.stored_schema import Authored, table_name
+from trellis.dialects.pinot.value.losses import LossKind
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64
+from trellis.errors import SchemaError
+from trellis.evolution.program import Made
+from trellis.evolution.record import Lost, Rejected, Stopped
+from trellis.evolution.vector import VectorProgram
+
+NULLABLE: Final = "nullable"
+KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": Float32}
+
+
+class PinotProgram:
+    """Makes the rows of one table. The option `view` decides whether defaults replace null."""
+
+    kinds: Final = KINDS
+
+    def __init__(self, authored: Authored, now: datetime) -> None:
+        if authored.schema is None:
+            raise SchemaError("missing Pinot schema: pass one with --schema FILE")
+        options = authored.options
+        self.table = table_name(authored.schema)
+        self.rejects = options.on_error == "reject"
+        continue_on_error = None if options.on_error is None else options.on_error == "null"
+        self.pipeline = Pipeline(authored.schema, authored.table, options.settings, now, continue_on_error)
+        self.skips = self.pipeline.continue_on_error
+        column_nulls = authored.schema.column_nulls
+        self.nullable = {
+            name
+            for name, spec in self.pipeline.specs.items()
+            if options.view == NULLABLE and not (column_nulls and spec.not_null)
+        }
+        self.out = {name: emitter(spec, options.settings) for name, spec in self.pipeline.specs.items()}
+        self.used = self.pipeline.reads
+        self.time_out_of_range = (
+            f"the main time {authored.table.time_column} is not between 1971 and 2071, so Pinot would refuse "
+            "its segment; rowTimeValueCheck in the table config refuses such values"
+        )
+        self.fast: VectorProgram | None = vector_of(
+            self.pipeline, self.nullable, self.out, unused, self.taken
+        )
+
+    def __call__(self, record: Mapping[str, Any], /) -> Made:
+        try:
+            outcome = self.pipeline.rows(record)
+        except RowFault as error:
+            if self.rejects or self.skips:
+                raise Rejected(str(error), error.kind) from None
+            raise Stopped(
+                f"{error}; fix the value, or choose how to handle such values: --option on_error=null or "
+                "on_error=reject"
+            ) from None
+        result = Made(dropped=not outcome.rows)
+        if outcome.filtered and outcome.rows:
+            result.oddities += ["the filter dropped one of several rows of a record"] * outcome.filtered
+        for row in outcome.rows:
+            result.rows.append(self._emitted(row))
+            result.lost += [
+                Lost(
+                    self.table,
+                    fault.column,
+                    fault.column,
+                    fault.value,
+                    f"cannot be stored in column {fault.column}: {fault.reason}",
+                )
+                for fault in row.faults
+                if fault.value is not None
+            ]
+            if row.time_out_of_range:
+                result.oddities.append(self.time_out_of_range)
+            if row.incomplete:
+                result.oddities.append("a value could not be stored and became null")
+        if self.pipeline.conforming is None:
+            result.oddities += [unused(key) for key, value in record.items() if self._drops(key, value)]
+        return result
+
+    def defaults(self) -> dict[str, Any]:
+        """The value stored for null by column, without the columns that keep null."""
+        return {
+            column.spec.name: self.out[column.spec.name](column.default.value)
+            for column in self.pipeline.columns
+            if column.spec.name not in self.nullable and not column.default.refused
+        }
+
+    def taken(self) -> Counter[str]:
+        """The losses since the last call, as sentences of the report."""
+        counts = self.pipeline.losses.take_counts()
+        return Counter({damaged(name, loss_kind): count for (name, loss_kind), count in counts.items()})
+
+    def _drops(self, key: str, value: Any) -> bool:
+        return key not in self.used and value is not None
+
+    def _emitted(self, row: Row) -> dict[str, Any]:
+        omitted = self.nullable & row.nulls
+        values: dict[str, Any] = {}
+        for name, value in row.values.items():
+            out = self.out[name]
+            if name in omitted:
+                continue
+            if isinstance(out, MapEmitter):
+                values[name], lost = out.split_entries(value)
+                row.faults += lost
+            else:
+                values[name] = out(value)
+        return values
+
+
+def program_of(authored: Authored, now: datetime) -> PinotProgram | None:
+    """The row program of a table; None without a schema."""
+    return None if authored.schema is None else PinotProgram(authored, now)
+
+
+def damaged(column: str, loss_kind: LossKind) -> str:
+    done = "stored as Pinot does it; with strict=true it becomes null and is discarded"
+    return f"column {column}: {loss_kind.value}, {done}"
+
+
+def unused(key: str) -> str:
+    return f"{key!r} is not a column of the schema; its values were dropped"

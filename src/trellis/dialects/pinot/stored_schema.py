@@ -1,0 +1,125 @@
+"""The authored Pinot schema inside the stored schema, and the tables that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+
+import orjson
+
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.legacy_time import migrate_time_field
+from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.options import Options
+from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.evolution.dialect.own_metadata import own_tables
+from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table
+from trellis.schema.system import OURS
+
+PREFIX: Final = OURS
+METADATA: Final = own_tables(f"{OURS}_pinot")
+AUTHORED: Final = "x-pinot"
+"""The key of the schema document that holds the authored schema, the table config and the options."""
+
+
+@dataclass(frozen=True)
+class Authored:
+    """The documents of the user: a schema, perhaps a table config, and options."""
+
+    schema: PinotSchema | None = None
+    table: TableConfig = field(default_factory=TableConfig)
+    options: Options = field(default_factory=Options)
+
+    def to_document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"options": self.options.to_document()}
+        if self.schema is not None:
+            document["schema"] = orjson.loads(write_schema(self.schema, pretty=False))
+        if self.table.document:
+            document["table"] = orjson.loads(orjson.dumps(self.table.document, default=dict))
+        return document
+
+
+def authored_of(schema: Schema) -> Authored:
+    """The authored documents inside a stored schema."""
+    return _authored(orjson.dumps(schema.extra.get(AUTHORED) or {}, default=dict))
+
+
+@lru_cache(maxsize=64)
+def _authored(document: bytes) -> Authored:
+    stored = orjson.loads(document)
+    options = Options().over(stored.get("options") or {})
+    schema = read_schema(stored["schema"], options.followed).schema if "schema" in stored else None
+    return Authored(schema, table_config(stored.get("table")), options)
+
+
+def with_authored(schema: Schema, authored: Authored) -> Schema:
+    """The stored schema with these documents, and with the table that follows from them."""
+    extra = {**schema.extra, AUTHORED: authored.to_document()}
+    kept = replace(schema, extra=MappingProxyType(extra))
+    if authored.schema is None:
+        return kept
+    name = table_name(authored.schema)
+    old = schema.tables.get(name) or Table(name).with_hints(write_disposition="append", resource=name)
+    columns = {spec.name: column_of(spec) for spec in columns_of(authored.schema)}
+    return kept.with_tables(replace(old, columns=columns, description=authored.schema.description))
+
+
+def columns_of(schema: PinotSchema) -> list[FieldSpec]:
+    """The columns that are stored, in the order of the document."""
+    return [spec for spec in migrate_time_field(schema).specs() if not spec.virtual]
+
+
+def table_name(schema: PinotSchema) -> str:
+    return schema.name or ""
+
+
+def column_of(spec: FieldSpec) -> Column:
+    """The column as a table holds it. Decimals of any scale and JSON are text; lists and maps are nested."""
+    name = nested_name(spec)
+    if name is not None:
+        return Column(spec.name, "json", nullable=True).with_hints(**{NESTED_TYPE: f"arrow:{name}"})
+    data_type, precision = _TYPES.get(spec.data_type, ("json", None))
+    return Column(spec.name, data_type, nullable=True, precision=precision)
+
+
+def nested_name(spec: FieldSpec) -> str | None:
+    """The nested type of a column with several values, or of a map; None for others."""
+    if spec.data_type is PinotType.MAP:
+        child = spec.children.get("value")
+        inner = _ARROW.get(child.data_type) if child is not None else None
+        return None if inner is None else f"map<string, {inner}>"
+    inner = _ARROW.get(spec.data_type)
+    return None if spec.single_value or inner is None else f"list<{inner}>"
+
+
+_TYPES: Final[Mapping[PinotType, tuple[DataType, int | None]]] = {
+    PinotType.INT: ("bigint", 32),
+    PinotType.LONG: ("bigint", None),
+    PinotType.FLOAT: ("double", 24),
+    PinotType.DOUBLE: ("double", None),
+    PinotType.BIG_DECIMAL: ("text", None),
+    PinotType.BOOLEAN: ("bool", None),
+    PinotType.TIMESTAMP: ("timestamp", 3),
+    PinotType.STRING: ("text", None),
+    PinotType.JSON: ("text", None),
+    PinotType.BYTES: ("binary", None),
+    PinotType.UUID: ("binary", None),
+}
+_ARROW: Final[Mapping[PinotType, str]] = {
+    PinotType.INT: "int32",
+    PinotType.LONG: "int64",
+    PinotType.FLOAT: "float",
+    PinotType.DOUBLE: "double",
+    PinotType.BIG_DECIMAL: "string",
+    PinotType.BOOLEAN: "bool",
+    PinotType.TIMESTAMP: "timestamp[ms, UTC]",
+    PinotType.STRING: "string",
+    PinotType.JSON: "string",
+    PinotType.BYTES: "binary",
+    PinotType.UUID: "binary",
+}

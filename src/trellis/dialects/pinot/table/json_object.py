@@ -1,0 +1,57 @@
+"""One JSON object of a table config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trellis.dialects.pinot.document.json_object import JsonObject, ReadReport, shown
+from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
+
+
+class TableConfigObject(JsonObject):
+    """An object with its place. No key counts as unknown: a table config has many more."""
+
+    def __init__(self, document: Mapping[str, Any], place: str, report: ReadReport) -> None:
+        super().__init__(document, place, report, frozenset(document))
+
+    def child_object(self, key: str) -> TableConfigObject:
+        """An object in this one; an empty one where it is absent."""
+        return TableConfigObject(self.json_object(key) or {}, self.pointer_to(key), self._report)
+
+    def items(self, key: str) -> list[tuple[int, TableConfigObject]]:
+        """The objects of a list, with their indexes."""
+        objects = []
+        for index, element in enumerate(self.elements(key)):
+            if isinstance(element, Mapping):
+                objects.append((index, TableConfigObject(element, self.pointer_to(key, index), self._report)))
+            else:
+                self.fault(f"an element of {key} is an object, not {shown(element)}", key, index)
+        return objects
+
+    def elements(self, key: str) -> list[Any]:
+        """A list; an empty one where it is absent."""
+        value = self.raw_value(key)
+        if value is None or isinstance(value, list):
+            return value or []
+        self.fault(f"{key} is a list, not {shown(value)}", key)
+        return []
+
+    def mapping(self, key: str) -> dict[str, str]:
+        """An object of texts; numbers as they print."""
+        node = self.child_object(key)
+        texts = {key: node.text(key) for key in node.document}
+        return {key: text for key, text in texts.items() if text is not None}
+
+    def number(self, key: str) -> float | None:
+        """A number, also as text."""
+        value = self.raw_value(key)
+        if value is None or value == "":
+            return None
+        try:
+            if not isinstance(value, bool | Mapping | list):
+                return parse_double(str(value))
+        except NotANumber:
+            pass
+        self.fault(f"{key} is a number, not {shown(value)}", key)
+        return None

@@ -1,0 +1,1 @@
+"""JSON text as Pinot reads, limits and writes it."""

@@ -1,0 +1,1 @@
+"""Numbers as Java parses, rounds and formats them."""
