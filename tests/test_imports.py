@@ -309,8 +309,8 @@ def test_the_engine_asks_nobody_for_a_name(part: str) -> None:
 
 # --- No dialect is named outside of its folder -----------------------------------------------------------
 
-CITATION = re.compile(r"\bspec \w+\.md\b", re.IGNORECASE)
-"""Where a behaviour is specified: `(spec acme.md, section 9)`."""
+CITATION = re.compile(r"\bdocs/conformance/\w+\.md\b")
+"""Where a behaviour is specified."""
 REGISTERED = {
     "dialects/__init__.py": re.compile(r'"\w+"'),  # the name of the default dialect
     "generate/nasty.py": re.compile(
@@ -323,9 +323,9 @@ REGISTERED = {
 def tokens_with(text: str, names: Collection[str]) -> list[tuple[int, str]]:
     """(line, token) of all identifiers, texts and comments that hold one of the names, citations aside.
 
-    >>> code = "def acme(x):\\n    # As in Acme (spec acme.md).\\n    return x + '_acme' + '(spec acme.md)'"
+    >>> code = "def acme(x):\\n    # As in Acme (docs/conformance/acme.md).\\n    return x + '_acme'"
     >>> [token for _, token in tokens_with(code, ("acme",))]
-    ['acme', '# As in Acme (spec acme.md).', "'_acme'"]
+    ['acme', '# As in Acme (docs/conformance/acme.md).', "'_acme'"]
     """
     found = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
