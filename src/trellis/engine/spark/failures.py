@@ -30,6 +30,7 @@ _MISSING_SOURCE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
 _NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
+_FRAME = re.compile(r"\s*at [\w.$]+\(?")
 _CONDITION = re.compile(r"\[[A-Z][A-Z_]+(?:\.[A-Z_]+)*\] (.+?)(?= SQLSTATE:|\n\s*at |\n\n|$)", re.DOTALL)
 LIMIT = 300
 
@@ -86,7 +87,9 @@ def reader_failure(failure: Exception, source: str, format_name: str, package: s
         )
     if unreadable := _unreadable_file(text):
         return unreadable
-    return UsageError(f"{source}: Spark cannot read it as {format_name}: {_condition(text) or _reason(text)}")
+    return UsageError(
+        f"{source}: Spark cannot read it as {format_name}: {_condition(text) or _reason(str(failure))}"
+    )
 
 
 def is_missing_source(failure: Exception) -> bool:
@@ -144,6 +147,6 @@ def _text(failure: BaseException | None) -> str:
 
 def _reason(text: str) -> str:
     """The line of a stack trace that says most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _FRAME.match(line)]
     last = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), None)
     return (last or lines[0])[:LIMIT]

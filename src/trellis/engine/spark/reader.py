@@ -34,11 +34,17 @@ def read_frame(session: SparkSession, source: SparkSource) -> DataFrame:
     """The frame that Spark's reader makes. Raises UsageError, SparkError."""
     with _explained(session, source):
         try:
-            return _FRAMES[source.format.address](session, source)
+            return _analyzed_frame(session, source)
         except Exception as failure:
             if not is_missing_source(failure) or not _add_package(session, source.format):
                 raise
-            return _FRAMES[source.format.address](session, source)
+            return _analyzed_frame(session, source)
+
+
+def _analyzed_frame(session: SparkSession, source: SparkSource) -> DataFrame:
+    frame = _FRAMES[source.format.address](session, source)
+    _ = frame.schema  # Spark Connect reads nothing before, so what is wrong with the source shows here
+    return frame
 
 
 def list_spark_files(session: SparkSession, sources: Sequence[str]) -> list[FileStatus]:
