@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -97,22 +96,12 @@ def test_version(trellis):
     assert trellis("--version").out == f"trellis {package.__version__}"
 
 
-def test_help_starts_at_once():
-    """The best of five: the machine may be busy. Nothing heavy is imported."""
+def test_help_imports_nothing_heavy():
     code = (
         "import sys; from trellis.cli.app import run; run(['--help']); "
         "print([m for m in ('pyarrow', 'duckdb', 'pyspark', 'numpy', 'pandas') if m in sys.modules])"
     )
-    took = []
-    for _ in range(5):
-        started = time.monotonic()
-        ran = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"PYTHONPATH": str(SRC)},
-        )
-        took.append(time.monotonic() - started)
-    assert ran.stdout.endswith("[]\n")
-    assert min(took) < 0.6  # 0.2 on a quiet machine
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(SRC)}
+    )
+    assert completed.stdout.endswith("[]\n")
