@@ -1,6 +1,6 @@
 """Schema contracts: which changes of a schema its owner allows.
 
-A contract says for each entity what happens to data that would change it, as in dlt. It is one mode for all
+A contract says for each entity what happens to data that would change it. It is one mode for all
 three entities, or a map of some; an entity that the map leaves out evolves.
 """
 

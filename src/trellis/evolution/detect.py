@@ -1,6 +1,6 @@
 """Detectors: what a value is beyond its Python type, where a schema's settings ask for it.
 
-The names are dlt's, in `settings.detections`. No two of them recognise the same value, so their order does
+The names are those in `settings.detections`. No two of them recognise the same value, so their order does
 not matter.
 """
 

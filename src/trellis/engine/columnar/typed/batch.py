@@ -1,6 +1,6 @@
 """Rows with types -> rows of their table, column by column: Arrow, pandas, Parquet, DataFrames.
 
-Types come from the schema of the source, not from its values, as in dlt. A column whose values all
+Types come from the schema of the source, not from its values. A column whose values all
 fit the stored type of its column is placed at once. What remains is nested or does not fit: the rows are
 then converted one by one, unless the rows keep their types (`preserved.py`).
 """
