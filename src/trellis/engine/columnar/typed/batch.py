@@ -139,7 +139,7 @@ class TypedBatch:
     # ---- columns
 
     def fit(self) -> None:
-        """Place every column that can be. Raises ContractError where rows that keep their types do not fit."""
+        """Place what fits. Raises ContractError where rows that keep their types do not fit."""
         for field in self.fields:
             array = self.batch.column(field.at)
             if field.nested and not self.whole:
