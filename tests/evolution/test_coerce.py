@@ -187,9 +187,10 @@ ROWS: dict[str, tuple[DataType, list[tuple[Any, Any]]]] = {
 CASES = [(row, to, value, expected) for row, (to, cells) in ROWS.items() for value, expected in cells]
 
 
-@pytest.mark.parametrize(
-    ("row", "to", "value", "expected"), CASES, ids=[f"{c[0]}-{c[2]!r:.30}" for c in CASES]
-)
+CASE_IDS = [f"{case[0]}-{case[2]!r:.30}" for case in CASES]
+
+
+@pytest.mark.parametrize(("row", "to", "value", "expected"), CASES, ids=CASE_IDS)
 def test_coerce(row: str, to: DataType, value: Any, expected: Any) -> None:
     converted = coerce(value, to)
     if isinstance(expected, Misfit):

@@ -1,6 +1,6 @@
 """Conversion from one data type to another: the converted value, or MISFIT where that would lose something.
 
-The rows C of docs/conformance/dlt.md are its tests. A cell that is absent from `_MATRIX` is a misfit. A value
+A pair of types that is absent from `_MATRIX` is a misfit. A value
 that no column can hold (an integer beyond 64 bits, a decimal beyond 38 digits) is a misfit, too: it then goes
 to a variant column and is kept, instead of breaking the load.
 """

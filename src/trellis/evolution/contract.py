@@ -1,7 +1,7 @@
 """Schema contracts: which changes of a schema its owner allows.
 
-A contract says for each entity what happens to data that would change it. It is one mode for all three
-entities, or a map of some; an entity that the map leaves out evolves.
+A contract says for each entity what happens to data that would change it. It is one mode for all
+three entities, or a map of some; an entity that the map leaves out evolves.
 """
 
 from __future__ import annotations

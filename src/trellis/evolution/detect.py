@@ -1,7 +1,7 @@
 """Detectors: what a value is beyond its Python type, where a schema's settings ask for it.
 
-The names are those of `settings.detections`. No two of them recognise the same value, so their order does not
-matter.
+The names are those in `settings.detections`. No two of them recognise the same value, so their order does
+not matter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The family of a Python class: the data type that its values have (docs/conformance/dlt.md)."""
+"""The family of a Python class: the data type that its values have."""
 
 from __future__ import annotations
 

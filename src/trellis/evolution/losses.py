@@ -1,6 +1,6 @@
 """Values that a column takes with a loss: digits that it does not keep, a time of day in a date.
 
-Such values are stored (docs/conformance/dlt.md); a load reports how many they were.
+Such values are stored; a load reports how many they were.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How records become rows where the schema was authored: nothing is learned from the records.
+"""How records become rows where the user wrote the schema: nothing is learned from the records.
 
 A dialect gives a program for its one table. The program makes the rows of a record, one at a time; `fast`
 says the same of many records at once, for those that hold nothing special.
@@ -41,7 +41,7 @@ class RowProgram(Protocol):
         ...
 
     def __call__(self, record: Mapping[str, Any], /) -> Made:
-        """Raises Rejected for a record that is turned away, Stopped where the load cannot go on."""
+        """Raises Rejected for a record that is refused, Stopped where the load cannot go on."""
         ...
 
     def taken(self) -> Counter[str]:

@@ -1,7 +1,7 @@
-"""How records of one sort become rows, said once for all of them: paths, columns, and nothing odd.
+"""How all records of one event type become rows: as paths and columns.
 
-A recipe holds only for records without anything special: every value where it is expected, of the class that
-is expected, text that is nothing but text. It gives the rows that the router gives, for many records at once.
+A recipe holds only for ordinary records: every value at its path and of its class, text that is no time. It
+gives the rows that the router gives, for many records at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a program of rows does, column by column, said as data: for records without anything special.
+"""A row program as data, column by column: for records without special values.
 
-Each column names where its values stand in a record, and what it makes of them. Where a value needs more than
-is said here, its record goes through the program by itself.
+Each column names the path of its values in a record and their conversion. A record with a value that needs
+more than that goes through the program alone.
 """
 
 from __future__ import annotations

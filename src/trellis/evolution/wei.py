@@ -1,7 +1,7 @@
 """How many digits a column of wei holds, and what follows from that.
 
 A column holds the digits that it declares, or else those that its destination gives every wei: 38 by default,
-78 before and 78 after the point in PostgreSQL (docs/conformance/dlt.md).
+78 before and 78 after the point in PostgreSQL.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def with_defaults(table: Table) -> Table:
 
 
 def settle(document: Document) -> Document:
-    """Accept, in place, the other spellings people use; what cannot be understood is left to the check."""
+    """Rewrite other accepted spellings, in place; what it does not know is left to the check."""
     document.setdefault("engine_version", 11)
     _empty_is_mapping(document, "tables", "settings", "normalizers")
     for table in mappings(document.get("tables")):

@@ -43,7 +43,7 @@ def migrate(document: Mapping[str, Any], where: str = "schema", upgrade: Upgrade
 
 
 def _drop_null_columns(document: Document) -> None:
-    """Columns that stood for "only nulls so far" are not kept any more; they leave in every engine."""
+    """Remove columns that mean "only nulls so far": the current engine keeps none."""
     for table in mappings(document.get("tables")):
         columns = table.get("columns")
         if not isinstance(columns, dict):

@@ -1,7 +1,7 @@
 """Column, Table, Schema: the values that all other packages pass around. Frozen, pure, ordered.
 
 A field that is `None` is not set and is left out of the document; the document, and so the content hash,
-distinguishes a field that is not set from one that is set to its default (docs/conformance/dlt.md).
+distinguishes a field that is not set from one that is set to its default.
 """
 
 from __future__ import annotations

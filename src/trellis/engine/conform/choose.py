@@ -58,7 +58,7 @@ class AnyConformer(Protocol):
         ...
 
     def untyped_columns(self) -> set[tuple[str, str]]:
-        """TableBuilders and columns of keys that were null wherever they stood."""
+        """Tables and columns of keys that were null in every record."""
         ...
 
     def shared_names(self) -> dict[str, set[str]]:

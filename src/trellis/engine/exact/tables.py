@@ -71,7 +71,7 @@ class TableBuilders:
         binding.saw_null = True
 
     def untyped_columns(self) -> set[tuple[str, str]]:
-        """TableBuilders and columns of keys that were null wherever they stood."""
+        """Tables and columns of keys that were null in every record."""
         return {
             (builder.name, binding.name)
             for builder in self.by_place.values()

@@ -1,7 +1,7 @@
 """Records -> rows of every table, one value at a time: the exact path.
 
-Every other path through the engine must agree with this one. A record is flattened in an order which
-decides the order of new columns: scalars as their keys come, then nested objects, the last one first. What
+Every other path through the engine must agree with this one. The order of values decides the
+order of new columns: scalars as their keys come, then nested objects, the last one first. What
 the schema has no place for is observed, what a contract refuses is discarded with its position.
 """
 

@@ -1,4 +1,4 @@
-"""A working answer to everything that a dialect is asked: it writes down only what it does otherwise.
+"""Default answers for every part of a dialect: it implements only what it does differently.
 
 Records go into the one table that the user named, keys are the names of columns, nested values stay JSON. A
 value that its column cannot take faithfully goes to the discards. Nothing is added to the rows.

@@ -1,4 +1,4 @@
-"""Objects that Arrow has read -> their JSON text, all at once, where it is sure what stood there."""
+"""Objects that Arrow has read -> their JSON text, all at once, where the text is certain."""
 
 from __future__ import annotations
 

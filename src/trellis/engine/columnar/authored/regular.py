@@ -1,4 +1,4 @@
-"""Which batches may go by columns: those of which the exact way would have every value as well."""
+"""Which typed batches may be converted by columns: those whose every value Python can hold as well."""
 
 from __future__ import annotations
 

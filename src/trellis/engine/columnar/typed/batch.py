@@ -46,7 +46,7 @@ class TypedBatch:
 
     `cut` says how many values of a field lost digits of their second when they were read.
     `arrays` are the columns that could be placed, by name, `remaining` the fields that could not, `stays` the
-    rows that no contract drops, `wider` what shows that columns have to become wider for rows taken whole.
+    rows that no contract drops, `wider` the kinds of values that need a wider column.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class TypedBatch:
     # ---- columns
 
     def fit(self) -> None:
-        """Place every column that can be. Raises ContractError where rows taken whole do not fit."""
+        """Place what fits. Raises ContractError where rows that keep their types do not fit."""
         for field in self.fields:
             array = self.batch.column(field.at)
             if field.nested and not self.whole:

@@ -1,4 +1,4 @@
-"""Typed rows that keep their types: no child tables, no variant columns (docs/conformance/dlt.md).
+"""Typed rows that keep their types: no child tables, no variant columns.
 
 A value that does not fit its column is an error, unless the contract allows to discard it.
 """
