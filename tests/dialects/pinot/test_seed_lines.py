@@ -12,6 +12,7 @@ from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
@@ -20,7 +21,6 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.virtual_columns import virtual_columns
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.row.time_validation import FIRST, LAST
 from trellis.dialects.pinot.value.comparison import compare
 
 SDF: Final = "SIMPLE_DATE_FORMAT"
@@ -142,7 +142,10 @@ def test_seed_p37_what_stands_for_null_in_a_metric() -> None:
 )
 def test_seed_p49_a_default_out_of_range_becomes_the_time_of_the_load(said: str, stored: str) -> None:
     form = parse_format(DAY["format"])
-    assert (form.to_millis("1971-01-01"), form.to_millis("2071-01-01")) == (FIRST, LAST)
+    assert (form.to_millis("1971-01-01"), form.to_millis("2071-01-01")) == (
+        VALID_MIN_MILLIS,
+        VALID_MAX_MILLIS,
+    )
     spec = time("day", "STRING", DAY["format"], defaultNullValue=said)
     (row,) = rows(pipeline(document(times=[spec]), config("day")), {})
     assert (row.values, row.nulls) == ({"day": stored}, {"day"})

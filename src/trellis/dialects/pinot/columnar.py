@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
 from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression
 from trellis.dialects.pinot.row.pipeline import Column, Pipeline
-from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
+from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.value.losses import LossCounts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.evolution.recipe import Path
@@ -166,15 +167,19 @@ def _times(
     time_format = main.format
     if time_format.kind == "SIMPLE_DATE_FORMAT":
         if data_type is PinotType.STRING and time_format.zone == "UTC" and time_format.pattern is not None:
-            return (FIRST, LAST), time_format.pattern, lambda text: main.problem(text) is None
+            return (
+                (VALID_MIN_MILLIS, VALID_MAX_MILLIS),
+                time_format.pattern,
+                lambda text: main.problem(text) is None,
+            )
         return None, None, lambda value: main.problem(value) is None
     if time_format.kind == "TIMESTAMP" and data_type is not PinotType.STRING:
-        return (FIRST, LAST), None, None
+        return (VALID_MIN_MILLIS, VALID_MAX_MILLIS), None, None
     if time_format.kind == "EPOCH" and data_type in (PinotType.INT, PinotType.LONG):
         unit = _MILLIS.get(time_format.unit)
         if unit is not None:
             step = unit * time_format.size
-            return (-(-FIRST // step), LAST // step), None, None
+            return (-(-VALID_MIN_MILLIS // step), VALID_MAX_MILLIS // step), None, None
     return None, None, lambda value: main.problem(value) is None
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import NOW, NOW_MILLIS, config, document, pipeline, rows, time, values
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.row.row import RowFault
-from trellis.dialects.pinot.row.time_validation import FIRST, LAST, MainTime
+from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import SchemaError
 
@@ -71,13 +72,13 @@ def test_a_time_that_is_not_the_main_one_has_the_default_of_its_type(
 
 def test_seed_p48_the_main_time_lies_between_1971_and_2071() -> None:
     main = MainTime(spec("LONG", "EPOCH"), NOW)
-    assert main.problem(FIRST) is main.problem(LAST) is None
-    assert (FIRST, LAST) == (31536000000, 3187296000000)
-    assert main.problem(LAST + 1) == (
+    assert main.problem(VALID_MIN_MILLIS) is main.problem(VALID_MAX_MILLIS) is None
+    assert (VALID_MIN_MILLIS, VALID_MAX_MILLIS) == (31536000000, 3187296000000)
+    assert main.problem(VALID_MAX_MILLIS + 1) == (
         "'3187296000001' is not between 1971-01-01 and 2071-01-01 UTC "
         "(it reads as 3187296000001 milliseconds in format EPOCH)"
     )
-    assert main.problem(FIRST - 1) is not None
+    assert main.problem(VALID_MIN_MILLIS - 1) is not None
 
 
 def test_seed_p49_a_default_out_of_range_is_the_time_of_the_load() -> None:

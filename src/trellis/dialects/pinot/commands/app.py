@@ -140,7 +140,7 @@ def plan_change(
     from trellis.dialects.pinot.cluster.http import Http
     from trellis.dialects.pinot.commands.inputs import read_migration
     from trellis.dialects.pinot.commands.output import plan_dict, show_plan
-    from trellis.dialects.pinot.document.comparison.migration_plan import CONTROLLER
+    from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
     plan = read_migration(old, new, table_config or (), rename, profile)

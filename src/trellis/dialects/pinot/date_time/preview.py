@@ -9,7 +9,7 @@ from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.iso_8601 import write_iso
 from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable, sort_order_message
-from trellis.dialects.pinot.document.validation.date_time_rules import EARLIEST, LATEST
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _parse_value(form: DateTimeFormat, value: str, session_zone: str) -> ParsedV
     except FormatError as error:
         return ParsedValue(value, error=str(error))
     lints = [] if written == value else [f"it is formatted back as {written!r}"]
-    if not EARLIEST <= millis <= LATEST:
+    if not VALID_MIN_MILLIS <= millis <= VALID_MAX_MILLIS:
         lints.append("a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed")
     return ParsedValue(value, millis, _instant(millis), written, lints=tuple(lints))
 

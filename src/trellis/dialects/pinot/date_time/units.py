@@ -18,6 +18,10 @@ _FINE: Final[Mapping[str, int]] = MappingProxyType({"NANOSECONDS": 1_000_000, "M
 UNITS: Final = (*_FINE, *_COARSE)
 """The names, from the finest to the coarsest."""
 
+VALID_MIN_MILLIS: Final = 31_536_000_000
+VALID_MAX_MILLIS: Final = 3_187_296_000_000
+"""1971-01-01 and 2071-01-01 UTC: the main times that Pinot accepts (`TimeUtils.VALID_MIN_TIME_MILLIS`)."""
+
 _INTEGER: Final = re.compile(r"[+-]?\d+")
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")
 _INT_MAX: Final = 2**31 - 1

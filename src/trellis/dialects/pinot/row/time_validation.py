@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
 
 from trellis.dialects.pinot.date_time.format import FormatError, parse_format
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value
@@ -13,10 +13,6 @@ from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
-
-FIRST: Final = 31_536_000_000
-LAST: Final = 3_187_296_000_000
-"""1971-01-01 and 2071-01-01 UTC, in milliseconds; both are allowed."""
 
 
 class MainTime:
@@ -36,7 +32,7 @@ class MainTime:
             millis = self.format.to_millis(_java_text(value, self.spec.data_type), self.zone)
         except FormatError as error:
             return str(error)
-        if FIRST <= millis <= LAST:
+        if VALID_MIN_MILLIS <= millis <= VALID_MAX_MILLIS:
             return None
         return (
             f"{str(value)[:80]!r} is not between 1971-01-01 and 2071-01-01 UTC "

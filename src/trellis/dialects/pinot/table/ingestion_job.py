@@ -12,6 +12,7 @@ from trellis.errors import UsageError, nearest
 from trellis.schema.yaml_text import write
 
 CONTROLLER: Final = "http://localhost:9000"
+"""The URL of a local controller, the default."""
 FORMATS: Final = ("parquet", "avro", "json")
 JOB_TYPES: Final = (
     "SegmentCreation",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from trellis.dialects.pinot.document.comparison.changes import Change, Effort, changes
 from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
@@ -14,8 +14,7 @@ from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.table.config import name_of, table_config
 from trellis.dialects.pinot.table.generated_config import offline_table
-
-CONTROLLER: Final = "http://localhost:9000"
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
 
 @dataclass(frozen=True)

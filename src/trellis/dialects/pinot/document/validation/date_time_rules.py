@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
 from trellis.dialects.pinot.date_time.granularity import granularity_millis
 from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.columns import PlacedField
 from trellis.dialects.pinot.document.faults import Fault
-
-EARLIEST: Final = 31_536_000_000
-LATEST: Final = 3_187_296_000_000
 
 
 def instant_faults(field: PlacedField) -> Iterator[Fault]:
@@ -68,9 +65,9 @@ def _sample_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:
             "sampleValue",
         )
         return
-    if not EARLIEST <= millis <= LATEST:
+    if not VALID_MIN_MILLIS <= millis <= VALID_MAX_MILLIS:
         yield field.fault(
             f"Incorrect date time format. Converted sample value {millis} for date-time field spec is not in"
-            f" valid time-range: {EARLIEST} and {LATEST}",
+            f" valid time-range: {VALID_MIN_MILLIS} and {VALID_MAX_MILLIS}",
             "sampleValue",
         )

@@ -7,12 +7,12 @@ from typing import Final
 
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.columns.value_types import ValueType
 from trellis.dialects.pinot.infer.evidence.name_words import names_time, words_of
 from trellis.dialects.pinot.infer.evidence.texts import Bounds, bounds_of
 from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, TimeShape, parse_shape
-from trellis.dialects.pinot.row.time_validation import FIRST, LAST
 from trellis.errors import UsageError
 
 _DAY: Final = 86_400_000
@@ -36,7 +36,11 @@ class Instant:
     @property
     def in_range(self) -> bool:
         """Whether Pinot accepts all of them as times of segments: 1971 to 2071."""
-        return self.bounds is not None and self.bounds[0] >= FIRST and self.bounds[1] <= LAST
+        return (
+            self.bounds is not None
+            and self.bounds[0] >= VALID_MIN_MILLIS
+            and self.bounds[1] <= VALID_MAX_MILLIS
+        )
 
 
 def instant_of(name: str, value_type: ValueType, chosen: bool = False) -> Instant | None:
@@ -76,11 +80,11 @@ def _of_numbers(name: str, value_type: ValueType) -> Instant | None:
     for unit in ("SECONDS", "MILLISECONDS", "MICROSECONDS", "NANOSECONDS"):
         read = parse_format(f"EPOCH|{unit}").to_millis
         bounds = read(least), read(most)
-        if bounds[0] >= FIRST and bounds[1] <= LAST:
+        if bounds[0] >= VALID_MIN_MILLIS and bounds[1] <= VALID_MAX_MILLIS:
             return Instant(PinotType.LONG, f"EPOCH|{unit}", f"1:{unit}", f"{unit.lower()} since 1970", bounds)
     if (
-        least * _DAY >= FIRST * 10
-        and most * _DAY <= LAST
+        least * _DAY >= VALID_MIN_MILLIS * 10
+        and most * _DAY <= VALID_MAX_MILLIS
         and not {"date", "epoch"}.isdisjoint(words_of(name))
     ):
         return Instant(PinotType.INT, "EPOCH|DAYS", "1:DAYS", "days since 1970", (least * _DAY, most * _DAY))
@@ -92,7 +96,8 @@ def _of_texts(value_type: ValueType, named: bool) -> Instant | None:
     matches = [
         (shape, bounds)
         for shape, bounds in value_type.values.texts.times.items()
-        if shape in TIME_SHAPES and (not shape.named or (named and bounds[0] >= FIRST and bounds[1] <= LAST))
+        if shape in TIME_SHAPES
+        and (not shape.named or (named and bounds[0] >= VALID_MIN_MILLIS and bounds[1] <= VALID_MAX_MILLIS))
     ]
     if not matches:
         return None
