@@ -19,9 +19,9 @@ from trellis.pipelines.records import of_tables
 from trellis.schema.form import plain
 from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
-from trellis.sources.event_loop import is_awaitable
-from trellis.sources.extract import Extracted, Part, extract
-from trellis.sources.tables import library_of
+from trellis.sources.cursors.frames import library_of
+from trellis.sources.extraction.event_loop import is_awaitable
+from trellis.sources.extraction.extract import Extracted, Part, extract
 
 ToRecords = Callable[[Any], Records]
 SAID_ANEW = ("max_nesting", "root_key_propagation")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from trellis.errors import UsageError
 
 if TYPE_CHECKING:
-    from trellis.sources.editor import SchemaEditor
     from trellis.sources.resources import Resource
+    from trellis.sources.schema_editor import SchemaEditor
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from trellis.sources.event_loop import EventLoop, is_awaitable
-from trellis.sources.mark import Marked, Materialize
-from trellis.sources.tables import library_of, rows_in
+from trellis.sources.cursors.frames import library_of, rows_in
+from trellis.sources.extraction.event_loop import EventLoop, is_awaitable
+from trellis.sources.item_hints import Marked, Materialize
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from trellis.schema.form import table_dict
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import Column, Table
 from trellis.schema.validate import TABLE
-from trellis.sources.columns import with_key
-from trellis.sources.disposition import disposition
-from trellis.sources.hints import Hints
+from trellis.sources.hints.columns import with_key
+from trellis.sources.hints.hints import Hints
+from trellis.sources.hints.write_disposition import disposition
 
 Path = tuple[str, ...]
 

@@ -8,9 +8,9 @@ from typing import Any
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.schema.model import Schema
 from trellis.schema.validate import name_fault
-from trellis.sources.arguments import shown
-from trellis.sources.editor import SchemaEditor
+from trellis.sources.extraction.arguments import shown
 from trellis.sources.resources import Resource
+from trellis.sources.schema_editor import SchemaEditor
 
 
 class Resources(Mapping[str, Resource]):

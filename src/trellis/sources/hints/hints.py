@@ -16,10 +16,10 @@ from trellis.schema.form import plain
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import Table
 from trellis.schema.validate import REFERENCE
-from trellis.sources.columns import columns_of, key_names
-from trellis.sources.cursor import Incremental
-from trellis.sources.disposition import disposition
-from trellis.sources.models import model_of
+from trellis.sources.cursors.cursor import Incremental
+from trellis.sources.hints.columns import columns_of, key_names
+from trellis.sources.hints.models import model_of
+from trellis.sources.hints.write_disposition import disposition
 
 EXTRA = {"allow": "evolve", "forbid": "freeze"}
 

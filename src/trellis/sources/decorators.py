@@ -13,10 +13,10 @@ from trellis.errors import SchemaError, UsageError
 from trellis.schema.model import Schema
 from trellis.schema.naming import get_naming
 from trellis.sources import current
-from trellis.sources.beside import schema_at, schema_beside
-from trellis.sources.editor import SchemaEditor
-from trellis.sources.origins import Source, flat
 from trellis.sources.resources import Resource, make
+from trellis.sources.schema_editor import SchemaEditor
+from trellis.sources.schema_files import schema_at, schema_beside
+from trellis.sources.sources import Source, flat
 
 Decorator = Callable[[Callable[..., Any]], Resource]
 AsyncFunction = Callable[..., Coroutine[Any, Any, Any]]

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from trellis.errors import UsageError, nearest
-from trellis.sources.lag import lagged
-from trellis.sources.paths import is_one_name
-from trellis.sources.progress import Progress
+from trellis.sources.cursors.json_path import is_one_name
+from trellis.sources.cursors.late_rows import lagged
+from trellis.sources.cursors.progress import Progress
 
 CHOICES = {
     "row_order": (None, "asc", "desc"),

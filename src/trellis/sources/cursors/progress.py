@@ -8,11 +8,11 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from trellis.errors import UsageError
-from trellis.sources.digest import digest
-from trellis.sources.paths import MISSING, value_at
+from trellis.sources.cursors.json_path import MISSING, value_at
+from trellis.sources.cursors.row_hash import digest
 
 if TYPE_CHECKING:
-    from trellis.sources.cursor import Incremental
+    from trellis.sources.cursors.cursor import Incremental
 
 Reason = Literal["start", "loaded", "end", "missing"]
 

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from trellis.errors import UsageError
-from trellis.sources.progress import Progress
+from trellis.sources.cursors.progress import Progress
 
 MARKS = {"pyarrow": "num_rows", "pandas": "columns", "polars": "columns", "pyspark": "columns"}
 """What a class of each library has if its objects are tables. Asked of the class: a frame may run a job."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trellis.errors import UsageError
-from trellis.sources.hints import Hints, hints_of, nested_of
+from trellis.sources.hints.hints import Hints, hints_of, nested_of
 
 
 @dataclass(frozen=True)

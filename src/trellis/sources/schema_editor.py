@@ -17,7 +17,7 @@ from trellis.schema.model import DataType, Schema, Settings, Table
 from trellis.schema.naming import Naming
 from trellis.schema.rules import merge_hints, update_preferred_types
 from trellis.schema.validate import DETECTIONS, TABLE
-from trellis.sources.columns import columns_of
+from trellis.sources.hints.columns import columns_of
 
 DETECTED_BY_DEFAULT = ("iso_timestamp",)
 

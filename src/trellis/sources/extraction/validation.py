@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin
 
 from trellis.evolution.contract import Contract, ContractViolation, Entity, Mode, expand
-from trellis.sources.hints import Hints, model_contract
-from trellis.sources.models import base_model, is_model
+from trellis.sources.hints.hints import Hints, model_contract
+from trellis.sources.hints.models import base_model, is_model
 
 EXTRA: Mapping[str, str] = {"evolve": "allow", "discard_value": "ignore"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from trellis.errors import UsageError
 from trellis.schema.model import NOTHING
-from trellis.sources.hints import Hints, changed
+from trellis.sources.hints.hints import Hints, changed
 
 
 @dataclass(frozen=True)

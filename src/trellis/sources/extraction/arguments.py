@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trellis.errors import UsageError
-from trellis.sources.cursor import Incremental
+from trellis.sources.cursors.cursor import Incremental
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from trellis.schema.form import column_keys, column_of, plain
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, Table
 from trellis.schema.validate import COLUMN
-from trellis.sources.models import columns_of_model, model_of
+from trellis.sources.hints.models import columns_of_model, model_of
 
 Columns = dict[str, Column]
 
@@ -30,7 +30,7 @@ def columns_of(said: Any, resource: str) -> Columns:
     if isinstance(said, Table):
         return dict(said.columns)
     if _is_arrow_schema(said):
-        from trellis.sources.arrow_schema import columns_of_schema
+        from trellis.sources.hints.arrow_schema import columns_of_schema
 
         return columns_of_schema(said, resource)
     if isinstance(said, Mapping):
