@@ -16,12 +16,12 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
-from trellis.cli.discards import discards
-from trellis.cli.generate import generate_records
-from trellis.cli.inspect import inspect_records
-from trellis.cli.load import load_records, plan_load
-from trellis.cli.run import drop_resources, run_source
-from trellis.cli.schema import schemas
+from trellis.cli.commands.discards import discards
+from trellis.cli.commands.generate import generate_records
+from trellis.cli.commands.inspect import inspect_records
+from trellis.cli.commands.load import load_records, plan_load
+from trellis.cli.commands.run import drop_resources, run_source
+from trellis.cli.commands.schema import schemas
 from trellis.dialects import registrations
 from trellis.errors import TrellisError
 
@@ -152,7 +152,7 @@ def _plain(message: str) -> str:
 
 
 def _error(text: str) -> None:
-    from trellis.cli.console import error_console
+    from trellis.cli.output.console import error_console
 
     console = error_console()
     console.print("error: ", style="bold red", end="")

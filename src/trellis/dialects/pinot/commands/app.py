@@ -68,7 +68,7 @@ def validate_schema(
     Ends with 2 if Pinot would refuse it. What Trellis cannot carry out is "unchecked": neither taken nor
     refused. With --controller that Pinot looks at it too; nothing is stored.
     """
-    from trellis.cli.console import console, print_json
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.commands.show import checked_dict, show_checked
     from trellis.dialects.pinot.commands.work import checked, connection
 
@@ -105,7 +105,7 @@ def try_format(
     """
     from dataclasses import asdict
 
-    from trellis.cli.console import console, print_json
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.commands.show import show_sample
     from trellis.dialects.pinot.commands.work import sample
 
@@ -140,7 +140,7 @@ def plan_change(
     debug: Debug = False,
 ) -> None:
     """Show what changes between two schemas, whether Pinot takes it, and the commands in their one order."""
-    from trellis.cli.console import console, print_json
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
     from trellis.dialects.pinot.commands.show import plan_dict, show_plan
     from trellis.dialects.pinot.commands.work import planned
@@ -250,7 +250,7 @@ def deliver_dataset(
 
     With --controller the schema and its tables are added or updated too, in the right order.
     """
-    from trellis.cli.load import settings_of
+    from trellis.cli.commands.load import settings_of
     from trellis.dialects.pinot.commands.deliver import Order, run
     from trellis.dialects.pinot.commands.work import connection
 

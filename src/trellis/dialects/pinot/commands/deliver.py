@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trellis.cli.console import console, counted, grid, indented, print_json, progress
-from trellis.cli.stored import Store
+from trellis.cli.output.console import console, counted, grid, indented, print_json, progress
+from trellis.cli.schema_store import Store
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.deliver import (
     JOB,

@@ -62,7 +62,7 @@ def infer_schema(
 
     All records are looked at, never a sample, and the types hold every value.
     """
-    from trellis.cli.console import console, print_json, progress
+    from trellis.cli.output.console import console, print_json, progress
     from trellis.dialects.pinot.cluster.infer import infer, write
     from trellis.dialects.pinot.infer.proposal import Asked
 
@@ -95,8 +95,8 @@ def convert_schema(
     debug: Debug = False,
 ) -> None:
     """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
-    from trellis.cli.console import console, print_json
-    from trellis.cli.stored import Store
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.schema_store import Store
     from trellis.dialects import get_dialect
     from trellis.dialects.pinot.cluster.infer import write
     from trellis.dialects.pinot.infer.convert import convert
@@ -120,7 +120,7 @@ def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
     """Every column with its reason, what to look at, and where the documents are."""
     from rich.text import Text
 
-    from trellis.cli.console import counted, cut, grid, indented
+    from trellis.cli.output.console import counted, cut, grid, indented
 
     main = proposal.time_column
     of = f" from {counted(proposal.rows, 'row')}" if proposal.rows else ""

@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from trellis.cli.console import aside
-from trellis.cli.work import open_pipeline, schema_file
+from trellis.cli.output.console import aside
+from trellis.cli.settings import open_pipeline, schema_file
 from trellis.destinations import open_destination
 from trellis.destinations.waiting import Waits
 from trellis.dialects import get_dialect, history_columns, system_prefixes
@@ -207,7 +207,7 @@ def write_schema(schema: Schema, to: str | None, declared_only: bool) -> str | N
 
 def lint(files: Sequence[str]) -> bool:
     """Say of each file whether it is right; whether all are."""
-    from trellis.cli.console import console, counted, error_console
+    from trellis.cli.output.console import console, counted, error_console
 
     right = True
     for file in files:

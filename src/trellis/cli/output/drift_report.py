@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trellis.cli.console import counted, cut, grid, indented
-from trellis.cli.stored import Changes, Store, imported
-from trellis.cli.tables import change_dict, show_difference
-from trellis.cli.work import schema_file
+from trellis.cli.output.console import counted, cut, grid, indented
+from trellis.cli.output.schema_report import change_dict, show_difference
+from trellis.cli.schema_store import Changes, Store, imported
+from trellis.cli.settings import schema_file
 from trellis.pipelines.drift import Drift, drift
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trellis.cli.console import by_parent, counted, cut, grid, indented
+from trellis.cli.output.console import by_parent, counted, cut, grid, indented
 from trellis.dialects import system_prefixes
 from trellis.schema.compare import AddColumn, AddTable, ChangeSchema, DropColumn, DropTable
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
@@ -14,7 +14,7 @@ from trellis.schema.system import is_system
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trellis.cli.stored import Changes, Version
+    from trellis.cli.schema_store import Changes, Version
 
 PER_VERSION = 4
 _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)

@@ -102,14 +102,14 @@ def _run(
     sources: list[str], said: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
 ) -> None:
     from trellis.cli.arguments import debug
-    from trellis.cli.console import console, print_json, progress, quiet_children
-    from trellis.cli.engine import start_engine
+    from trellis.cli.output.console import console, print_json, progress, quiet_children
+    from trellis.cli.spark_start import start_engine
 
     settings = said.over(find_config(config))
     with quiet_children(bool(debug)):
         start_engine(settings, sources)
-        from trellis.cli.report import show
-        from trellis.cli.work import Work
+        from trellis.cli.output.load_report import show
+        from trellis.cli.settings import Work
 
         work = Work.of(settings)
         with progress() as tell:

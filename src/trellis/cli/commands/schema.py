@@ -35,9 +35,9 @@ def show_schema(
     debug: Debug = False,
 ) -> None:
     """Show the tables of a schema with their columns, types and hints."""
-    from trellis.cli.console import console
-    from trellis.cli.stored import schema_of
-    from trellis.cli.tables import show
+    from trellis.cli.output.console import console
+    from trellis.cli.output.schema_report import show
+    from trellis.cli.schema_store import schema_of
     from trellis.schema.document import to_json, to_yaml
 
     schema = schema_of(file, at, dataset, name)
@@ -54,9 +54,9 @@ def show_history(
     at: At = None, dataset: Dataset = None, name: Name = None, json: Json = False, debug: Debug = False
 ) -> None:
     """Show the versions of a schema: when each came, its hash, and what it changed."""
-    from trellis.cli.console import console, print_json
-    from trellis.cli.stored import Store
-    from trellis.cli.tables import show_versions
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.schema_report import show_versions
+    from trellis.cli.schema_store import Store
 
     store = Store.open(at, dataset, name)
     versions = store.versions()
@@ -85,9 +85,9 @@ def diff_schemas(
 
     A change is breaking if data or readers that were right before may not be any more.
     """
-    from trellis.cli.console import console, print_json
-    from trellis.cli.stored import difference, sides
-    from trellis.cli.tables import change_dict, show_difference
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.schema_report import change_dict, show_difference
+    from trellis.cli.schema_store import difference, sides
 
     before, after = sides(a, b, at, dataset, name)
     found = difference(before, after)
@@ -122,8 +122,8 @@ def show_drift(
 
     Each difference comes with what the next load does about it. Nothing is changed.
     """
-    from trellis.cli.console import console, print_json
-    from trellis.cli.drift import Compared
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.drift_report import Compared
 
     found = Compared.of(file, at, dataset, name)
     if json:
@@ -149,7 +149,7 @@ def export_schema(
 
     A FILE that ends in .json gets JSON.
     """
-    from trellis.cli.stored import Store, write_schema
+    from trellis.cli.schema_store import Store, write_schema
 
     schema = Store.open(at, dataset, name).newest
     where = write_schema(schema, to, declared_only)
@@ -173,9 +173,9 @@ def import_schema(
 
     What it changes is shown first; breaking changes need --force. No rows are touched.
     """
-    from trellis.cli.console import console, print_json
-    from trellis.cli.stored import Store, imported, refuse_breaking
-    from trellis.cli.tables import change_dict, show_difference
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.schema_report import change_dict, show_difference
+    from trellis.cli.schema_store import Store, imported, refuse_breaking
 
     store = Store.open(at, dataset, name, empty=True)
     after, found = imported(store, file)
@@ -198,7 +198,7 @@ def lint_schemas(
     debug: Debug = False,
 ) -> None:
     """Check schema documents: every fault with its file, line and key, and the nearest right key."""
-    from trellis.cli.stored import lint
+    from trellis.cli.schema_store import lint
 
     if not lint(files):
         raise typer.Exit(2)

@@ -41,8 +41,8 @@ def inspect_records(
     All records are looked at, never a sample.
     """
     from trellis.cli import arguments
-    from trellis.cli.console import console, print_json, progress, quiet_children
-    from trellis.cli.engine import start_engine
+    from trellis.cli.output.console import console, print_json, progress, quiet_children
+    from trellis.cli.spark_start import start_engine
     from trellis.pipelines.config import Config, find_config
 
     settings = Config(master=master, remote=remote, engine=engine).over(find_config(config))
@@ -66,7 +66,7 @@ def inspect_records(
 
 def show(found: Inspection, limit: int, out: Console) -> None:
     """Every path on its line, with a line more for each further kind; then what is wrong."""
-    from trellis.cli.console import counted
+    from trellis.cli.output.console import counted
 
     at, many = _namer(found.files), len(found.files) > 1
     shown = found.paths[: limit or None]
@@ -90,7 +90,7 @@ def show(found: Inspection, limit: int, out: Console) -> None:
 def _paths(paths: Sequence[PathReport], at: At, many: bool, out: Console) -> None:
     from rich.text import Text
 
-    from trellis.cli.console import cut, grid, indented
+    from trellis.cli.output.console import cut, grid, indented
 
     rows = [row for path in paths for row in _rows(path, at)]
     heads = ["Path", "Kind", "Count", "Null", "Missing", "First at" if many else "Line", "Example"]
@@ -149,7 +149,7 @@ def _short(text: str, most: int) -> str:
 
 
 def _faults(one: str, more: str, faults: tuple[Fault, ...], at: At, many: bool, out: Console) -> None:
-    from trellis.cli.console import cut, grid, indented
+    from trellis.cli.output.console import cut, grid, indented
 
     if not faults:
         return

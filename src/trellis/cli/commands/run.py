@@ -80,11 +80,11 @@ def run_source(
 
     Its cursors and its state are kept in the destination, so the next run goes on where this one ended.
     """
-    from trellis.cli.console import console, print_json, progress, quiet_children
-    from trellis.cli.load import settings_of
-    from trellis.cli.modules import own_fault, source_at
-    from trellis.cli.report import show
-    from trellis.cli.work import open_pipeline
+    from trellis.cli.commands.load import settings_of
+    from trellis.cli.output.console import console, print_json, progress, quiet_children
+    from trellis.cli.output.load_report import show
+    from trellis.cli.settings import open_pipeline
+    from trellis.cli.source_modules import own_fault, source_at
     from trellis.errors import TrellisError
     from trellis.pipelines.config import Config, find_config
 
@@ -137,7 +137,7 @@ def drop_resources(
 
     What a resource loaded is gone; its next run begins anew. Nothing else ever drops a table.
     """
-    from trellis.cli.console import print_json
+    from trellis.cli.output.console import print_json
 
     pipeline = _pipeline(at, dataset, name)
     if pending:
@@ -156,7 +156,7 @@ def drop_resources(
 
 
 def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
-    from trellis.cli.work import open_pipeline
+    from trellis.cli.settings import open_pipeline
     from trellis.pipelines.config import Config, find_config
 
     said: Any = Config(to=at, dataset=dataset, name=name)

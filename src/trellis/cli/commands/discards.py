@@ -25,7 +25,7 @@ def list_kept(
     """Count the discards of a dataset: per table, column and reason, with an example."""
     from dataclasses import asdict
 
-    from trellis.cli.console import console, cut, grid, indented, print_json
+    from trellis.cli.output.console import console, cut, grid, indented, print_json
     from trellis.pipelines.discards import list_discards
 
     found = list_discards(_pipeline(at, dataset, name))
@@ -56,7 +56,7 @@ def replay(
     Widen the column first, for example with ALTER TABLE. All values go back in one commit; those that still
     do not fit stay where they are.
     """
-    from trellis.cli.console import console, counted, grid, indented, print_json
+    from trellis.cli.output.console import console, counted, grid, indented, print_json
     from trellis.pipelines.discards import replay_discards
 
     done = replay_discards(_pipeline(at, dataset, name), table)
@@ -74,7 +74,7 @@ def replay(
 
 
 def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
-    from trellis.cli.stored import Store
+    from trellis.cli.schema_store import Store
     from trellis.errors import UsageError
     from trellis.pipelines.config import find_config
 

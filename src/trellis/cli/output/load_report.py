@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from trellis.cli.console import by_parent, counted, cut, grid, indented, some
+from trellis.cli.output.console import by_parent, counted, cut, grid, indented, some
 from trellis.schema.compare import AddColumn, AddTable, Change, DropColumn, DropTable
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
-from trellis.cli.console import Tell, aside
-from trellis.cli.foreign import describe_foreign
+from trellis.cli.foreign_documents import describe_foreign
+from trellis.cli.output.console import Tell, aside
 from trellis.destinations.preference import naming_in
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects.documents import from_json, from_yaml, get_naming
