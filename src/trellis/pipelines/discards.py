@@ -18,8 +18,8 @@ from trellis.engine.staging.dead_letters import DISCARDS
 from trellis.engine.staging.stage import Stage, by_table
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import RefusedTable, Restored
+from trellis.pipelines.loading.runner import ATTEMPTS
 from trellis.pipelines.pipeline import Pipeline
-from trellis.pipelines.runner import ATTEMPTS
 from trellis.schema.model import Schema, Table
 from trellis.schema.version import bump
 

@@ -21,16 +21,16 @@ from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
-from trellis.pipelines.attempt import Feed, Job, Tell
-from trellis.pipelines.checks import refuse_edited
 from trellis.pipelines.engine import Engine, engine_of, runner_of
-from trellis.pipelines.load_options import Options, given_schema, with_files
-from trellis.pipelines.proposed import propose_schema
+from trellis.pipelines.loading.attempt import Feed, Job, Tell
+from trellis.pipelines.loading.checks import refuse_edited
+from trellis.pipelines.loading.options import Options, given_schema, with_files
+from trellis.pipelines.loading.runner import Carrier
 from trellis.pipelines.records import records_of
+from trellis.pipelines.refresh import drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.report import Report
-from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
-from trellis.pipelines.runner import Carrier
 from trellis.pipelines.schema_folders import SchemaFolders
+from trellis.pipelines.schema_proposals import propose_schema
 from trellis.pipelines.source_job import job_of, source_of, undeclared
 from trellis.pipelines.storage import current_storage
 from trellis.schema.document import from_dict, to_dict

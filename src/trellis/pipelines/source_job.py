@@ -14,7 +14,7 @@ from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import ItemRecords, Records
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Keep, Request, State
-from trellis.pipelines.attempt import Feed, Job
+from trellis.pipelines.loading.attempt import Feed, Job
 from trellis.pipelines.records import of_tables
 from trellis.schema.form import plain
 from trellis.schema.model import Schema, Settings

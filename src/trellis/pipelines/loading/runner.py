@@ -15,7 +15,7 @@ from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, InFlight
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect import Journal
-from trellis.pipelines.attempt import Attempt, Job, Owner
+from trellis.pipelines.loading.attempt import Attempt, Job, Owner
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders

@@ -31,7 +31,7 @@ from trellis.evolution.loading import ChainLoad, KeyedLoad
 from trellis.evolution.nesting import Nesting
 from trellis.evolution.observe import Observations
 from trellis.evolution.wei import sized
-from trellis.pipelines.checks import (
+from trellis.pipelines.loading.checks import (
     beside_wei,
     oddities,
     refuse_collisions,

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from trellis.destinations.base import Reset
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Keep, State
-from trellis.pipelines.attempt import Job
+from trellis.pipelines.loading.attempt import Job
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches
 
