@@ -8,24 +8,25 @@ from datetime import datetime
 from typing import Any
 
 from trellis.dialects.dlt.ddl import statements
-from trellis.dialects.dlt.disposition import chain_loads, version_column
-from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.load.hint_notes import remarks
+from trellis.dialects.dlt.load.load_records import load_records
+from trellis.dialects.dlt.load.partial_tables import nested_tables, root_table
+from trellis.dialects.dlt.load.row_ids import child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.load.state import decoded, new_state, remembered
+from trellis.dialects.dlt.load.typed_tables import OPTIONS, switched, whole_keys
+from trellis.dialects.dlt.load.write_disposition import chain_loads, version_column
 from trellis.dialects.dlt.name import naming_of
-from trellis.dialects.dlt.normalizer import OPTION, is_own, with_normalizer
-from trellis.dialects.dlt.own import own_class
-from trellis.dialects.dlt.own_keys import own_keys, refuse_orphans, refuse_unlinked
-from trellis.dialects.dlt.propagate import (
+from trellis.dialects.dlt.normalizer.custom_keys import own_keys, refuse_orphans, refuse_unlinked
+from trellis.dialects.dlt.normalizer.custom_normalizer import own_class
+from trellis.dialects.dlt.normalizer.options import OPTION, is_own, with_normalizer
+from trellis.dialects.dlt.normalizer.propagation import (
     has_root_key,
     propagated,
     wants_root_keys,
     with_root_key,
     without_root_keys,
 )
-from trellis.dialects.dlt.records import load_records
-from trellis.dialects.dlt.remark import remarks
-from trellis.dialects.dlt.request import nested_tables, root_table
-from trellis.dialects.dlt.state import decoded, new_state, remembered
-from trellis.dialects.dlt.system import (
+from trellis.dialects.dlt.system_tables import (
     LIST_IDX,
     LOAD_ID,
     LOADS,
@@ -40,8 +41,7 @@ from trellis.dialects.dlt.system import (
 )
 from trellis.dialects.dlt.type import DltType
 from trellis.dialects.dlt.warehouses import warehouse_of
-from trellis.dialects.dlt.whole import OPTIONS, switched, whole_keys
-from trellis.dialects.dlt.widen import with_widening
+from trellis.dialects.dlt.widening import with_widening
 from trellis.evolution.dialect import Journal, Request, RowKeys, State
 from trellis.evolution.loading import Load, Mode
 from trellis.evolution.quiet import QuietKeep

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from trellis.dialects.dlt.normalizer import is_own
-from trellis.dialects.dlt.own import OwnNormalizer
+from trellis.dialects.dlt.normalizer.custom_normalizer import OwnNormalizer
+from trellis.dialects.dlt.normalizer.options import is_own
 from trellis.evolution.dialect import Reshaper, Router
 from trellis.evolution.program import RowProgram
 from trellis.schema.model import Schema

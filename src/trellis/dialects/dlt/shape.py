@@ -5,7 +5,7 @@ The rows of a user's own normalizer are flat already: what is nested in them sta
 
 from __future__ import annotations
 
-from trellis.dialects.dlt.normalizer import is_own
+from trellis.dialects.dlt.normalizer.options import is_own
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches, preferred_type
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.dlt.state import State, state_row
-from trellis.dialects.dlt.system import LOADS, STATE, VERSION
+from trellis.dialects.dlt.load.state import State, state_row
+from trellis.dialects.dlt.system_tables import LOADS, STATE, VERSION
 from trellis.schema.document import to_json
 from trellis.schema.model import Schema
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from trellis.dialects.dlt.system import LOAD_ID, ROW_ID
+from trellis.dialects.dlt.system_tables import LOAD_ID, ROW_ID
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect import RowKeys
 from trellis.evolution.loading import KeyedLoad, OnMatch

@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from trellis.dialects.dlt.system import PREFIX
+from trellis.dialects.dlt.system_tables import PREFIX
 from trellis.evolution.coerce import coerce
 from trellis.evolution.jsontext import number_text
 from trellis.evolution.values import HexBytes, Wei

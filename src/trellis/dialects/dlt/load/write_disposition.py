@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timezone
 
-from trellis.dialects.dlt.system import HISTORY, PREFIX, ROW_ID
-from trellis.dialects.dlt.whole import keyed_load, without_ids
+from trellis.dialects.dlt.load.typed_tables import keyed_load, without_ids
+from trellis.dialects.dlt.system_tables import HISTORY, PREFIX, ROW_ID
 from trellis.errors import SchemaError
 from trellis.evolution.loading import ChainLoad, History, Load, Mode, Strategy
 from trellis.schema.model import Schema, Table

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from trellis.dialects.dlt.system import PREFIX, ROOT_ID, ROW_ID
+from trellis.dialects.dlt.system_tables import PREFIX, ROOT_ID, ROW_ID
 from trellis.errors import SchemaError
 from trellis.schema.form import plain
 from trellis.schema.model import Schema

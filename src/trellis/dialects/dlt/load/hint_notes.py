@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trellis.dialects.dlt.disposition import strategy_of
+from trellis.dialects.dlt.load.write_disposition import strategy_of
 from trellis.schema.model import Schema, Table
 
 

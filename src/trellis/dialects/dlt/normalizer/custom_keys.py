@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from trellis.dialects.dlt.normalizer import normalizer_of
-from trellis.dialects.dlt.system import LIST_IDX, PARENT_ID, ROOT_ID, ROW_ID
+from trellis.dialects.dlt.normalizer.options import normalizer_of
+from trellis.dialects.dlt.system_tables import LIST_IDX, PARENT_ID, ROOT_ID, ROW_ID
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import RowKeys
 from trellis.evolution.loading import ChainLoad, Load

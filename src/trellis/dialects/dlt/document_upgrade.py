@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from trellis.dialects.dlt.system import LOADS, LOADS_TABLE, PARENT_ID, ROOT_ID, ROW_ID, VERSION, VERSION_TABLE
+from trellis.dialects.dlt.system_tables import (
+    LOADS,
+    LOADS_TABLE,
+    PARENT_ID,
+    ROOT_ID,
+    ROW_ID,
+    VERSION,
+    VERSION_TABLE,
+)
 from trellis.errors import TrellisError
 from trellis.schema.form import Document, table_dict
 from trellis.schema.migrate import ENGINE

@@ -10,8 +10,8 @@ from collections.abc import Generator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from trellis.dialects.dlt.normalizer import KNOWN, normalizer_of
-from trellis.dialects.dlt.offered import OfferedSchema
+from trellis.dialects.dlt.normalizer.compat import OfferedSchema
+from trellis.dialects.dlt.normalizer.options import KNOWN, normalizer_of
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Told
 from trellis.schema.model import Schema

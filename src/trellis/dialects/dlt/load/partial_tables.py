@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from trellis.dialects.dlt.system import HISTORY
+from trellis.dialects.dlt.system_tables import HISTORY
 from trellis.evolution.dialect import Request
 from trellis.schema.history import versioned
 from trellis.schema.merge import merge_columns

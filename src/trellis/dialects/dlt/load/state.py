@@ -17,8 +17,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from trellis.dialects.dlt.keys import canonical, random_keys
-from trellis.dialects.dlt.system import LOAD_ID, ROW_ID, STATE
+from trellis.dialects.dlt.load.row_ids import canonical, random_keys
+from trellis.dialects.dlt.system_tables import LOAD_ID, ROW_ID, STATE
 from trellis.errors import SchemaError
 from trellis.evolution.values import HexBytes, Wei
 

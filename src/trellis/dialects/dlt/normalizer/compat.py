@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.dlt.system import PREFIX
+from trellis.dialects.dlt.system_tables import PREFIX
 from trellis.schema.form import to_dict
 from trellis.schema.model import DataType, Schema
 from trellis.schema.naming import Naming
