@@ -39,5 +39,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     from importlib import import_module
 
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
-    return found
+    globals()[name] = value = getattr(import_module(_HOMES[name]), name)
+    return value

@@ -20,10 +20,10 @@ def _debug(value: bool) -> bool:
 def option(
     *names: str, help: str, metavar: str | None = None, panel: str | None = None
 ) -> typer.models.OptionInfo:
-    made: typer.models.OptionInfo = typer.Option(
+    info: typer.models.OptionInfo = typer.Option(
         *names, help=help, metavar=metavar, rich_help_panel=panel, show_default=False
     )
-    return made
+    return info
 
 
 WHERE = "Where to"

@@ -46,7 +46,7 @@ class Version:
             "version": self.schema.stored_version,
             "version_hash": self.schema.stored_hash,
             "inserted_at": self.at.isoformat() if self.at else None,
-            "changes": [each.describe() for each in self.changes],
+            "changes": [change.describe() for change in self.changes],
         }
 
 
@@ -60,18 +60,18 @@ class Store:
     @staticmethod
     def open(at: str | None, dataset: str | None, name: str | None, empty: bool = False) -> Store:
         """Raises UsageError where there is none, unless `empty` says that this is right."""
-        asked = Config(to=at, dataset=dataset, name=name).over(find_config())
-        if asked.to is None:
+        config = Config(to=at, dataset=dataset, name=name).over(find_config())
+        if config.to is None:
             raise UsageError(
                 "which schema? give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
             )
-        if asked.dialect is None:
-            asked = replace(asked, dialect=_dialect_at(asked.to, asked.dataset))
-        pipeline = open_pipeline(asked)
+        if config.dialect is None:
+            config = replace(config, dialect=_dialect_at(config.to, config.dataset))
+        pipeline = open_pipeline(config)
         journal = get_dialect(pipeline.dialect).keep.journal()
         rows = pipeline.destination.history(pipeline.dataset, journal)
         names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
-        if asked.name is None and pipeline.name not in names and len(names) == 1:
+        if config.name is None and pipeline.name not in names and len(names) == 1:
             pipeline.name = names[0]
         if pipeline.name not in names and not empty:
             raise UsageError(_none(pipeline, names))
@@ -87,24 +87,24 @@ class Store:
 
     def versions(self) -> list[Version]:
         """From the first to the newest."""
-        made: list[Version] = []
+        versions: list[Version] = []
         for row in self.rows:
             schema = from_json(
                 str(row["schema"]), f"version {row['version']} in {self.pipeline.destination.url}"
             )
-            before = made[-1].schema if made else None
+            before = versions[-1].schema if versions else None
             at = row["inserted_at"] if isinstance(row["inserted_at"], datetime) else None
-            made.append(Version(schema, at, difference(before, schema), before is None))
-        return made
+            versions.append(Version(schema, at, difference(before, schema), before is None))
+        return versions
 
     def version(self, number: int) -> Schema:
-        found = [row for row in self.rows if int(row["version"]) == number]
-        if not found:
+        rows = [row for row in self.rows if int(row["version"]) == number]
+        if not rows:
             known = ", ".join(str(row["version"]) for row in self.rows)
             raise UsageError(
                 f"{self.pipeline.destination.url}: schema {self.name} has no version {number}; it has {known}"
             )
-        return from_json(str(found[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
+        return from_json(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
 
 
 def schema_of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
@@ -144,21 +144,32 @@ def difference(before: Schema | None, after: Schema) -> Changes:
 
 def imported(store: Store, file: str) -> tuple[Schema, Changes]:
     """The schema that a file makes of the newest one, and what that changes."""
-    given, before = schema_file(file), store.newest
+    imported_schema, before = schema_file(file), store.newest
     pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)
-    own = {name: each for name, each in before.tables.items() if name.startswith(dialect.keep.prefix)}
-    theirs = {name: _as_known(each, before) for name, each in given.tables.items() if name not in own}
-    root = next((each.name for each in theirs.values() if not each.nested), None)
+    system_tables = {
+        name: table for name, table in before.tables.items() if name.startswith(dialect.keep.prefix)
+    }
+    theirs = {
+        name: _as_known(table, before)
+        for name, table in imported_schema.tables.items()
+        if name not in system_tables
+    }
+    root = next((table.name for table in theirs.values() if not table.nested), None)
     if root is None:
         raise SchemaError(f"{file}: holds no table; declare at least one under 'tables'")
     base = replace(
         before,
-        tables=own,
-        description=given.description or before.description,
-        normalizers={**before.normalizers, **given.normalizers},
+        tables=system_tables,
+        description=imported_schema.description or before.description,
+        normalizers={**before.normalizers, **imported_schema.normalizers},
     )
     naming = dialect.naming.naming(base, pipeline.destination.abilities.max_identifier)
-    whole = replace(given, tables=theirs, settings=_settings(before, given), normalizers=base.normalizers)
+    whole = replace(
+        imported_schema,
+        tables=theirs,
+        settings=_settings(before, imported_schema),
+        normalizers=base.normalizers,
+    )
     after = dialect.keep.prepare(adopt(base, whole, naming), Request(table=root), naming)
     return after, difference(before, after)
 
@@ -172,17 +183,17 @@ def _as_known(table: Table, before: Schema) -> Table:
     )
 
 
-def _settings(before: Schema, given: Schema) -> Settings:
-    said = {
-        each.name: value
-        for each in fields(Settings)
-        if (value := getattr(given.settings, each.name)) is not None and value != {}
+def _settings(before: Schema, imported_schema: Schema) -> Settings:
+    settings = {
+        field_.name: value
+        for field_ in fields(Settings)
+        if (value := getattr(imported_schema.settings, field_.name)) is not None and value != {}
     }
-    return replace(before.settings, **said)
+    return replace(before.settings, **settings)
 
 
-def refuse_breaking(file: str, found: Changes) -> None:
-    breaking = [each.describe() for each in found if getattr(each, "breaking", False)]
+def refuse_breaking(file: str, changes: Changes) -> None:
+    breaking = [change.describe() for change in changes if getattr(change, "breaking", False)]
     if breaking:
         more = f" and {len(breaking) - 1} more" if len(breaking) > 1 else ""
         raise SchemaError(f"{file}: breaking changes are not imported without --force ({breaking[0]}{more})")
@@ -218,9 +229,9 @@ def lint(files: Sequence[str]) -> bool:
             error_console().print(str(bad), soft_wrap=True)
             right = False
             continue
-        columns = sum(len(each.columns) for each in schema.tables.values())
-        said = f"{file}: right, schema {schema.name} with {counted(len(schema.tables), 'table')}"
-        console().print(f"{said} and {counted(columns, 'column')}", soft_wrap=True)
+        columns = sum(len(table.columns) for table in schema.tables.values())
+        summary = f"{file}: right, schema {schema.name} with {counted(len(schema.tables), 'table')}"
+        console().print(f"{summary} and {counted(columns, 'column')}", soft_wrap=True)
     return right
 
 
@@ -228,9 +239,11 @@ def _dialect_at(to: str, dataset: str | None) -> str | None:
     """The dialect that filled a dataset, told by the record of its loads."""
     destination, tell = open_destination(to), aside()
     if isinstance(destination, Waits):
-        destination.say = lambda said: tell(said, 0, None)
-    there = destination.catalog(dataset or destination.abilities.default_dataset)
-    return next((each for each in dialects() if get_dialect(each).keep.journal().versions in there), None)
+        destination.say = lambda sentence: tell(sentence, 0, None)
+    tables = destination.catalog(dataset or destination.abilities.default_dataset)
+    return next(
+        (dialect for dialect in dialects() if get_dialect(dialect).keep.journal().versions in tables), None
+    )
 
 
 def _none(pipeline: Pipeline, names: Sequence[str]) -> str:

@@ -36,23 +36,25 @@ class Work:
     options: dict[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of(asked: Config) -> Work:
+    def of(config: Config) -> Work:
         """Check everything that can be checked before any data is read. Raises UsageError, SchemaError."""
-        _one_of("--mode", asked.mode, get_args(Mode))
-        _one_of("--strategy", asked.strategy, get_args(Strategy))
-        if asked.strategy and asked.mode not in (None, "merge"):
-            raise UsageError(f"--strategy says how to merge, but the mode is {asked.mode}; add --mode merge")
+        _one_of("--mode", config.mode, get_args(Mode))
+        _one_of("--strategy", config.strategy, get_args(Strategy))
+        if config.strategy and config.mode not in (None, "merge"):
+            raise UsageError(f"--strategy says how to merge, but the mode is {config.mode}; add --mode merge")
         options: dict[str, Any] = {
-            "table": asked.table,
-            "mode": asked.mode,
-            "strategy": asked.strategy,
-            "keys": asked.keys,
-            "merge_keys": asked.merge_keys,
-            "contract": contract_of(asked.contract),
-            "schema": document_of(asked.schema, asked.dialect or DEFAULT_DIALECT) if asked.schema else None,
-            "max_nesting": _whole("max_nesting", asked.options.get("max_nesting")),
+            "table": config.table,
+            "mode": config.mode,
+            "strategy": config.strategy,
+            "keys": config.keys,
+            "merge_keys": config.merge_keys,
+            "contract": contract_of(config.contract),
+            "schema": document_of(config.schema, config.dialect or DEFAULT_DIALECT)
+            if config.schema
+            else None,
+            "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
         }
-        return Work(open_pipeline(asked), options)
+        return Work(open_pipeline(config), options)
 
     def run(self, sources: Sequence[str], load_id: str | None, dry_run: bool, tell: Tell) -> Report:
         self.pipeline.tell = tell
@@ -60,30 +62,30 @@ class Work:
         return do(list(sources), load_id=load_id, **self.options)
 
 
-def open_pipeline(asked: Config) -> Pipeline:
+def open_pipeline(config: Config) -> Pipeline:
     """The pipeline that the settings name. Raises UsageError."""
-    to = asked.to or DEFAULT_TO
-    known = get_dialect(asked.dialect or DEFAULT_DIALECT).keep.options
-    for name in asked.options:
+    to = config.to or DEFAULT_TO
+    known = get_dialect(config.dialect or DEFAULT_DIALECT).keep.options
+    for name in config.options:
         if name not in known:
             raise UsageError(f"there is no option {name!r}{nearest(name, known)}")
-    settings = {name: value for name, value in asked.options.items() if name != "max_nesting"}
+    settings = {name: value for name, value in config.options.items() if name != "max_nesting"}
     if "naming" in settings:
         get_naming(str(settings["naming"]))
     if "" not in sys.path:
         sys.path.append("")  # what options name, such as a normalizer, may be in the folder one is in
-    if asked.name is not None and (fault := name_fault(asked.name)):
+    if config.name is not None and (fault := name_fault(config.name)):
         raise UsageError(f"--name: {fault}")
     return Pipeline(
-        asked.name or name_of(to),
+        config.name or name_of(to),
         to,
-        asked.dataset or "",
-        asked.dialect or DEFAULT_DIALECT,
-        asked.master,
-        asked.remote,
-        cast("Engine | None", asked.engine),
+        config.dataset or "",
+        config.dialect or DEFAULT_DIALECT,
+        config.master,
+        config.remote,
+        cast("Engine | None", config.engine),
         settings=settings,
-        staging=asked.staging,
+        staging=config.staging,
         tell=aside(),
     )
 
@@ -107,29 +109,29 @@ def name_of(to: str) -> str:
     return f"_{name}" if name[0].isdigit() else name
 
 
-def contract_of(asked: str | Mapping[str, str] | None) -> str | Mapping[str, str] | None:
+def contract_of(value: str | Mapping[str, str] | None) -> str | Mapping[str, str] | None:
     """A contract from a word, `columns=freeze,...`, a YAML file or a mapping. Raises TrellisError."""
-    if asked is None:
+    if value is None:
         return None
     where = "--contract"
-    found: Any = asked
-    if isinstance(asked, str) and asked not in CONTRACTS:
-        if "=" in asked:
-            found = dict(_pair(each) for each in asked.split(","))
-        elif Path(asked).is_file():
-            where = asked
-            found, _ = read(read_text(Path(asked)), asked)
-        elif "." in asked or "/" in asked:
+    contract: Any = value
+    if isinstance(value, str) and value not in CONTRACTS:
+        if "=" in value:
+            contract = dict(_pair(pair) for pair in value.split(","))
+        elif Path(value).is_file():
+            where = value
+            contract, _ = read(read_text(Path(value)), value)
+        elif "." in value or "/" in value:
             raise UsageError(
-                f"--contract {asked}: no such file; a contract is one of {', '.join(CONTRACTS)}, or a file"
+                f"--contract {value}: no such file; a contract is one of {', '.join(CONTRACTS)}, or a file"
             )
         else:
-            raise UsageError(f"--contract {asked!r} is neither a mode nor a file{nearest(asked, CONTRACTS)}")
+            raise UsageError(f"--contract {value!r} is neither a mode nor a file{nearest(value, CONTRACTS)}")
     try:
-        expand(found)
+        expand(contract)
     except SchemaError as bad:
         raise SchemaError(f"{where}: {str(bad).removeprefix('schema_contract: ')}") from None
-    return cast("str | Mapping[str, str]", found)
+    return cast("str | Mapping[str, str]", contract)
 
 
 def document_of(path: str, dialect: str) -> Schema:
@@ -137,8 +139,8 @@ def document_of(path: str, dialect: str) -> Schema:
 
     Raises UsageError, SchemaError with file and line.
     """
-    found = get_dialect(dialect).keep.document(read_text(Path(path)), path)
-    return schema_file(path) if found is None else found
+    schema = get_dialect(dialect).keep.document(read_text(Path(path)), path)
+    return schema_file(path) if schema is None else schema
 
 
 def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

@@ -23,29 +23,29 @@ def source_at(where: str, arguments: Mapping[str, str], resources: Sequence[str]
     if not colon or not place or not name:
         raise UsageError(f"{where!r}: write FILE:NAME, such as shop.py:orders")
     module = _module(place)
-    known = [each for each in vars(module) if not each.startswith("_")]
+    known = [attribute for attribute in vars(module) if not attribute.startswith("_")]
     if name not in known:
         raise UsageError(f"{place} has no {name!r}{nearest(name, known)}")
-    found: Any = getattr(module, name)
-    if callable(found) and not isinstance(found, (Source, Resource)):
+    source: Any = getattr(module, name)
+    if callable(source) and not isinstance(source, (Source, Resource)):
         try:
-            found = found(**arguments)
+            source = source(**arguments)
         except TypeError as bad:
             raise UsageError(f"{where}: {bad}; give its arguments with --with NAME=VALUE") from None
-        if inspect.iscoroutine(found):
-            found = asyncio.run(found)
-    elif isinstance(found, Resource) and arguments:
-        found = found(**arguments)
-    if not isinstance(found, (Source, Resource)):
+        if inspect.iscoroutine(source):
+            source = asyncio.run(source)
+    elif isinstance(source, Resource) and arguments:
+        source = source(**arguments)
+    if not isinstance(source, (Source, Resource)):
         raise UsageError(
-            f"{where} is a {type(found).__name__}, no source; make one with @trellis.source or "
+            f"{where} is a {type(source).__name__}, no source; make one with @trellis.source or "
             "@trellis.resource"
         )
-    if resources and isinstance(found, Source):
-        return found.with_resources(*resources)
-    if resources and list(resources) != [found.name]:
-        raise UsageError(f"{where} is the one resource {found.name}; leave --resource out")
-    return found
+    if resources and isinstance(source, Source):
+        return source.with_resources(*resources)
+    if resources and list(resources) != [source.name]:
+        raise UsageError(f"{where} is the one resource {source.name}; leave --resource out")
+    return source
 
 
 def own_fault(bad: Exception) -> UsageError | None:
@@ -54,7 +54,7 @@ def own_fault(bad: Exception) -> UsageError | None:
         return UsageError(f"{bad.filename}, line {bad.lineno}: {bad.msg}")
     others = (str(Path(__file__).parents[1]), sys.prefix, sys.base_prefix, "<")
     frames = [
-        each for each in traceback.extract_tb(bad.__traceback__) if not each.filename.startswith(others)
+        frame for frame in traceback.extract_tb(bad.__traceback__) if not frame.filename.startswith(others)
     ]
     if not frames:
         return None

@@ -61,12 +61,12 @@ class PathReport:
 
     @property
     def nulls(self) -> int:
-        return next((each.count for each in self.kinds if each.kind == "null"), 0)
+        return next((kind.count for kind in self.kinds if kind.kind == "null"), 0)
 
     @property
     def mixed(self) -> bool:
         """Whether values of several kinds stand here, null aside."""
-        return sum(each.kind != "null" for each in self.kinds) > 1
+        return sum(kind.kind != "null" for kind in self.kinds) > 1
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -75,7 +75,7 @@ class PathReport:
             "nulls": self.nulls,
             "missing": self.missing,
             "timestamps": self.timestamps,
-            "kinds": [each.to_dict() for each in self.kinds],
+            "kinds": [kind.to_dict() for kind in self.kinds],
         }
 
 
@@ -104,16 +104,16 @@ class Inspection:
 
     @property
     def rejected(self) -> int:
-        return sum(each.count for each in self.rejects)
+        return sum(reject.count for reject in self.rejects)
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `trellis inspect --json` prints."""
         return {
             "files": list(self.files),
             "rows": {"in": self.records + self.rejected, "read": self.records, "rejected": self.rejected},
-            "paths": [each.to_dict() for each in self.paths],
-            "rejects": {each.what: each.to_dict() for each in self.rejects},
-            "duplicate_keys": {each.what: each.to_dict() for each in self.duplicate_keys},
+            "paths": [path.to_dict() for path in self.paths],
+            "rejects": {reject.what: reject.to_dict() for reject in self.rejects},
+            "duplicate_keys": {duplicate.what: duplicate.to_dict() for duplicate in self.duplicate_keys},
         }
 
 
@@ -133,7 +133,7 @@ def inspect(
     runner = runner_of(engine, master, remote, tell)
     if isinstance(source, (str, Path)):
         source = [source]
-    if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
+    if isinstance(source, Sequence) and source and all(isinstance(path, (str, Path)) for path in source):
         paths = [str(path) for path in source]
         storage = storage_for(paths, runner)
         files = input_files(paths, storage)
@@ -152,7 +152,7 @@ def inspect(
 def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
     """Let a survey look at every record of some files; gives the paths of the files."""
     storage = current_storage()
-    files = input_files([str(each) for each in sources], storage)
+    files = input_files([str(path) for path in sources], storage)
     _scan(survey, files, storage, tell or _silent)
     return [file.path for file in files]
 
@@ -226,8 +226,8 @@ def _kind(kind: Kind, seen: Seen) -> KindReport:
     return KindReport(kind, seen.count, seen.first, seen.example)
 
 
-def _faults(found: dict[str, Seen]) -> tuple[Fault, ...]:
-    return tuple(Fault(what, seen.count, seen.first, seen.example) for what, seen in found.items())
+def _faults(faults: dict[str, Seen]) -> tuple[Fault, ...]:
+    return tuple(Fault(what, seen.count, seen.first, seen.example) for what, seen in faults.items())
 
 
 def _place(place: Place) -> dict[str, Any]:

@@ -79,15 +79,15 @@ class Pipeline:
             self.staging = absolute(self.staging)
         self.destination: Destination = open_destination(self.to)
         if isinstance(self.destination, Waits):
-            self.destination.say = lambda said: self.tell(said, 0, None)
+            self.destination.say = lambda sentence: self.tell(sentence, 0, None)
         self._dialect: Dialect = get_dialect(self.dialect)
         keep = self._dialect.keep
         self._folders = SchemaFolders(self.import_schema, self.export_schema, keep.prefix)
-        wanted = self.destination.abilities.naming if "naming" in keep.options else None
+        naming = self.destination.abilities.naming if "naming" in keep.options else None
         if self.naming is not None:
             self.settings = {**self.settings, "naming": self.naming}
-        elif wanted is not None:
-            self.settings = {"naming": wanted, **self.settings}
+        elif naming is not None:
+            self.settings = {"naming": naming, **self.settings}
         self.settings = with_files(self.settings, keep.files)
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
@@ -121,10 +121,10 @@ class Pipeline:
             row = self.destination.newest_row(
                 self.dataset, journal.states, "pipeline_name", self.name, journal.newest
             )
-        found = keep.recalled(row, self.name, self.dataset)
+        state = keep.recalled(row, self.name, self.dataset)
         if not journal.states:
-            return found, None
-        return found, Recalled(self.name, str(row["version_hash"]) if row else None)
+            return state, None
+        return state, Recalled(self.name, str(row["version_hash"]) if row else None)
 
     def look(self, schema_name: str = "") -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The newest schema, and the real tables where these say which columns it has.
@@ -136,13 +136,13 @@ class Pipeline:
         if stored is None:
             self._refuse_other_dialect()
         where = f"{self.where}, newest version of schema {name}"
-        found = from_json(stored, where) if stored is not None else keep.new_schema(name)
-        refuse_edited(found, self.where)
-        found = self._folders.imported(found)
+        schema = from_json(stored, where) if stored is not None else keep.new_schema(name)
+        refuse_edited(schema, self.where)
+        schema = self._folders.imported(schema)
         if keep.follows_catalog:
             catalog = self.destination.catalog(self.dataset)
-            found = keep.adopt(found, catalog)
-        return keep.configure(found, self.settings, self.destination.abilities.family), catalog
+            schema = keep.adopt(schema, catalog)
+        return keep.configure(schema, self.settings, self.destination.abilities.family), catalog
 
     def declared(self, schema: Schema) -> Schema:
         """The schema, linked to the file in the import folder; the file is written if there is none."""
@@ -150,11 +150,11 @@ class Pipeline:
 
     def _refuse_other_dialect(self) -> None:
         """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
-        there = self.destination.catalog(self.dataset)
-        mine = self._dialect.keep.journal().versions
+        catalog = self.destination.catalog(self.dataset)
+        versions = self._dialect.keep.journal().versions
         for other in dialects():
             journal = get_dialect(other).keep.journal().versions
-            if journal != mine and journal in there and mine not in there:
+            if journal != versions and journal in catalog and versions not in catalog:
                 raise UsageError(
                     f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
                     f"--dialect {other}, or load into another dataset"
@@ -187,25 +187,27 @@ class Pipeline:
         delivered = self._carrier.deliver()
         if delivered is not None:
             return delivered
-        keep, wanted = self._dialect.keep, refresh_of(refresh)
+        keep, mode = self._dialect.keep, refresh_of(refresh)
         (state, recalled), reset = self._recall(), Reset()
-        found = source_of(source, self._schema_of(state), hints)
-        schema = self.look(found.name)[0]
-        if wanted is not None:
-            chosen = list(found.resources.selected)
-            reset = reset_of(schema, chosen, wanted, keep.prefix)
-            state = forgetting(state, found.name, chosen, wanted)
+        named = source_of(source, self._schema_of(state), hints)
+        schema = self.look(named.name)[0]
+        if mode is not None:
+            chosen = list(named.resources.selected)
+            reset = reset_of(schema, chosen, mode, keep.prefix)
+            state = forgetting(state, named.name, chosen, mode)
         runner = self._runner()
-        job = job_of(found, schema, state, keep, lambda rows: self._records(rows, runner))
-        settings = keep.new_schema(found.name).settings if isinstance(source, Source) else None
+        job = job_of(named, schema, state, keep, lambda rows: self._records(rows, runner))
+        settings = keep.new_schema(named.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
             kept = keep.without(stored, reset.drop) if reset.drop else stored
             return kept if settings is None else undeclared(kept, settings)
 
         moves = job.state is not None and job.state.get("sources")
-        given = self._named(job.given)
-        job = replace(job, given=given, prepared=prepared, reset=reset, recalled=recalled if moves else None)
+        user_schema = self._named(job.user_schema)
+        job = replace(
+            job, user_schema=user_schema, prepared=prepared, reset=reset, recalled=recalled if moves else None
+        )
         return self._carrier.carry_out(job, load_id, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
@@ -236,8 +238,10 @@ class Pipeline:
         """
         keep, base = self._dialect.keep, schema.stored_hash
         as_read = from_dict(to_dict(schema), f"schema {schema.name}")
-        own = keep.new_schema(schema.name).tables.values()
-        after = bump(as_read.with_tables(*(each for each in own if each.name not in as_read.tables)))
+        system_tables = keep.new_schema(schema.name).tables.values()
+        after = bump(
+            as_read.with_tables(*(table for table in system_tables if table.name not in as_read.tables))
+        )
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
         remembers = keep.journal().states in after.tables
@@ -280,13 +284,18 @@ class Pipeline:
         state = self.state
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
-        given: Schema | None = None
+        user_schema: Schema | None = None
         notes: tuple[str, ...] = ()
         if options.schema is not None:
-            given = given_schema(options.schema, self._dialect)
+            user_schema = given_schema(options.schema, self._dialect)
         elif proposed := propose_schema(self._dialect, source, self.look(schema)[0]):
-            given, notes = proposed.schema, (proposed.note,)
-        job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
+            user_schema, notes = proposed.schema, (proposed.note,)
+        job = Job(
+            (Feed(records, options.request(table)),),
+            schema,
+            user_schema=self._named(user_schema),
+            state=changed,
+        )
         done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
 
@@ -302,10 +311,14 @@ class Pipeline:
     def _tell(self, stage: str, done: int, total: int | None) -> object:
         return self.tell(stage, done, total)
 
-    def _named(self, given: Schema | None) -> Schema | None:
+    def _named(self, user_schema: Schema | None) -> Schema | None:
         """A schema document with the naming convention that wins over its own, if there is one."""
         naming = self.settings.get("naming")
-        return given if given is None or naming is None else with_normalizers(given, {"names": str(naming)})
+        return (
+            user_schema
+            if user_schema is None or naming is None
+            else with_normalizers(user_schema, {"names": str(naming)})
+        )
 
     def _schema_of(self, state: State) -> str:
         """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""

@@ -31,7 +31,7 @@ def records_of(source: Any, runner: Runner, payload: str | None = None) -> Recor
         )
     if isinstance(source, (str, Path)):
         source = [source]
-    if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
+    if isinstance(source, Sequence) and source and all(isinstance(path, (str, Path)) for path in source):
         paths = [str(path) for path in source]
         storage = storage_for(paths, runner)
         files = input_files(paths, storage)
@@ -70,8 +70,8 @@ def of_tables(tables: Iterable[Any]) -> Records:
     streams: dict[int, Callable[[], Iterable[pa.RecordBatch]]] = {}
 
     def batches() -> Iterable[pa.RecordBatch]:
-        for number, each in enumerate(tables):
-            table = table_of(each)
+        for number, frame in enumerate(tables):
+            table = table_of(frame)
             if isinstance(table, (pa.Table, pa.RecordBatch)):
                 yield from batches_of(table)()
             else:

@@ -16,10 +16,10 @@ Refresh = Literal["drop_sources", "drop_resources", "drop_data"]
 REFRESHES: tuple[Refresh, ...] = get_args(Refresh)
 
 
-def drop_job(schema: Schema, state: State, keep: Keep, wanted: Sequence[str]) -> Job:
+def drop_job(schema: Schema, state: State, keep: Keep, names: Sequence[str]) -> Job:
     """A job that drops the tables of some resources, or of all, and their state. Raises UsageError."""
-    chosen = resources_of(schema, wanted, keep.prefix)
-    refresh: Refresh = "drop_resources" if wanted else "drop_sources"
+    chosen = resources_of(schema, names, keep.prefix)
+    refresh: Refresh = "drop_resources" if names else "drop_sources"
     reset = reset_of(schema, chosen, refresh, keep.prefix)
     sources = forgetting(state, schema.name, chosen, refresh).get("sources")
     return Job(
@@ -33,9 +33,9 @@ def drop_job(schema: Schema, state: State, keep: Keep, wanted: Sequence[str]) ->
 
 def refresh_of(word: str | None) -> Refresh | None:
     """Raises UsageError."""
-    for each in REFRESHES:
-        if word == each:
-            return each
+    for mode in REFRESHES:
+        if word == mode:
+            return mode
     if word is None:
         return None
     raise UsageError(f"refresh: there is no {word!r}{nearest(word, REFRESHES)}")
@@ -70,20 +70,24 @@ def forgetting(state: State, source: str, resources: Sequence[str], refresh: Ref
     if refresh == "drop_sources":
         sources[source] = {}
     else:
-        own = dict(sources[source])
-        kept = {name: each for name, each in (own.get("resources") or {}).items() if name not in resources}
-        sources[source] = {**own, "resources": kept}
+        source_state = dict(sources[source])
+        kept = {
+            name: resource_state
+            for name, resource_state in (source_state.get("resources") or {}).items()
+            if name not in resources
+        }
+        sources[source] = {**source_state, "resources": kept}
     return {**state, "sources": sources}
 
 
-def resources_of(schema: Schema, wanted: Sequence[str], prefix: str) -> list[str]:
+def resources_of(schema: Schema, names: Sequence[str], prefix: str) -> list[str]:
     """The resources of these names and patterns; all without any. Raises UsageError."""
     roots = (t for t in schema.tables.values() if t.parent is None and not t.name.startswith(prefix))
     known = list(dict.fromkeys(str(t.hints.get("resource") or t.name) for t in roots))
-    for each in wanted:
-        if not matching(each, known):
-            raise UsageError(f"schema {schema.name} has no resource {each!r}{nearest(each, known)}")
-    return [name for name in known if not wanted or any(matching(each, [name]) for each in wanted)]
+    for rule in names:
+        if not matching(rule, known):
+            raise UsageError(f"schema {schema.name} has no resource {rule!r}{nearest(rule, known)}")
+    return [name for name in known if not names or any(matching(rule, [name]) for rule in names)]
 
 
 def matching(rule: str, names: Iterable[str]) -> list[str]:

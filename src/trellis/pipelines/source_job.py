@@ -32,32 +32,32 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     if is_awaitable(data):
         raise UsageError("the source is asynchronous and was not awaited: give what it gives, `await NAME()`")
     if isinstance(data, Source):
-        found = data.with_resources(*data.resources.selected)
+        source = data.with_resources(*data.resources.selected)
     elif isinstance(data, Resource):
-        found = Source(name, [data])
-    elif isinstance(data, (list, tuple)) and data and all(isinstance(each, Resource) for each in data):
-        found = Source(name, data)
+        source = Source(name, [data])
+    elif isinstance(data, (list, tuple)) and data and all(isinstance(item, Resource) for item in data):
+        source = Source(name, data)
     else:
         table = hints.get("table_name")
         if not isinstance(table, str):
             raise UsageError(
                 "the rows have no name; give them one with table_name=, or wrap them in a resource"
             )
-        found = Source(name, [resource(data, name=table)])
-    said = {key: value for key, value in hints.items() if value is not None}
-    if "schema_contract" in said:
-        found.schema_contract = said["schema_contract"]
-    if said:
-        for each in found.resources.values():
-            each.apply_hints(**said)
-    return found
+        source = Source(name, [resource(data, name=table)])
+    changed = {key: value for key, value in hints.items() if value is not None}
+    if "schema_contract" in changed:
+        source.schema_contract = changed["schema_contract"]
+    if changed:
+        for member in source.resources.values():
+            member.apply_hints(**changed)
+    return source
 
 
 def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records: ToRecords) -> Job:
     """Extract the source. `schema` is the stored one, `state` what the pipeline remembers."""
     sources = dict(state.get("sources") or {})
-    made = extract(source, sources.get(source.name) or {}, schema)
-    if made.state and not keep.journal().states:
+    extracted = extract(source, sources.get(source.name) or {}, schema)
+    if extracted.state and not keep.journal().states:
         able = [name for name in names() if get_dialect(name).keep.journal().states]
         way = (
             f"load it with the dialect {' or '.join(able)}" if able else "nor has any other that is installed"
@@ -65,15 +65,15 @@ def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records:
         raise UsageError(
             f"source {source.name} keeps a state or a cursor, and this dialect has no table for it; {way}"
         )
-    if made.state or source.name in sources:
-        sources[source.name] = made.state
-    feeds = tuple(feed for part in made.parts for feed in _feeds(part, to_records))
+    if extracted.state or source.name in sources:
+        sources[source.name] = extracted.state
+    feeds = tuple(feed for part in extracted.parts for feed in _feeds(part, to_records))
     return Job(
         feeds,
         source.name,
-        given=_given(made),
+        user_schema=_given(extracted),
         state=keep.remembered(state, source.name, sources),
-        notes=made.notes,
+        notes=extracted.notes,
     )
 
 
@@ -107,8 +107,8 @@ def _is_table(piece: Any) -> bool:
 
 
 def _feed(piece: Any, request: Request, to_records: ToRecords) -> Feed:
-    found = list(piece.paths) if isinstance(piece, Files) else piece
-    return Feed(to_records(found), replace(request, whole=_is_table(piece)))
+    records = list(piece.paths) if isinstance(piece, Files) else piece
+    return Feed(to_records(records), replace(request, whole=_is_table(piece)))
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,10 @@ class _Reasons:
     part: Part
 
     def __iter__(self) -> Iterator[Away]:
-        for each in chain(self.part.dropped_items, self.part.removed_values):
-            yield Away(each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key)
+        for removed in chain(self.part.dropped_items, self.part.removed_values):
+            yield Away(
+                removed.position, removed.item, f"contract on {removed.entity}: {removed.reason}", removed.key
+            )
 
 
 def undeclared(schema: Schema, settings: Settings) -> Schema:
@@ -145,13 +147,13 @@ def undeclared(schema: Schema, settings: Settings) -> Schema:
     return replace(schema, settings=settings, normalizers=MappingProxyType(normalizers))
 
 
-def _given(made: Extracted) -> Schema:
+def _given(extracted: Extracted) -> Schema:
     """What the source says of the schema as a whole."""
-    said = dict(zip(SAID_ANEW, (made.max_nesting, made.root_key), strict=True))
-    config = {key: value for key, value in said.items() if value is not None}
+    options = dict(zip(SAID_ANEW, (extracted.max_nesting, extracted.root_key), strict=True))
+    config = {key: value for key, value in options.items() if value is not None}
     if not config:
-        return made.schema
-    normalizers = plain(made.schema.normalizers)
+        return extracted.schema
+    normalizers = plain(extracted.schema.normalizers)
     json = normalizers.setdefault("json", {})
     json["config"] = {**(json.get("config") or {}), **config}
-    return replace(made.schema, normalizers=MappingProxyType(normalizers))
+    return replace(extracted.schema, normalizers=MappingProxyType(normalizers))

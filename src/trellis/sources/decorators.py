@@ -89,26 +89,26 @@ def resource(
     """
 
     def made(of: Any) -> Resource:
-        found = make(of, name, hints, selected)
-        return found if data_from is None else _transforming(found, data_from)
+        new_resource = make(of, name, hints, selected)
+        return new_resource if data_from is None else _transforming(new_resource, data_from)
 
     return made if data is None else made(data)
 
 
 @overload
 def transformer(
-    function: None = None, /, name: str | None = None, *, data_from: Any = None, **said: Any
+    function: None = None, /, name: str | None = None, *, data_from: Any = None, **hints: Any
 ) -> Decorator: ...
 
 
 @overload
 def transformer(
-    function: Callable[..., Any], /, name: str | None = None, *, data_from: Any = None, **said: Any
+    function: Callable[..., Any], /, name: str | None = None, *, data_from: Any = None, **hints: Any
 ) -> Resource: ...
 
 
 def transformer(
-    function: Any = None, /, name: str | None = None, *, data_from: Any = None, **said: Any
+    function: Any = None, /, name: str | None = None, *, data_from: Any = None, **hints: Any
 ) -> Any:
     """Make a resource of a function that gets what another resource yields: `data_from`, or `a | b`.
 
@@ -118,29 +118,29 @@ def transformer(
     def made(of: Callable[..., Any]) -> Resource:
         if not callable(of):
             raise UsageError("transformer: give a function of an item")
-        return _transforming(make(of, name, said), data_from)
+        return _transforming(make(of, name, hints), data_from)
 
     return made if function is None else made(function)
 
 
-def _transforming(found: Resource, data_from: Any) -> Resource:
-    found.transforms = True
+def _transforming(transformer: Resource, data_from: Any) -> Resource:
+    transformer.transforms = True
     if data_from is not None and not isinstance(data_from, Resource):
         raise UsageError(
-            f"transformer {found.name}: data_from= is no resource; make it with trellis.resource"
+            f"transformer {transformer.name}: data_from= is no resource; make it with trellis.resource"
         )
-    found.parent = data_from
-    return found
+    transformer.parent = data_from
+    return transformer
 
 
 class SourceMaker:
     """A function whose resources make a source, with what is said of it."""
 
-    def __init__(self, function: Callable[..., Any], name: str, schema: Any, **said: Any) -> None:
+    def __init__(self, function: Callable[..., Any], name: str, schema: Any, **options: Any) -> None:
         self.name = name
         self._function = function
         self._schema = schema
-        self._said = said
+        self._said = options
 
     def _made(self, gives: Any, editor: SchemaEditor) -> Source:
         return Source(self.name, list(flat(gives, self.name)), editor, **self._said)
@@ -217,19 +217,23 @@ def source(
     the function's module is taken, else an empty schema of the source's name. `section` is not used.
     The function may be a coroutine function; then the call is to be awaited.
     """
-    given = _given(schema)
+    declared_schema = _given(schema)
 
     def made(of: Callable[..., Any]) -> SourceFunction | AsyncSourceFunction:
-        found = name or (given.name if given is not None else get_naming().identifier(of.__name__))
-        if given is not None and given.name != found:
-            raise SchemaError(f"source {found}: its schema is called {given.name!r}; give both one name")
+        source_name = name or (
+            declared_schema.name if declared_schema is not None else get_naming().identifier(of.__name__)
+        )
+        if declared_schema is not None and declared_schema.name != source_name:
+            raise SchemaError(
+                f"source {source_name}: its schema is called {declared_schema.name!r}; give both one name"
+            )
         kind: type[SourceFunction] | type[AsyncSourceFunction] = SourceFunction
         if inspect.iscoroutinefunction(of):
             kind = AsyncSourceFunction
         maker = kind(
             of,
-            found,
-            given,
+            source_name,
+            declared_schema,
             schema_contract=schema_contract,
             max_table_nesting=max_table_nesting,
             root_key=root_key,

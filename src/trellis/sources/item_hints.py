@@ -43,7 +43,7 @@ def with_hints(item: Any, hints: Mapping[str, Any], create_table_variant: bool =
 def make_hints(**hints: Any) -> dict[str, Any]:
     """Hints for `with_hints`: those that `resource` takes. Raises UsageError and SchemaError."""
     hints_of("of mark.make_hints", hints)
-    return {name: said for name, said in hints.items() if said is not None}
+    return {name: value for name, value in hints.items() if value is not None}
 
 
 def make_nested_hints(**hints: Any) -> Hints:

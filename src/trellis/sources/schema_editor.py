@@ -69,8 +69,8 @@ class SchemaEditor:
     @property
     def detections(self) -> tuple[str, ...]:
         """The type detectors in their order."""
-        found = self.schema.settings.detections
-        return DETECTED_BY_DEFAULT if found is None else found
+        detections = self.schema.settings.detections
+        return DETECTED_BY_DEFAULT if detections is None else detections
 
     def add_type_detection(self, detection: str) -> None:
         """Let a detector look at new values, after those there are."""
@@ -80,7 +80,7 @@ class SchemaEditor:
     def remove_type_detection(self, detection: str) -> None:
         """Let a detector look at new values no longer."""
         _detector(detection)
-        self._set(detections=tuple(each for each in self.detections if each != detection))
+        self._set(detections=tuple(known for known in self.detections if known != detection))
 
     def merge_hints(self, hints: Mapping[str, Sequence[str]], replace: bool = False) -> None:
         """Add rules that give new columns their hints; `replace` drops the old rules of these hints."""
@@ -102,8 +102,8 @@ class SchemaEditor:
 
     def update_schema(self, other: Schema | SchemaEditor) -> None:
         """Take the settings, the normalizers and the tables of another schema."""
-        given = other.schema if isinstance(other, SchemaEditor) else other
-        self.declared = adopt(self.declared, given, naming_of(given))
+        schema = other.schema if isinstance(other, SchemaEditor) else other
+        self.declared = adopt(self.declared, schema, naming_of(schema))
 
     def to_dict(self) -> dict[str, Any]:
         return to_dict(self.schema)
@@ -114,18 +114,18 @@ class SchemaEditor:
     def copy(self) -> SchemaEditor:
         return SchemaEditor(self.declared, self.stored)
 
-    def _table(self, said: Mapping[str, Any]) -> Table:
-        name = said.get("name")
+    def _table(self, document: Mapping[str, Any]) -> Table:
+        name = document.get("name")
         if not isinstance(name, str):
             raise SchemaError(f"schema {self.name}: a table needs its name: {{'name': ..., 'columns': ...}}")
-        columns = columns_of(said.get("columns") or {}, f"of table {name}")
-        keys = {key: plain(each) for key, each in said.items() if key not in ("name", "columns")}
-        if found := [str(each) for each in TABLE((name,), keys)]:
-            raise SchemaError(f"schema {self.name}: table {'; '.join(found)}")
+        columns = columns_of(document.get("columns") or {}, f"of table {name}")
+        keys = {key: plain(value) for key, value in document.items() if key not in ("name", "columns")}
+        if problems := [str(problem) for problem in TABLE((name,), keys)]:
+            raise SchemaError(f"schema {self.name}: table {'; '.join(problems)}")
         return table_of(name, keys, columns)
 
-    def _set(self, **said: Any) -> None:
-        self._settings(replace(self.declared.settings, **said))
+    def _set(self, **settings: Any) -> None:
+        self._settings(replace(self.declared.settings, **settings))
 
     def _settings(self, settings: Settings) -> None:
         self.declared = replace(self.declared, settings=settings)

@@ -25,13 +25,13 @@ def schema_beside(function: Callable[..., Any], name: str) -> Schema | None:
     for ending in ENDINGS if module else ():
         path = Path(str(module)).parent / f"{name}{ending}"
         if path.is_file():
-            found = schema_at(path)
-            if found.name != name:
+            schema = schema_at(path)
+            if schema.name != name:
                 raise SchemaError(
-                    f"{path}: the schema inside is called {found.name!r}, but it lies beside the source"
+                    f"{path}: the schema inside is called {schema.name!r}, but it lies beside the source"
                     f" {name!r}: write name: {name} into it, or rename the file"
                 )
-            return found
+            return schema
     return None
 
 
@@ -47,9 +47,9 @@ def schema_at(path: Path) -> Schema:
 
 
 def _clean(table: Table) -> Table:
-    columns = {name: replace(each, hints=_kept(each.hints)) for name, each in table.columns.items()}
+    columns = {name: replace(column, hints=_kept(column.hints)) for name, column in table.columns.items()}
     return replace(table, columns=columns, hints=_kept(table.hints))
 
 
 def _kept(hints: Extra) -> Extra:
-    return {key: each for key, each in hints.items() if key not in PROCESSING}
+    return {key: value for key, value in hints.items() if key not in PROCESSING}

@@ -19,12 +19,12 @@ class Resources(Mapping[str, Resource]):
     def __init__(self, source: str, resources: Iterable[Resource]) -> None:
         self._source = source
         self._all: dict[str, Resource] = {}
-        for each in copies(resources):
-            if each.name in self._all:
+        for resource in copies(resources):
+            if resource.name in self._all:
                 raise UsageError(
-                    f"source {source} has two resources {each.name!r}; give one of them another name="
+                    f"source {source} has two resources {resource.name!r}; give one of them another name="
                 )
-            self._all[each.name] = each
+            self._all[resource.name] = resource
 
     def __getitem__(self, name: str) -> Resource:
         if name not in self._all:
@@ -46,13 +46,13 @@ class Resources(Mapping[str, Resource]):
     @property
     def selected(self) -> dict[str, Resource]:
         """Those that are loaded."""
-        return {name: each for name, each in self._all.items() if each.selected}
+        return {name: resource for name, resource in self._all.items() if resource.selected}
 
     def select(self, *names: str) -> None:
         """Load these and no others."""
-        wanted = [self[name].name for name in names]
-        for each in self._all.values():
-            each.selected = each.name in wanted
+        chosen = [self[name].name for name in names]
+        for resource in self._all.values():
+            resource.selected = resource.name in chosen
 
 
 class Source:
@@ -84,8 +84,8 @@ class Source:
         return f"Source({self.name!r}, {', '.join(self.resources)})"
 
     def __getattr__(self, name: str) -> Resource:
-        if not name.startswith("_") and name in (found := self.__dict__.get("resources", {})):
-            resource: Resource = found[name]
+        if not name.startswith("_") and name in (resources := self.__dict__.get("resources", {})):
+            resource: Resource = resources[name]
             return resource
         raise AttributeError(f"source {self.__dict__.get('name')} has no resource and no attribute {name!r}")
 
@@ -95,8 +95,8 @@ class Source:
         return self.schema.declared.settings.schema_contract
 
     @schema_contract.setter
-    def schema_contract(self, said: Any) -> None:
-        self.schema.set_schema_contract(said)
+    def schema_contract(self, contract: Any) -> None:
+        self.schema.set_schema_contract(contract)
 
     @property
     def selected_resources(self) -> dict[str, Resource]:
@@ -104,21 +104,21 @@ class Source:
 
     def with_resources(self, *names: str) -> Source:
         """The source, of which only these resources are loaded."""
-        made = Source(
+        copied = Source(
             self.name,
             self.resources.values(),
             self.schema.copy(),
             max_table_nesting=self.max_table_nesting,
             root_key=self.root_key,
         )
-        made.resources.select(*names)
-        return made
+        copied.resources.select(*names)
+        return copied
 
     def add_limit(self, most: int, count_rows: bool = False) -> Source:
         """Limit every resource but the transformers."""
-        for each in self.resources.values():
-            if not each.transforms:
-                each.add_limit(most, count_rows)
+        for resource in self.resources.values():
+            if not resource.transforms:
+                resource.add_limit(most, count_rows)
         return self
 
 
@@ -128,23 +128,23 @@ def copies(resources: Iterable[Resource]) -> list[Resource]:
 
     def copied(resource: Resource) -> Resource:
         if id(resource) not in known:
-            made = known[id(resource)] = resource.copy()
+            copy = known[id(resource)] = resource.copy()
             if resource.parent is not None:
-                made.parent = copied(resource.parent)
+                copy.parent = copied(resource.parent)
         return known[id(resource)]
 
-    return [copied(each) for each in list(resources)]
+    return [copied(resource) for resource in list(resources)]
 
 
-def flat(made: Any, source: str) -> Iterator[Resource]:
+def flat(result: Any, source: str) -> Iterator[Resource]:
     """The resources that the function of a source returned or yielded."""
-    if isinstance(made, Resource):
-        yield made
-    elif isinstance(made, Iterable) and not isinstance(made, (str, bytes, Mapping)):
-        for each in made:
-            yield from flat(each, source)
+    if isinstance(result, Resource):
+        yield result
+    elif isinstance(result, Iterable) and not isinstance(result, (str, bytes, Mapping)):
+        for item in result:
+            yield from flat(item, source)
     else:
-        what = "nothing" if made is None else shown(made)
+        what = "nothing" if result is None else shown(result)
         raise UsageError(
             f"source {source} gave {what}; return or yield resources, made with trellis.resource"
         )

@@ -28,17 +28,19 @@ def list_kept(
     from trellis.cli.output.console import console, cut, grid, indented, print_json
     from trellis.pipelines.discards import list_discards
 
-    found = list_discards(_pipeline(at, dataset, name))
+    counts = list_discards(_pipeline(at, dataset, name))
     if json:
-        print_json({"discards": [asdict(each) for each in found]})
+        print_json({"discards": [asdict(discard) for discard in counts]})
         return
-    if not found:
+    if not counts:
         console().print("no value was discarded")
         return
     table = grid("Count", "Table", "Column", "Reason", "Example", "Kept in", right=("Count",))
-    for each in found:
-        example = repr(cut(each.example, 40))
-        table.add_row(f"{each.count:,}", each.table, each.column, each.reason, example, each.kept_in)
+    for discard in counts:
+        example = repr(cut(discard.example, 40))
+        table.add_row(
+            f"{discard.count:,}", discard.table, discard.column, discard.reason, example, discard.kept_in
+        )
     console().print(indented(table))
 
 
@@ -66,10 +68,10 @@ def replay(
     out, total = console(), sum(done.restored.values())
     if total:
         out.print(f"{counted(total, 'value')} put back", style="bold")
-        found = grid("Count", "Table", "Column", right=("Count",))
+        restored = grid("Count", "Table", "Column", right=("Count",))
         for (owner, column), count in done.restored.items():
-            found.add_row(f"{count:,}", owner, column)
-        out.print(indented(found))
+            restored.add_row(f"{count:,}", owner, column)
+        out.print(indented(restored))
     out.print(f"{counted(done.left, 'value')} left in the discards" if done.left else "no discards are left")
 
 

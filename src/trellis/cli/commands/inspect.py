@@ -51,7 +51,7 @@ def inspect_records(
         from trellis.pipelines.inspect import inspect
 
         with progress() as tell:
-            found = inspect(
+            inspection = inspect(
                 sources,
                 tell,
                 engine=engine_of(settings.engine) if settings.engine else None,
@@ -59,30 +59,31 @@ def inspect_records(
                 remote=settings.remote,
             )
     if json:
-        print_json(found.to_dict())
+        print_json(inspection.to_dict())
     else:
-        show(found, limit, console())
+        show(inspection, limit, console())
 
 
-def show(found: Inspection, limit: int, out: Console) -> None:
+def show(inspection: Inspection, limit: int, out: Console) -> None:
     """Every path on its line, with a line more for each further kind; then what is wrong."""
     from trellis.cli.output.console import counted
 
-    at, many = _namer(found.files), len(found.files) > 1
-    shown = found.paths[: limit or None]
-    files = found.files[0] if len(found.files) == 1 else counted(len(found.files), "file")
-    title = f"{counted(found.records, 'record')} in {files}, {counted(len(found.paths), 'path')}"
+    at, many = _namer(inspection.files), len(inspection.files) > 1
+    shown = inspection.paths[: limit or None]
+    files = inspection.files[0] if len(inspection.files) == 1 else counted(len(inspection.files), "file")
+    title = f"{counted(inspection.records, 'record')} in {files}, {counted(len(inspection.paths), 'path')}"
     out.print(title, style="bold", soft_wrap=True)
     if shown:
         _paths(shown, at, many, out)
-    if len(shown) < len(found.paths):
+    if len(shown) < len(inspection.paths):
         out.print(
-            f"\n  and {counted(len(found.paths) - len(shown), 'more path')}; --limit 0 shows all", style="dim"
+            f"\n  and {counted(len(inspection.paths) - len(shown), 'more path')}; --limit 0 shows all",
+            style="dim",
         )
-    mixed = sum(path.mixed for path in found.paths)
+    mixed = sum(path.mixed for path in inspection.paths)
     if mixed:
         out.print(f"\n{counted(mixed, 'path')} with values of several kinds", style="yellow")
-    bad, doubled = found.rejects, found.duplicate_keys
+    bad, doubled = inspection.rejects, inspection.duplicate_keys
     _faults("line is no record", "lines are no records", bad, at, many, out)
     _faults("key stands twice in one object", "keys stand twice in one object", doubled, at, many, out)
 
@@ -122,18 +123,18 @@ def _paths(paths: Sequence[PathReport], at: At, many: bool, out: Console) -> Non
 def _rows(path: PathReport, at: At) -> list[tuple[str, Any, str, str, str, str, str]]:
     from rich.text import Text
 
-    made: list[tuple[str, Any, str, str, str, str, str]] = []
-    kinds = [each for each in path.kinds if each.kind != "null"] or list(path.kinds)
-    for each in kinds:
-        kind = Text(each.kind, style="yellow" if path.mixed else "")
-        if each.kind == "string" and path.timestamps:
-            rest = "" if path.timestamps == each.count else f" ({path.timestamps:,})"
+    rows: list[tuple[str, Any, str, str, str, str, str]] = []
+    kinds = [report for report in path.kinds if report.kind != "null"] or list(path.kinds)
+    for report in kinds:
+        kind = Text(report.kind, style="yellow" if path.mixed else "")
+        if report.kind == "string" and path.timestamps:
+            rest = "" if path.timestamps == report.count else f" ({path.timestamps:,})"
             kind.append(f", time{rest}", style="cyan")
-        first = not made
+        first = not rows
         nulls, missing = (f"{number:,}" if number and first else "" for number in (path.nulls, path.missing))
         name = path.path if first else ""
-        made.append((name, kind, f"{each.count:,}", nulls, missing, at(each.first), each.example))
-    return made
+        rows.append((name, kind, f"{report.count:,}", nulls, missing, at(report.first), report.example))
+    return rows
 
 
 def _leaf(path: PathReport) -> str:
@@ -153,15 +154,15 @@ def _faults(one: str, more: str, faults: tuple[Fault, ...], at: At, many: bool, 
 
     if not faults:
         return
-    total = sum(each.count for each in faults)
+    total = sum(fault.count for fault in faults)
     out.print(f"\n{total:,} {one if total == 1 else more}", style="bold red")
     table = grid("", "", "")
     table.columns[0].justify = "right"
-    for each in sorted(faults, key=lambda fault: -fault.count)[:FAULTS]:
+    for fault in sorted(faults, key=lambda fault: -fault.count)[:FAULTS]:
         table.add_row(
-            f"{each.count:,}",
-            cut(each.what, 60),
-            f"first at {at(each.first)}" if many else f"first on line {at(each.first)}",
+            f"{fault.count:,}",
+            cut(fault.what, 60),
+            f"first at {at(fault.first)}" if many else f"first on line {at(fault.first)}",
         )
     out.print(indented(table))
     if len(faults) > FAULTS:

@@ -56,11 +56,11 @@ def load_records(
     New keys become columns, lists become tables, and what does not fit goes where it can be found again:
     rows in = rows loaded + rejected + dropped, always.
     """
-    said = Config(
+    arguments = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
     )  # fmt: skip
-    _run(sources, said, config, load_id, json, dry_run=False)
+    _run(sources, arguments, config, load_id, json, dry_run=False)
 
 
 def plan_load(
@@ -91,21 +91,21 @@ def plan_load(
     The whole input is read: the new tables and columns, the statements, the discards and the rejects
     are those that the load will have.
     """
-    said = Config(
+    arguments = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
     )  # fmt: skip
-    _run(sources, said, config, load_id, json, dry_run=True)
+    _run(sources, arguments, config, load_id, json, dry_run=True)
 
 
 def _run(
-    sources: list[str], said: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
+    sources: list[str], arguments: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
 ) -> None:
     from trellis.cli.arguments import debug
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
 
-    settings = said.over(find_config(config))
+    settings = arguments.over(find_config(config))
     with quiet_children(bool(debug)):
         start_engine(settings, sources)
         from trellis.cli.output.load_report import show
@@ -120,14 +120,14 @@ def _run(
         show(report, sources, console())
 
 
-def settings_of(given: list[str] | None, what: str = "--option") -> dict[str, str]:
+def settings_of(pairs: list[str] | None, what: str = "--option") -> dict[str, str]:
     """What NAME=VALUE options give. Raises UsageError."""
     from trellis.errors import UsageError
 
-    made: dict[str, str] = {}
-    for each in given or ():
-        name, equals, value = each.partition("=")
+    settings: dict[str, str] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"{what} {each!r}: write NAME=VALUE, for example max_nesting=2")
-        made[name.strip()] = value.strip()
-    return made
+            raise UsageError(f"{what} {pair!r}: write NAME=VALUE, for example max_nesting=2")
+        settings[name.strip()] = value.strip()
+    return settings

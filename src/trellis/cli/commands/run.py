@@ -66,7 +66,7 @@ def run_source(
     name: Name = None,
     resource: Resources = None,
     refresh: Refresh = None,
-    given: Given = None,
+    arguments: Given = None,
     option: Setting = None,
     config: ConfigFile = None,
     engine: Engine = None,
@@ -88,7 +88,7 @@ def run_source(
     from trellis.errors import TrellisError
     from trellis.pipelines.config import Config, find_config
 
-    said = Config(
+    settings = Config(
         to,
         dataset,
         None,
@@ -99,9 +99,9 @@ def run_source(
         engine=engine,
         staging=staging,
     )
-    pipeline = open_pipeline(said.over(find_config(config)))
+    pipeline = open_pipeline(settings.over(find_config(config)))
     try:
-        source = source_at(where, settings_of(given, "--with"), tuple(resource or ()))
+        source = source_at(where, settings_of(arguments, "--with"), tuple(resource or ()))
         with quiet_children(bool(debug)), progress() as tell:
             pipeline.tell = tell
             report = pipeline.run(source, refresh=refresh)
@@ -148,7 +148,7 @@ def drop_resources(
     if not yes and not typer.confirm(f"Drop the tables of {what} in {pipeline.where}?"):
         raise typer.Exit(2)
     report = pipeline.drop(tuple(resources or ()), source=source or "")
-    dropped = [each.table for each in report.changes]
+    dropped = [change.table for change in report.changes]
     if json:
         print_json({"dropped": dropped, "schema": report.to_dict()["schema"]})
     else:
@@ -159,5 +159,5 @@ def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline
     from trellis.cli.settings import open_pipeline
     from trellis.pipelines.config import Config, find_config
 
-    said: Any = Config(to=at, dataset=dataset, name=name)
-    return open_pipeline(said.over(find_config()))
+    settings: Any = Config(to=at, dataset=dataset, name=name)
+    return open_pipeline(settings.over(find_config()))

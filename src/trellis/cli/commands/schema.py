@@ -61,7 +61,7 @@ def show_history(
     store = Store.open(at, dataset, name)
     versions = store.versions()
     if json:
-        print_json({"schema": store.name, "versions": [each.to_dict() for each in versions]})
+        print_json({"schema": store.name, "versions": [version.to_dict() for version in versions]})
     else:
         show_versions(store.name, versions, console())
 
@@ -90,12 +90,12 @@ def diff_schemas(
     from trellis.cli.schema_store import difference, sides
 
     before, after = sides(a, b, at, dataset, name)
-    found = difference(before, after)
+    changes = difference(before, after)
     if json:
-        print_json({"changes": [change_dict(each) for each in found]})
+        print_json({"changes": [change_dict(change) for change in changes]})
     else:
-        show_difference(found, console())
-    if found and exit_code:
+        show_difference(changes, console())
+    if changes and exit_code:
         raise typer.Exit(1)
 
 
@@ -125,12 +125,12 @@ def show_drift(
     from trellis.cli.output.console import console, print_json
     from trellis.cli.output.drift_report import Compared
 
-    found = Compared.of(file, at, dataset, name)
+    compared = Compared.of(file, at, dataset, name)
     if json:
-        print_json(found.to_dict())
+        print_json(compared.to_dict())
     else:
-        found.show(file, console())
-    if found and exit_code:
+        compared.show(file, console())
+    if compared and exit_code:
         raise typer.Exit(1)
 
 
@@ -178,16 +178,16 @@ def import_schema(
     from trellis.cli.schema_store import Store, imported, refuse_breaking
 
     store = Store.open(at, dataset, name, empty=True)
-    after, found = imported(store, file)
+    after, changes = imported(store, file)
     if not json:
-        show_difference(found, console())
+        show_difference(changes, console())
     if not force:
-        refuse_breaking(file, found)
-    saved = store.pipeline.save_schema(after) if found else after
+        refuse_breaking(file, changes)
+    saved = store.pipeline.save_schema(after) if changes else after
     if json:
         version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
-        print_json({"changes": [change_dict(each) for each in found], "schema": version})
-    elif found:
+        print_json({"changes": [change_dict(change) for change in changes], "schema": version})
+    elif changes:
         where = store.pipeline.destination.url
         typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {where} now")
 

@@ -54,17 +54,17 @@ def grid(*columns: str, right: Sequence[str] = (), whole: Sequence[str] = ()) ->
     """A table without frames, indented by two: `right` are numbers, `whole` are never wrapped."""
     from rich.table import Table
 
-    made = Table(
+    table = Table(
         box=None, show_header=bool(any(columns)), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0)
     )
     for name in columns:
-        made.add_column(
+        table.add_column(
             name,
             justify="right" if name in right else "left",
             no_wrap=name in right or name in whole,
             overflow="fold",
         )
-    return made
+    return table
 
 
 def indented(what: RenderableType, by: int = 2) -> RenderableType:
@@ -132,15 +132,15 @@ T = TypeVar("T", bound=Member)
 
 def by_parent(tables: Sequence[T]) -> Iterator[tuple[int, T]]:
     """Each table after its parent, with its depth."""
-    names = {each.name for each in tables}
+    names = {table.name for table in tables}
     inside: dict[str | None, list[T]] = {}
-    for each in tables:
-        inside.setdefault(each.parent if each.parent in names else None, []).append(each)
-    stack = [(0, each) for each in reversed(inside.get(None, []))]
+    for table in tables:
+        inside.setdefault(table.parent if table.parent in names else None, []).append(table)
+    stack = [(0, table) for table in reversed(inside.get(None, []))]
     while stack:
-        depth, each = stack.pop()
-        yield depth, each
-        stack += ((depth + 1, child) for child in reversed(inside.get(each.name, [])))
+        depth, table = stack.pop()
+        yield depth, table
+        stack += ((depth + 1, child) for child in reversed(inside.get(table.name, [])))
 
 
 def counted(number: int, what: str) -> str:
@@ -155,11 +155,11 @@ def aside() -> Tell:
     """Says on stderr, once, for whom a destination waits; of stages it says nothing."""
     from trellis.destinations.waiting import GOING_ON
 
-    said = {GOING_ON, *_STAGES}
+    shown = {GOING_ON, *_STAGES}
 
     def tell(stage: str, _: int, __: int | None) -> None:
-        if stage not in said:
-            said.add(stage)
+        if stage not in shown:
+            shown.add(stage)
             error_console().print(stage, soft_wrap=True)
 
     return tell

@@ -39,8 +39,8 @@ class Compared:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "drift": [each.to_dict() for each in self.drift],
-            "changes": [change_dict(each) for each in self.changes],
+            "drift": [difference.to_dict() for difference in self.drift],
+            "changes": [change_dict(change) for change in self.changes],
         }
 
     def show(self, file: str | None, out: Console) -> None:
@@ -51,12 +51,14 @@ class Compared:
             show_difference(self.changes, out)
 
 
-def _show_drift(found: Sequence[Drift], out: Console) -> None:
-    if not found:
+def _show_drift(differences: Sequence[Drift], out: Console) -> None:
+    if not differences:
         out.print("the tables are as the schema says")
         return
     table = grid("Table", "Column", "What is", "The next load", whole=("Table", "Column"))
-    for each in found:
-        table.add_row(cut(each.table, 30), cut(each.column or "", 30), each.what, each.next_load)
+    for difference in differences:
+        table.add_row(
+            cut(difference.table, 30), cut(difference.column or "", 30), difference.what, difference.next_load
+        )
     out.print(indented(table))
-    out.print(f"\n{counted(len(found), 'difference')}", style="bold")
+    out.print(f"\n{counted(len(differences), 'difference')}", style="bold")

@@ -58,22 +58,23 @@ def _tables(report: Report, out: Console) -> None:
         return
     table = grid("Table", "Rows", "New", right=("Rows",), whole=("Table",))
     room = max(40, out.width - 70)
-    for depth, each in by_parent(report.tables):
-        own = [name for name in each.columns_added if not _of_ours(report, name)]
-        if each.created:
-            new = Text(f"table, {counted(len(each.columns_added), 'column')}", style="green")
+    for depth, table_report in by_parent(report.tables):
+        names = [name for name in table_report.columns_added if not _of_ours(report, name)]
+        if table_report.created:
+            new = Text(f"table, {counted(len(table_report.columns_added), 'column')}", style="green")
             new.append(
-                f": {some(own, NAMES, len(each.columns_added))}" if depth == 0 and own else "",
+                f": {some(names, NAMES, len(table_report.columns_added))}" if depth == 0 and names else "",
                 style="default",
             )
-        elif each.columns_added:
-            new = Text(counted(len(each.columns_added), "column"), style="green")
+        elif table_report.columns_added:
+            new = Text(counted(len(table_report.columns_added), "column"), style="green")
             new.append(
-                f": {some(own or each.columns_added, NAMES, len(each.columns_added))}", style="default"
+                f": {some(names or table_report.columns_added, NAMES, len(table_report.columns_added))}",
+                style="default",
             )
         else:
             new = Text("")
-        table.add_row(f"{'  ' * depth}{cut(each.name, room)}", f"{each.rows:,}", new)
+        table.add_row(f"{'  ' * depth}{cut(table_report.name, room)}", f"{table_report.rows:,}", new)
     out.print()
     out.print(indented(table))
 
@@ -87,62 +88,66 @@ def _of_ours(report: Report, column: str) -> bool:
 
 def _drift(report: Report, out: Console) -> None:
     """What changed in a dataset that was there before. Where all is new, nothing drifted."""
-    created = {each.table for each in report.changes if isinstance(each, AddTable)}
-    if all(each.name in created for each in report.tables) and len(created) == len(report.changes):
+    created = {change.table for change in report.changes if isinstance(change, AddTable)}
+    if all(table_report.name in created for table_report in report.tables) and len(created) == len(
+        report.changes
+    ):
         return
     drifted = [
-        each for each in report.changes if not (isinstance(each, AddColumn) and each.definition.is_variant)
+        change
+        for change in report.changes
+        if not (isinstance(change, AddColumn) and change.definition.is_variant)
     ]
     changes(drifted, out, "What changed", CHANGES)
 
 
-def changes(found: Sequence[Change], out: Console, title: str, most: int | None = None) -> None:
+def changes(all_changes: Sequence[Change], out: Console, title: str, most: int | None = None) -> None:
     """Changes as sentences, with a sign in front."""
-    if not found:
+    if not all_changes:
         return
     out.print(f"\n{title}", style="bold")
     table = grid("", "")
-    for change in found[:most]:
+    for change in all_changes[:most]:
         sign, style = ("+", "green") if isinstance(change, (AddTable, AddColumn)) else ("~", "yellow")
         if isinstance(change, (DropTable, DropColumn)):
             sign, style = "-", "red"
         table.add_row(*_styled(sign, style, change.describe(), getattr(change, "breaking", False)))
     out.print(indented(table))
-    if most is not None and len(found) > most:
-        out.print(f"  and {counted(len(found) - most, 'more change')}; --json lists all", style="dim")
+    if most is not None and len(all_changes) > most:
+        out.print(f"  and {counted(len(all_changes) - most, 'more change')}; --json lists all", style="dim")
 
 
 def _styled(sign: str, style: str, text: str, breaking: bool) -> tuple[Text, Text]:
     from rich.text import Text
 
-    said = Text(" ".join(cut(word, 60) for word in text.split(" ")))
+    sentence = Text(" ".join(cut(word, 60) for word in text.split(" ")))
     if breaking:
-        said.append(" (breaking)", style="bold red")
-    return Text(sign, style=style), said
+        sentence.append(" (breaking)", style="bold red")
+    return Text(sign, style=style), sentence
 
 
 def _variants(report: Report, out: Console) -> None:
-    found = [
+    variants = [
         (report.schema.tables[table], column)
         for table, columns in _added(report.changes)
         for column in columns
         if column.is_variant
     ]
-    if not found:
+    if not variants:
         return
     out.print("\nVariant columns, for values that do not fit the type of their column", style="bold")
     table = grid("", "")
-    for owner, column in found[:NAMES]:
+    for owner, column in variants[:NAMES]:
         base = owner.columns.get(column.name.rpartition("__v_")[0])
         fits = f"{column.data_type} values of {cut(base.name)}, which is {base.data_type}" if base else ""
         table.add_row(f"{cut(owner.name)}.{cut(column.name)}", fits)
     out.print(indented(table))
-    if len(found) > NAMES:
-        out.print(f"  and {len(found) - NAMES:,} more", style="dim")
+    if len(variants) > NAMES:
+        out.print(f"  and {len(variants) - NAMES:,} more", style="dim")
 
 
-def _added(found: Sequence[Change]) -> Iterator[tuple[str, Sequence[Column]]]:
-    for change in found:
+def _added(all_changes: Sequence[Change]) -> Iterator[tuple[str, Sequence[Column]]]:
+    for change in all_changes:
         if isinstance(change, AddTable):
             definition: Table = change.definition
             yield definition.name, tuple(definition.columns.values())
@@ -160,8 +165,11 @@ def _listed(title: str, statements: Sequence[str], out: Console) -> None:
     if not statements:
         return
     out.print(f"\n{title}", style="bold")
-    for each in statements[:STATEMENTS]:
-        out.print(indented(each if len(each) <= STATEMENT else f"{each[: STATEMENT - 3]}..."), style="cyan")
+    for statement in statements[:STATEMENTS]:
+        out.print(
+            indented(statement if len(statement) <= STATEMENT else f"{statement[: STATEMENT - 3]}..."),
+            style="cyan",
+        )
     if len(statements) > STATEMENTS:
         out.print(f"  and {len(statements) - STATEMENTS:,} more; --json shows all", style="dim")
 
@@ -175,14 +183,14 @@ def _left_out(
     tell = f"table {tables[0]} tells" if len(tables) == 1 else f"tables {' and '.join(tables)} tell"
     look = "" if report.dry_run else f"; {tell} where each stood and why"
     out.print(f"\n{counted(tally.count, what)} {would}{became}{look}", style="bold yellow", soft_wrap=True)
-    found = sorted(tally.by_reason.items(), key=lambda item: -item[1])
+    reason_counts = sorted(tally.by_reason.items(), key=lambda item: -item[1])
     reasons = grid("Rows", "Why", right=("Rows",))
     reasons.show_header = False
-    for why, count in found[:NAMES]:
+    for why, count in reason_counts[:NAMES]:
         reasons.add_row(f"{count:,}", _MEANS.get(why, why))
     out.print(indented(reasons))
-    if len(found) > NAMES:
-        out.print(f"  and {len(found) - NAMES:,} more reasons", style="dim")
+    if len(reason_counts) > NAMES:
+        out.print(f"  and {len(reason_counts) - NAMES:,} more reasons", style="dim")
 
 
 def _balance(report: Report, out: Console) -> None:

@@ -23,14 +23,14 @@ _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "
 def show(schema: Schema, out: Console) -> None:
     """Each table with its columns."""
     prefixes = system_prefixes()
-    own = [each for each in schema.tables.values() if not is_system(each.name, *prefixes)]
+    tables = [table for table in schema.tables.values() if not is_system(table.name, *prefixes)]
     version = f", version {schema.stored_version}" if schema.stored_version else ""
-    out.print(f"schema {schema.name}{version}, {counted(len(own), 'table')}", style="bold")
+    out.print(f"schema {schema.name}{version}, {counted(len(tables), 'table')}", style="bold")
     if schema.stored_hash:
         out.print(f"hash {schema.stored_hash}", style="dim")
-    for depth, table in by_parent(own):
+    for depth, table in by_parent(tables):
         _table(schema, table, depth, out)
-    hidden = len(schema.tables) - len(own)
+    hidden = len(schema.tables) - len(tables)
     if hidden:
         out.print(
             f"\nand {counted(hidden, 'table')} that Trellis keeps for itself; --yaml shows all", style="dim"
@@ -40,29 +40,29 @@ def show(schema: Schema, out: Console) -> None:
 def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
     from rich.text import Text
 
-    said = (
+    properties = (
         [f"below {cut(table.parent)}"]
         if table.parent
         else [str(table.hints.get("write_disposition") or "append")]
     )
     strategy, contract = table.hints.get("x-merge-strategy"), table.hints.get("schema_contract")
-    said += [f"strategy {strategy}"] if strategy else []
-    said += [f"contract {_plain(contract)}"] if contract else []
+    properties += [f"strategy {strategy}"] if strategy else []
+    properties += [f"contract {_plain(contract)}"] if contract else []
     left = 2 * depth
     out.print()
-    head = Text(cut(table.name, 72), "bold").append(f"  {', '.join(said)}", "default not bold")
+    head = Text(cut(table.name, 72), "bold").append(f"  {', '.join(properties)}", "default not bold")
     out.print(indented(head, left))
     if table.description:
         out.print(indented(table.description, left + 2), style="italic")
-    made = grid("Column", "Type", "Hints", whole=("Column", "Type"))
+    rows = grid("Column", "Type", "Hints", whole=("Column", "Type"))
     for column in table.columns.values():
         style = "dim" if is_system(column.name, *system_prefixes()) else ""
-        made.add_row(
+        rows.add_row(
             Text(cut(column.name), style),
             Text(_type(column), style or "cyan"),
             Text(_hints(table, column), style),
         )
-    out.print(indented(made, left + 2))
+    out.print(indented(rows, left + 2))
 
 
 def _type(column: Column) -> str:
@@ -72,28 +72,28 @@ def _type(column: Column) -> str:
         from trellis.engine.arrow.nested_types import described
 
         return described(column) or column.data_type
-    size = [str(each) for each in (column.precision, column.scale) if each is not None]
+    size = [str(number) for number in (column.precision, column.scale) if number is not None]
     zone = " without time zone" if column.timezone is False else ""
     return column.data_type + (f"({', '.join(size)})" if size else "") + zone
 
 
 def _hints(table: Table, column: Column) -> str:
-    said = ["required"] if column.required else []
+    hints = ["required"] if column.required else []
     if column.is_variant:
         base = column.name.rpartition("__v_")[0]
-        said.append(f"variant of {cut(base)}" if base in table.columns else "variant")
+        hints.append(f"variant of {cut(base)}" if base in table.columns else "variant")
     for key, value in column.hints.items():
         if key in _HIDDEN or value in (None, False):
             continue
-        said.append(key.replace("_", " ") if value is True else f"{key.replace('_', ' ')} {_plain(value)}")
+        hints.append(key.replace("_", " ") if value is True else f"{key.replace('_', ' ')} {_plain(value)}")
     if column.description and not column.is_variant:
-        said.append(column.description)
-    return ", ".join(said)
+        hints.append(column.description)
+    return ", ".join(hints)
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}={each}" for key, each in value.items())
+        return ", ".join(f"{key}={member}" for key, member in value.items())
     return str(value)
 
 
@@ -103,10 +103,10 @@ def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
     table = grid(
         "Version", "Hash", "When (UTC)", "What changed", right=("Version",), whole=("Hash", "When (UTC)")
     )
-    for each in versions:
-        when = each.at.strftime("%Y-%m-%d %H:%M:%S") if each.at else ""
+    for version in versions:
+        when = version.at.strftime("%Y-%m-%d %H:%M:%S") if version.at else ""
         table.add_row(
-            str(each.schema.stored_version), (each.schema.stored_hash or "")[:10], when, _what(each)
+            str(version.schema.stored_version), (version.schema.stored_hash or "")[:10], when, _what(version)
         )
     out.print(indented(table))
 
@@ -114,30 +114,30 @@ def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
 def _what(version: Version) -> str:
     if not version.changes:
         return "tables for itself only"
-    lines = [f"{_sign(each)[0]} {_sentence(each)}" for each in version.changes[:PER_VERSION]]
+    lines = [f"{_sign(change)[0]} {_sentence(change)}" for change in version.changes[:PER_VERSION]]
     if len(version.changes) > PER_VERSION:
         lines.append(f"and {len(version.changes) - PER_VERSION:,} more")
     return "\n".join(lines)
 
 
-def show_difference(found: Changes, out: Console) -> None:
+def show_difference(changes: Changes, out: Console) -> None:
     """Every change on its line, the breaking ones marked, and the sum."""
     from rich.text import Text
 
-    if not found:
+    if not changes:
         out.print("no differences")
         return
     table = grid("", "")
-    for each in found:
-        sign, style = _sign(each)
-        said = Text(_sentence(each))
-        if getattr(each, "breaking", False):
-            said.append("  BREAKING", style="bold red")
-        table.add_row(Text(sign, style=style), said)
+    for change in changes:
+        sign, style = _sign(change)
+        sentence = Text(_sentence(change))
+        if getattr(change, "breaking", False):
+            sentence.append("  BREAKING", style="bold red")
+        table.add_row(Text(sign, style=style), sentence)
     out.print(indented(table))
-    breaking = sum(getattr(each, "breaking", False) for each in found)
+    breaking = sum(getattr(change, "breaking", False) for change in changes)
     out.print(
-        f"\n{counted(len(found), 'change')}, {breaking or 'none'} breaking",
+        f"\n{counted(len(changes), 'change')}, {breaking or 'none'} breaking",
         style="bold red" if breaking else "bold",
     )
 

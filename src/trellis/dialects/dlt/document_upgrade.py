@@ -60,8 +60,8 @@ def _from_2(document: Document) -> None:
 
 
 def _table(name: str, columns: Document, parent: str | None) -> Document:
-    own = {"parent": parent} if parent else {"write_disposition": "append", "resource": name}
-    return {"name": name, "columns": columns, **own}
+    keys = {"parent": parent} if parent else {"write_disposition": "append", "resource": name}
+    return {"name": name, "columns": columns, **keys}
 
 
 def _longest_parent(name: str, tables: Document) -> str | None:
@@ -127,7 +127,7 @@ def _spelled(convention: str, *names: str) -> tuple[str, ...]:
         naming = get_naming(convention)
     except TrellisError:  # somebody's own convention, not installed here: it must keep the prefix anyway
         return names
-    return tuple(naming.identifier(each) for each in names)
+    return tuple(naming.identifier(name) for name in names)
 
 
 def _from_10(document: Document) -> None:

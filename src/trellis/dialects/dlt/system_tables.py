@@ -22,8 +22,8 @@ ROOT_ID = "_dlt_root_id"
 
 
 def _table(name: str, hints: Extra, *columns: Column) -> Table:
-    given = MappingProxyType({**hints, "resource": name})
-    return Table(name, MappingProxyType({each.name: each for each in columns}), hints=given)
+    table_hints = MappingProxyType({**hints, "resource": name})
+    return Table(name, MappingProxyType({column.name: column for column in columns}), hints=table_hints)
 
 
 def _column(name: str, data_type: DataType, nullable: bool = False, precision: int | None = None) -> Column:

@@ -29,10 +29,10 @@ WIDER: Mapping[DataType, tuple[DataType, ...]] = {
 SAFE = ("bigint:decimal", "date:timestamp")
 
 
-def with_widening(settings: Settings, said: str) -> Settings:
+def with_widening(settings: Settings, option: str) -> Settings:
     """The settings with the pairs of an option: `safe`, `none`, or `bigint:double,date:timestamp`."""
-    extra = {key: each for key, each in settings.extra.items() if key != KEY}
-    pairs = {"none": (), "safe": SAFE}.get(said) if said in ("none", "safe") else _pairs(said)
+    extra = {key: value for key, value in settings.extra.items() if key != KEY}
+    pairs = {"none": (), "safe": SAFE}.get(option) if option in ("none", "safe") else _pairs(option)
     return replace(settings, extra=MappingProxyType({**extra, KEY: list(pairs)} if pairs else extra))
 
 
@@ -49,15 +49,15 @@ def widened(schema: Schema, column: Column | None, kind: Kind) -> Column | None:
     return None
 
 
-def _pairs(said: str) -> tuple[str, ...]:
-    made = []
-    for pair in said.split(","):
+def _pairs(option: str) -> tuple[str, ...]:
+    pairs = []
+    for pair in option.split(","):
         old, colon, new = (part.strip() for part in pair.partition(":"))
-        known = [f"{each}:{wider}" for each, others in WIDER.items() for wider in others]
+        known = [f"{old_type}:{wider}" for old_type, others in WIDER.items() for wider in others]
         if not colon or f"{old}:{new}" not in known:
             raise UsageError(
                 f"option widen: {pair.strip()!r} is no pair of a type and a wider one"
                 f"{nearest(pair.strip(), known)}; write safe, none, or pairs such as bigint:double"
             )
-        made.append(f"{old}:{new}")
-    return tuple(dict.fromkeys(made))
+        pairs.append(f"{old}:{new}")
+    return tuple(dict.fromkeys(pairs))

@@ -69,7 +69,8 @@ def _unchanged(schema: Schema) -> Schema:
 class Job:
     """What one load is to do: its feeds, and what concerns all of them.
 
-    `schema_name` is that of the schema they load into, `given` a schema document that came with the load.
+    `schema_name` is that of the schema they load into, `user_schema` the schema
+    document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `recalled` the one it was made from.
     `notes` are for the report.
@@ -77,7 +78,7 @@ class Job:
 
     feeds: tuple[Feed, ...]
     schema_name: str
-    given: Schema | None = None
+    user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
@@ -172,14 +173,14 @@ class Attempt:
 
     def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
-        given = self.job.given.tables if self.job.given is not None else {}
-        known = name in before.tables or name in given
+        user_tables = self.job.user_schema.tables if self.job.user_schema is not None else {}
+        known = name in before.tables or name in user_tables
         return not known and name in after.tables and not after.tables[name].seen_data
 
     def _prepare(self, before: Schema) -> Schema:
         stored = self.job.prepared(before)
-        given = self.job.given
-        schema = stored if given is None else self.dialect.keep.taken(stored, given, self._naming)
+        user_schema = self.job.user_schema
+        schema = stored if user_schema is None else self.dialect.keep.taken(stored, user_schema, self._naming)
         for feed in self.job.feeds:
             schema = self.dialect.keep.prepare(schema, feed.request, self._naming(schema))
         judged = judge(stored, schema, self.dialect.keep.prefix)
@@ -285,7 +286,7 @@ class Attempt:
             discards.update(outcome.discards)
             rejects.update(outcome.rejects)
         changes = tuple(c for c in compare(before, after) if not c.table.startswith(self.dialect.keep.prefix))
-        loaded = {name: sum(f.rows for f in found) for name, found in files.items()}
+        loaded = {name: sum(f.rows for f in staged) for name, staged in files.items()}
         return Report(
             self.load_id,
             self.dataset,
@@ -315,8 +316,8 @@ class Attempt:
 
     def _keepers(self, after: Schema) -> tuple[str, ...]:
         """The tables that keep what has no place in the others."""
-        own = self.dialect.keep.discards(after)
-        return (own.name, DISCARDS.name) if own else (DISCARDS.name,)
+        dialect_table = self.dialect.keep.discards(after)
+        return (dialect_table.name, DISCARDS.name) if dialect_table else (DISCARDS.name,)
 
     def _migration(self, before: Schema, after: Schema) -> tuple[str, ...]:
         native = self.dialect.keep.native(after, self.destination.abilities.family)
@@ -331,8 +332,8 @@ class Attempt:
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
         family, dataset = self.destination.abilities.family, self.dataset or after.name
-        found = self.dialect.keep.ddl(before, after, dataset, family, self.owner.settings)
-        return (found[0], tuple(found[1])) if found else None
+        statements = self.dialect.keep.ddl(before, after, dataset, family, self.owner.settings)
+        return (statements[0], tuple(statements[1])) if statements else None
 
     def _commit(
         self,

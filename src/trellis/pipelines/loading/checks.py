@@ -17,31 +17,31 @@ NAMES = 5
 
 def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on keys that never had a value: they get their column with the first one."""
-    found = sorted(
+    names = sorted(
         f"{table}.{column}"
         for table, column in set[tuple[str, str]]().union(*(outcome.untyped for outcome in outcomes))
         if table not in schema.tables
         or column not in schema.tables[table].columns
         or not schema.tables[table].columns[column].complete
     )
-    if not found:
+    if not names:
         return ()
-    return (f"null in every record, so without a column until a value comes: {', '.join(found)}",)
+    return (f"null in every record, so without a column until a value comes: {', '.join(names)}",)
 
 
 def unscaled(before: Schema, after: Schema) -> tuple[str, ...]:
     """A note on each new decimal with a precision and no scale: it keeps whole numbers."""
-    found = []
+    notes = []
     for table in after.tables.values():
         known = before.tables[table.name].columns if table.name in before.tables else {}
         for column in table.columns.values():
             was = known.get(column.name)
             if _is_unscaled(column) and not (was and _is_unscaled(was)):
-                found.append(
+                notes.append(
                     f"column {table.name}.{column.name}: precision {column.precision} without a scale "
                     "means scale 0; say the scale if fractions are to be kept"
                 )
-    return tuple(found)
+    return tuple(notes)
 
 
 def _is_unscaled(column: Column) -> bool:
@@ -50,7 +50,7 @@ def _is_unscaled(column: Column) -> bool:
 
 def beside_wei(before: Schema, after: Schema, naming: Naming) -> tuple[str, ...]:
     """A note on each new column with values for which a column of wei has no room."""
-    found = []
+    notes = []
     for table in after.tables.values():
         known = before.tables[table.name].columns if table.name in before.tables else {}
         beside = [
@@ -59,22 +59,22 @@ def beside_wei(before: Schema, after: Schema, naming: Naming) -> tuple[str, ...]
             if column.data_type == "wei"
             for kind in ("text", "str")
         ]
-        found += [
+        notes += [
             f"column {table.name}.{wei}: some values do not fit wei as the destination holds it; "
             f"they are kept in {name}"
             for wei, name in beside
             if name in table.columns and name not in known
         ]
-    return tuple(found)
+    return tuple(notes)
 
 
 def shared(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on each table and column that several names of the records came to."""
-    found: dict[str, set[str]] = {}
+    raw_names: dict[str, set[str]] = {}
     for outcome in outcomes:
         for name, raws in outcome.shared.items():
-            found.setdefault(name, set()).update(raws)
-    several = sorted((name, sorted(raws)) for name, raws in found.items() if len(raws) > 1)
+            raw_names.setdefault(name, set()).update(raws)
+    several = sorted((name, sorted(raws)) for name, raws in raw_names.items() if len(raws) > 1)
     notes = [f"{name} is shared by {_some(raws)}" for name, raws in several]
     more = len(notes) - NOTES
     return (*notes[:NOTES], *((f"and {more} more names are shared",) if more > 0 else ()))
@@ -87,9 +87,9 @@ def _some(names: Sequence[str]) -> str:
 
 def oddities(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on each thing that is no fault but worth to know."""
-    found = sum((outcome.oddities for outcome in outcomes), Counter[str]())
+    counts = sum((outcome.oddities for outcome in outcomes), Counter[str]())
     return tuple(
-        f"{count:,} record{'s' if count > 1 else ''}: {what}" for what, count in sorted(found.items())
+        f"{count:,} record{'s' if count > 1 else ''}: {what}" for what, count in sorted(counts.items())
     )
 
 

@@ -26,34 +26,38 @@ def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str
     return {**settings, **read}
 
 
-def _is_path(said: Any) -> bool:
-    return isinstance(said, Path) or (isinstance(said, str) and not said.lstrip().startswith("{"))
+def _is_path(value: Any) -> bool:
+    return isinstance(value, Path) or (isinstance(value, str) and not value.lstrip().startswith("{"))
 
 
-def given_schema(said: Given, dialect: Dialect) -> Schema:
+def given_schema(document: Given, dialect: Dialect) -> Schema:
     """The schema that a user hands over. Raises UsageError, SchemaError."""
-    if isinstance(said, Schema):
-        return said
-    text, where = _document(said)
-    found = dialect.keep.document(text, where)
-    if found is not None:
-        return found
+    if isinstance(document, Schema):
+        return document
+    text, where = _document(document)
+    schema = dialect.keep.document(text, where)
+    if schema is not None:
+        return schema
     read = from_json if text.lstrip().startswith("{") else from_yaml
     return read(text, where)
 
 
-def _document(said: str | Path | Mapping[str, Any]) -> tuple[str, str]:
+def _document(document: str | Path | Mapping[str, Any]) -> tuple[str, str]:
     """The text of a document, and how messages call it."""
-    if isinstance(said, Mapping):
+    if isinstance(document, Mapping):
         try:
-            return orjson.dumps(dict(said)).decode(), "schema"
+            return orjson.dumps(dict(document)).decode(), "schema"
         except orjson.JSONEncodeError as bad:
             raise UsageError(f"schema: an object that JSON can hold is expected ({bad})") from None
-    if isinstance(said, Path) or (isinstance(said, str) and "{" not in said and "\n" not in said):
-        return read_text(Path(said)), str(said)
-    if not isinstance(said, str):
-        raise UsageError(f"schema: a document, its text or its path is expected, not {type(said).__name__}")
-    return said, "schema"
+    if isinstance(document, Path) or (
+        isinstance(document, str) and "{" not in document and "\n" not in document
+    ):
+        return read_text(Path(document)), str(document)
+    if not isinstance(document, str):
+        raise UsageError(
+            f"schema: a document, its text or its path is expected, not {type(document).__name__}"
+        )
+    return document, "schema"
 
 
 @dataclass(frozen=True)

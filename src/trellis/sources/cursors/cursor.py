@@ -73,14 +73,14 @@ class Incremental:
         self.progress: Progress | None = None
         self._start: Any = None
         for name, choices in CHOICES.items():
-            if (said := getattr(self, name)) not in choices:
+            if (value := getattr(self, name)) not in choices:
                 raise UsageError(
-                    f"incremental {cursor_path}: {name}= is {said!r}{nearest(str(said), map(str, choices))}"
+                    f"incremental {cursor_path}: {name}= is {value!r}{nearest(str(value), map(str, choices))}"
                 )
 
     def __repr__(self) -> str:
-        said = [f"{name}={getattr(self, name)!r}" for name in DEFAULTS if name != "cursor_path"]
-        return f"incremental({self.cursor_path!r}, {', '.join(said)})"
+        arguments = [f"{name}={getattr(self, name)!r}" for name in DEFAULTS if name != "cursor_path"]
+        return f"incremental({self.cursor_path!r}, {', '.join(arguments)})"
 
     @property
     def column(self) -> str | None:
@@ -101,23 +101,23 @@ class Incremental:
 
     def merged(self, other: Incremental) -> Incremental:
         """This cursor with what the other one says besides the defaults."""
-        said = {name: getattr(self, name) for name in DEFAULTS}
+        arguments = {name: getattr(self, name) for name in DEFAULTS}
         for name, default in DEFAULTS.items():
             if (value := getattr(other, name)) is not default and value != default:
-                said[name] = value
-        return Incremental(**said)
+                arguments[name] = value
+        return Incremental(**arguments)
 
     def starting(self, initial_value: Any) -> Incremental:
         """This cursor with another initial value."""
-        made = copy.copy(self)
-        made.initial_value = initial_value
-        return made
+        cursor = copy.copy(self)
+        cursor.initial_value = initial_value
+        return cursor
 
     def bound(self, resource: str, state: dict[str, Any], resource_key: Any) -> Incremental:
         """The cursor for one run over a resource; `state` is that of the source and is written to."""
         self._check(resource)
-        made = copy.copy(self)
-        made.resource_name = resource
+        cursor = copy.copy(self)
+        cursor.resource_name = resource
         kept: dict[str, Any] = {}
         if self.end_value is None:
             of_resource = state.setdefault("resources", {}).setdefault(resource, {})
@@ -129,10 +129,10 @@ class Incremental:
                 unique_hashes=[],
                 start_value=self.initial_value,
             )
-        made._start = self._lagged(kept["last_value"])
+        cursor._start = self._lagged(kept["last_value"])
         key = self.primary_key if self.primary_key is not None else resource_key
-        made.progress = Progress(made, kept, made._start, key)
-        return made
+        cursor.progress = Progress(cursor, kept, cursor._start, key)
+        return cursor
 
     def _lagged(self, value: Any) -> Any:
         if not self.lag or value is None or self.end_value is not None:
@@ -163,9 +163,9 @@ class Incremental:
             )
 
 
-def _function(said: Callable[..., Any] | str) -> Callable[..., Any]:
-    if not isinstance(said, str):
-        return said
-    if said not in FUNCTIONS:
-        raise UsageError(f"last_value_func= is {said!r}{nearest(said, FUNCTIONS)}")
-    return FUNCTIONS[said]
+def _function(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    if not isinstance(function, str):
+        return function
+    if function not in FUNCTIONS:
+        raise UsageError(f"last_value_func= is {function!r}{nearest(function, FUNCTIONS)}")
+    return FUNCTIONS[function]

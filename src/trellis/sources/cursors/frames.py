@@ -18,10 +18,10 @@ def library_of(value: Any) -> str | None:
 
     >>> library_of({"id": 1})
     """
-    for each in type(value).__mro__:
-        found = each.__module__.partition(".")[0]
-        if found in MARKS:
-            return found if hasattr(type(value), MARKS[found]) else None
+    for class_ in type(value).__mro__:
+        library = class_.__module__.partition(".")[0]
+        if library in MARKS:
+            return library if hasattr(type(value), MARKS[library]) else None
     return None
 
 
@@ -160,7 +160,7 @@ def _python(scalar: Any) -> Any:
 def _key_columns(table: Any, progress: Progress) -> list[str]:
     key = progress.key(table) if callable(progress.key) else progress.key
     names = [key] if isinstance(key, str) else list(key) if key else list(table.column_names)
-    if lacking := [each for each in names if each not in table.column_names]:
+    if lacking := [name for name in names if name not in table.column_names]:
         raise UsageError(
             f"{progress.where}: the table lacks {', '.join(lacking)} of the key by which rows at the edge of"
             " the cursor are told apart; correct primary_key="
@@ -171,8 +171,8 @@ def _key_columns(table: Any, progress: Progress) -> list[str]:
 def _hashes(rows: list[int], table: Any, progress: Progress) -> list[str]:
     if not rows:
         return []
-    found = table.select(_key_columns(table, progress)).take(rows).to_pylist()
-    return [progress.hash_of(row) for row in found]
+    keys = table.select(_key_columns(table, progress)).take(rows).to_pylist()
+    return [progress.hash_of(row) for row in keys]
 
 
 def _not_loaded(left: list[int], table: Any, column: Any, progress: Progress) -> list[int]:
@@ -183,7 +183,7 @@ def _not_loaded(left: list[int], table: Any, column: Any, progress: Progress) ->
     equal = pc.fill_null(pc.equal(column, _scalar(progress.start, column.type, progress)), False).to_pylist()
     edge = [row for row in left if equal[row]]
     pairs = zip(edge, _hashes(edge, table, progress), strict=True)
-    loaded = {row for row, each in pairs if each in progress.known}
+    loaded = {row for row, row_hash in pairs if row_hash in progress.known}
     return [row for row in left if row not in loaded]
 
 

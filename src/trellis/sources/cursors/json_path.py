@@ -23,13 +23,13 @@ def is_one_name(path: str) -> bool:
 
 @lru_cache(1000)
 def _steps(path: str) -> tuple[str | int, ...]:
-    text, found, at = path.removeprefix("$"), [], 0
+    text, steps, at = path.removeprefix("$"), [], 0
     while at < len(text) and (step := _STEP.match(text, at)):
         index, *names = step.groups()
-        name = next((each for each in names if each is not None), None)
-        found.append(name if name is not None else index if index == "*" else int(index))
+        name = next((member for member in names if member is not None), None)
+        steps.append(name if name is not None else index if index == "*" else int(index))
         at = step.end()
-    return tuple(found)
+    return tuple(steps)
 
 
 def value_at(record: Any, path: str) -> Any:
@@ -52,8 +52,8 @@ def _found(within: Any, steps: tuple[str | int, ...]) -> Iterator[Any]:
         return
     step, rest = steps[0], steps[1:]
     if step == "*" and isinstance(within, (list, Mapping)):
-        for each in within.values() if isinstance(within, Mapping) else within:
-            yield from _found(each, rest)
+        for member in within.values() if isinstance(within, Mapping) else within:
+            yield from _found(member, rest)
     elif isinstance(step, int):
         if isinstance(within, list) and step < len(within):
             yield from _found(within[step], rest)

@@ -63,9 +63,9 @@ def _by_seconds(amount: float, value: datetime) -> datetime:
 
 def _by_days(amount: float, value: datetime, function: Callable[..., Any]) -> datetime:
     """From the beginning of the day that is meant, or to its end."""
-    there = value if value.tzinfo is None else value.astimezone(timezone.utc)
+    local = value if value.tzinfo is None else value.astimezone(timezone.utc)
     edge = time.min if function is max else time.max
-    moved = datetime.combine(there.date() + timedelta(days=amount), edge, there.tzinfo)
+    moved = datetime.combine(local.date() + timedelta(days=amount), edge, local.tzinfo)
     return moved if value.tzinfo is None else moved.astimezone(value.tzinfo)
 
 

@@ -60,9 +60,9 @@ class Progress:
 
     def rows(self, rows: list[Any]) -> list[Any]:
         """The rows of the range that were not loaded before."""
-        found = [row for row in rows if self._takes(row)]
-        self.settle(bool(found))
-        return found
+        new_rows = [row for row in rows if self._takes(row)]
+        self.settle(bool(new_rows))
+        return new_rows
 
     def settle(self, any_left: bool) -> None:
         """Keep what a page taught."""
@@ -81,7 +81,7 @@ class Progress:
         if not key:
             return digest(row)
         try:
-            return digest(row[key] if isinstance(key, str) else [row[each] for each in key])
+            return digest(row[key] if isinstance(key, str) else [row[column] for column in key])
         except (KeyError, TypeError):
             raise UsageError(
                 f"{self.where}: a row lacks the key {key!r}, by which rows at the edge of the cursor are told"
@@ -100,7 +100,7 @@ class Progress:
             "end": f"after its end {self.end}" if closed[1] else f"from its end {self.end} on",
             "missing": "without a value",
         }
-        why = [f"{number:,} {said}" for each, said in reasons.items() if (number := self.left_out[each])]
+        why = [f"{number:,} {text}" for reason, text in reasons.items() if (number := self.left_out[reason])]
         records = "record" if count == 1 else "records"
         cursor = f"cursor {self.cursor.cursor_path} of {self.cursor.resource_name}"
         return f"{cursor} left out {count:,} {records}: {', '.join(why)}"
@@ -119,7 +119,7 @@ class Progress:
         if not self._adapted and isinstance(value, datetime):
             aware = value.tzinfo is not None
             self.start, self.end, self.last = (
-                _as_aware(each, aware) for each in (self.start, self.end, self.last)
+                _as_aware(moment, aware) for moment in (self.start, self.end, self.last)
             )
         self._adapted = True
 
@@ -139,26 +139,26 @@ class Progress:
             ) from why
 
     def _in_range(self, value: Any, row: Any) -> bool:
-        own = self.function((value,))
+        mark = self.function((value,))
         if self.end is not None:
             beyond = self.function((value, self.end)) != self.end
-            if beyond or (self.cursor.range_end == "open" and own == self.end):
+            if beyond or (self.cursor.range_end == "open" and mark == self.end):
                 self.past_end = True
                 self.left_out["end"] += 1
                 return False
-        newest = own if self.last is None else self.function((value, self.last))
+        newest = mark if self.last is None else self.function((value, self.last))
         if newest != self.last:
             self.beyond(newest)
             self._edge = [row] if self.tells_apart else []
             return True
         if self.start is not None and self.function((value, self.start)) == self.start:
-            at_start = own == self.start
+            at_start = mark == self.start
             loaded = self.tells_apart and at_start and self.hash_of(row) in self.known
             if not at_start or self.cursor.range_start == "open" or loaded:
                 self.past_start = True
                 self.left_out["loaded" if loaded else "start"] += 1
                 return False
-        if own == self.last and self.tells_apart:
+        if mark == self.last and self.tells_apart:
             self._edge.append(row)
         return True
 

@@ -49,9 +49,9 @@ def cursor_parameter(function: Any) -> inspect.Parameter | None:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    for each in parameters:
-        if isinstance(each.default, Incremental) or _says_cursor(each.annotation):
-            return each
+    for parameter in parameters:
+        if isinstance(parameter.default, Incremental) or _says_cursor(parameter.annotation):
+            return parameter
     return None
 
 
@@ -70,9 +70,9 @@ def effective_cursor(function: Any, arguments: Arguments | None, items: int = 0)
     if parameter is None:
         return None
     default = parameter.default if isinstance(parameter.default, Incremental) else None
-    given = arguments or Arguments()
+    caller = arguments or Arguments()
     bound = inspect.signature(function).bind_partial(
-        *(None,) * items, *given.positional, **(given.named or {})
+        *(None,) * items, *caller.positional, **(caller.named or {})
     )
     if parameter.name not in bound.arguments:
         return default
@@ -88,8 +88,8 @@ def call(
     """Call the function of a resource, with the cursor in its place."""
     parameter = cursor_parameter(function)
     signature = inspect.signature(function)
-    given = arguments or Arguments()
-    bound = signature.bind_partial(*item, *given.positional, **(given.named or {}))
+    caller = arguments or Arguments()
+    bound = signature.bind_partial(*item, *caller.positional, **(caller.named or {}))
     if parameter is not None:
         bound.arguments[parameter.name] = cursor
     try:

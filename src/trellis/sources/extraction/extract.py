@@ -54,16 +54,16 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
     editor = SchemaEditor(source.schema.declared, schema)
     with EventLoop() as loop:
         streams = _streams(source, editor, kept, loop)
-        given = {id(stream): part for stream in streams if (part := stream.as_given()) is not None}
+        ready = {id(stream): part for stream in streams if (part := stream.as_given()) is not None}
         for stream in streams:
-            if stream.resource.parent is None and id(stream) not in given:
+            if stream.resource.parent is None and id(stream) not in ready:
                 for page in stream.read():
                     _deliver(stream, page)
                 _deliver_rest(stream)
     parts = []
     for stream in streams:
         if stream.resource.selected:
-            part = given.get(id(stream))
+            part = ready.get(id(stream))
             parts += [part] if part is not None else stream.sorter.finished()
     return Extracted(
         schema_name=source.name,
@@ -80,7 +80,7 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
 def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any], loop: EventLoop) -> list[Stream]:
     """The selected resources and those they are made from; parents that no one selected are not loaded."""
     chosen = copies(source.resources.values())
-    mine = {id(each) for each in chosen}
+    chosen_ids = {id(resource) for resource in chosen}
     streams: dict[int, Stream] = {}
 
     def add(resource: Resource) -> Stream:
@@ -93,16 +93,16 @@ def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any], loop: 
                 f" other | {resource.name}"
             )
         above = add(parent) if parent is not None else None
-        if id(resource) not in mine:
+        if id(resource) not in chosen_ids:
             resource.selected = False
-        made = streams[id(resource)] = Stream(resource, editor, state, loop)
+        stream = streams[id(resource)] = Stream(resource, editor, state, loop)
         if above is not None:
-            above.children.append(made)
-        return made
+            above.children.append(stream)
+        return stream
 
-    for each in chosen:
-        if each.selected:
-            add(each)
+    for resource in chosen:
+        if resource.selected:
+            add(resource)
     return list(streams.values())
 
 
@@ -110,15 +110,15 @@ def _deliver(stream: Stream, page: Page) -> None:
     if stream.resource.selected:
         stream.sorter.take(page)
     for child in stream.children:
-        for made in child.transform(page):
-            _deliver(child, made)
+        for child_page in child.transform(page):
+            _deliver(child, child_page)
 
 
 def _deliver_rest(stream: Stream) -> None:
     """After the last page: what the transformers below still wait for."""
     for child in stream.children:
-        for made in child.rest():
-            _deliver(child, made)
+        for child_page in child.rest():
+            _deliver(child, child_page)
         _deliver_rest(child)
 
 

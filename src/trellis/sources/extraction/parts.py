@@ -124,16 +124,16 @@ class Sorter:
             self._part(name, "records").source.append(record_of(item))
 
     def _name(self, item: Any) -> str:
-        said = self.hints.common.table_name
-        if not callable(said):
-            return str(said or self.resource)
-        found = said(item)
-        if not isinstance(found, str) or not found.strip():
+        table_name = self.hints.common.table_name
+        if not callable(table_name):
+            return str(table_name or self.resource)
+        name = table_name(item)
+        if not isinstance(name, str) or not name.strip():
             raise SchemaError(
-                f"resource {self.resource}: table_name= gave {found!r} for {str(item)[:80]}; it must give"
+                f"resource {self.resource}: table_name= gave {name!r} for {str(item)[:80]}; it must give"
                 " a name"
             )
-        return found
+        return name
 
     def _name_or_none(self, item: Any) -> str | None:
         try:
@@ -142,13 +142,13 @@ class Sorter:
             return None
 
     def _static(self, what: str) -> str:
-        said = self.hints.common.table_name
-        if callable(said):
+        table_name = self.hints.common.table_name
+        if callable(table_name):
             raise UsageError(
                 f"resource {self.resource}: {what} does not tell its table, for table_name= is a function;"
                 " wrap it in mark.with_table_name"
             )
-        return str(said or self.resource)
+        return str(table_name or self.resource)
 
     def _declare(self, name: str, item: Any) -> None:
         """Find out what is said of a table, once, or for every item that may say something else."""
@@ -158,16 +158,18 @@ class Sorter:
             return
         if hints.dynamic and item is None:
             hints = static(hints)
-        made = declare(for_item(hints, self.resource, item), self.resource, name)
+        declared = declare(for_item(hints, self.resource, item), self.resource, name)
         self._stale.discard(name)
-        self._declared[name] = made if known is None else known.merged(made) if known != made else known
+        self._declared[name] = (
+            declared if known is None else known.merged(declared) if known != declared else known
+        )
 
     def _part(self, name: str, form: Form) -> Part:
-        found = self.parts.get((name, form))
-        if found is None:
-            found = Part(self.resource, name, Spool(), self._declared[name], form)
-            self.parts[(name, form)] = found
-        return found
+        part = self.parts.get((name, form))
+        if part is None:
+            part = Part(self.resource, name, Spool(), self._declared[name], form)
+            self.parts[(name, form)] = part
+        return part
 
 
 def _stays(item: Any) -> bool:
@@ -191,4 +193,4 @@ def as_given(resource: str, hints: HintSet, data: Any) -> Part | None:
 
 
 def _all_records(data: Iterable[Any]) -> bool:
-    return all(type(each) is dict for each in data)
+    return all(type(item) is dict for item in data)

@@ -39,8 +39,8 @@ def pages_of(value: Any, loop: EventLoop, mark: Marked | None = None) -> Iterato
     elif isinstance(value, list):
         yield Page(value, mark=mark, materialize=isinstance(value, Materialize))
     elif isinstance(value, (Iterator, AsyncIterator)):
-        for each in loop.in_order(value):
-            yield from pages_of(each, loop, mark)
+        for item in loop.in_order(value):
+            yield from pages_of(item, loop, mark)
     elif is_awaitable(value):
         yield from pages_of(loop.run(value), loop, mark)
     elif value is not None:
@@ -56,8 +56,8 @@ class Map:
     function: Callable[[Any], Any]
 
     def __call__(self, page: Page, loop: EventLoop) -> Iterator[Page]:
-        made = loop.results([self.function(item) for item in page.items])
-        yield page.of([each for each in made if each is not None])
+        results = loop.results([self.function(item) for item in page.items])
+        yield page.of([result for result in results if result is not None])
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,9 @@ class Stream:
     def read(self) -> Iterator[Page]:
         """The pages of a resource that has no parent."""
         with current.running(self.now):
-            made = self._called() if callable(self.resource.data) else self.resource.data
-        several = isinstance(made, (Iterable, AsyncIterable)) and not isinstance(made, dict)
-        values = self.loop.each_of(made if several and not is_typed(made) else (made,))
+            data = self._called() if callable(self.resource.data) else self.resource.data
+        several = isinstance(data, (Iterable, AsyncIterable)) and not isinstance(data, dict)
+        values = self.loop.each_of(data if several and not is_typed(data) else (data,))
         try:
             yield from self._onward(self.turns.each(values))
         finally:
@@ -75,8 +75,8 @@ class Stream:
         if self.finished:
             return
         with current.running(self.now):
-            made = self._called(page.value)
-        yield from self._onward(self.turns.take(made))
+            result = self._called(page.value)
+        yield from self._onward(self.turns.take(result))
 
     def rest(self) -> Iterator[Page]:
         """The pages of a transformer that were still waited for when its parent ended."""
@@ -95,29 +95,29 @@ class Stream:
                 yield left
 
     def _bind(self, state: dict[str, Any]) -> Incremental | None:
-        found, data = self.resource.incremental, self.resource.data
-        if isinstance(data, Files) and (found or self.resource.steps):
+        cursor, data = self.resource.incremental, self.resource.data
+        if isinstance(data, Files) and (cursor or self.resource.steps):
             raise UsageError(
                 f"resource {self.resource.name}: its files are read by the engine, so no step and no cursor"
                 " gets their rows; read them in a function that yields the rows"
             )
-        if found is None:
+        if cursor is None:
             return None
-        return found.bound(self.resource.name, state, self.resource.hints.common.primary_key)
+        return cursor.bound(self.resource.name, state, self.resource.hints.common.primary_key)
 
     def _called(self, *item: Any) -> Any:
         name = self.resource.name
-        found = call(self.resource.data, name, self.resource.arguments, self.cursor, *item)
-        if isinstance(found, Resource):
+        result = call(self.resource.data, name, self.resource.arguments, self.cursor, *item)
+        if isinstance(result, Resource):
             raise UsageError(
                 f"resource {name}: its function gave a resource, but it gives rows; leave"
                 " trellis.resource out"
             )
-        if is_awaitable(found) and not item:
-            found = self.loop.run(found)
-        if found is None and not item:
+        if is_awaitable(result) and not item:
+            result = self.loop.run(result)
+        if result is None and not item:
             raise UsageError(f"resource {name}: its function gave nothing; yield rows, or return a list")
-        return found
+        return result
 
     def _room(self) -> int:
         return AT_ONCE if self.limit is None else min(AT_ONCE, self.limit.left)
@@ -126,11 +126,11 @@ class Stream:
         """The page with its items as the model has them; those it turns away are counted."""
         if self.checker is None or not page.items:
             return page
-        found = [item if is_typed(item) else self.checker(item) for item in page.items]
-        turned_away = [each for each in found if isinstance(each, Dropped)]
-        for each in (*turned_away, *self.checker.take_removed()):
-            self.sorter.drop(each, page)
-        return page.of([each for each in found if not isinstance(each, Dropped)])
+        results = [item if is_typed(item) else self.checker(item) for item in page.items]
+        turned_away = [result for result in results if isinstance(result, Dropped)]
+        for item in (*turned_away, *self.checker.take_removed()):
+            self.sorter.drop(item, page)
+        return page.of([result for result in results if not isinstance(result, Dropped)])
 
     def _after_cursor(self, page: Page) -> Page | None:
         """The page with what is new; None where nothing is."""
@@ -140,8 +140,8 @@ class Stream:
         if progress is None:
             return page
         if any(is_typed(item) for item in page.items):
-            found = [after_cursor(item, progress) for item in page.items]
-            left = [each for each in found if each is not None]
+            filtered = [after_cursor(item, progress) for item in page.items]
+            left = [item for item in filtered if item is not None]
         else:
             left = progress.rows(page.items)
         return page.of(left) if left else None

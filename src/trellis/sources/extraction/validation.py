@@ -35,7 +35,10 @@ class Checker:
         self.contract = contract
         self.model = _with_extra(model, EXTRA.get(contract.columns, "forbid"), {})
         self.names = {
-            name for key, each in model.model_fields.items() for name in (key, each.alias) if name is not None
+            name
+            for key, field_ in model.model_fields.items()
+            for name in (key, field_.alias)
+            if name is not None
         }
         self.position = 0
         self.removed: list[Dropped] = []
@@ -46,8 +49,8 @@ class Checker:
         raw = item.model_dump(by_alias=True) if isinstance(item, base_model()) else item
         if self.contract.columns == "discard_value" and isinstance(raw, Mapping):
             self.removed += [
-                Dropped(position, each, "the model has no such field", "columns", str(key))
-                for key, each in raw.items()
+                Dropped(position, value, "the model has no such field", "columns", str(key))
+                for key, value in raw.items()
                 if key not in self.names
             ]
         if self.contract.data_type == "evolve":
@@ -55,10 +58,10 @@ class Checker:
         from pydantic import ValidationError
 
         try:
-            made = self.model.model_validate(raw)
+            validated = self.model.model_validate(raw)
         except ValidationError as why:
             return self._refused(raw, position, why.errors())
-        return made.model_dump(by_alias=True)
+        return validated.model_dump(by_alias=True)
 
     def _known_keys(self, item: Any, position: int) -> Any:
         """Any values, but no keys that the contract refuses."""
@@ -69,7 +72,7 @@ class Checker:
                 for key in extra
             ]
             return self._refused(item, position, errors)
-        return {key: each for key, each in item.items() if key not in extra}
+        return {key: value for key, value in item.items() if key not in extra}
 
     def _refused(self, item: Any, position: int, errors: list[Any]) -> Dropped:
         for error in errors:
@@ -89,23 +92,23 @@ class Checker:
                 )
         first = errors[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        self.removed = [each for each in self.removed if each.position != position]
+        self.removed = [removed for removed in self.removed if removed.position != position]
         return Dropped(
             position, item, reason, "columns" if first["type"] == "extra_forbidden" else "data_type"
         )
 
     def take_removed(self) -> list[Dropped]:
         """The values that the model has no field for, since this was asked last."""
-        found, self.removed = self.removed, []
-        return found
+        removed, self.removed = self.removed, []
+        return removed
 
 
 def checker_of(source: str, resource: str, hints: Hints) -> Checker | None:
     """What checks the items of a resource whose columns are a model."""
     if hints.model is None:
         return None
-    said = None if callable(hints.schema_contract) else hints.schema_contract
-    return Checker(source, resource, hints.model, expand(model_contract(hints.model, said)))
+    contract = None if callable(hints.schema_contract) else hints.schema_contract
+    return Checker(source, resource, hints.model, expand(model_contract(hints.model, contract)))
 
 
 def _with_extra(model: Any, extra: str, known: dict[Any, Any]) -> Any:
@@ -120,13 +123,13 @@ def _with_extra(model: Any, extra: str, known: dict[Any, Any]) -> Any:
 
     known[model] = model  # a model that holds itself stays as it is inside
     fields: Any = {
-        key: (_mapped(each.annotation, extra, known), each) for key, each in model.model_fields.items()
+        key: (_mapped(field_.annotation, extra, known), field_) for key, field_ in model.model_fields.items()
     }
-    made: Any = create_model(model.__name__, __base__=model, **fields)
-    made.model_config = {**model.model_config, "extra": extra}
-    made.model_rebuild(force=True)
-    known[model] = made
-    return made
+    changed: Any = create_model(model.__name__, __base__=model, **fields)
+    changed.model_config = {**model.model_config, "extra": extra}
+    changed.model_rebuild(force=True)
+    known[model] = changed
+    return changed
 
 
 def _mapped(annotation: Any, extra: str, known: dict[Any, Any]) -> Any:
@@ -135,7 +138,7 @@ def _mapped(annotation: Any, extra: str, known: dict[Any, Any]) -> Any:
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin is None or not inside:
         return annotation
-    mapped = tuple(_mapped(each, extra, known) for each in inside)
+    mapped = tuple(_mapped(argument, extra, known) for argument in inside)
     if mapped == inside:
         return annotation
     if origin is Annotated:
@@ -143,8 +146,8 @@ def _mapped(annotation: Any, extra: str, known: dict[Any, Any]) -> Any:
     if hasattr(annotation, "copy_with"):
         return annotation.copy_with(mapped)
     if origin is types.UnionType:
-        found = mapped[0]
-        for each in mapped[1:]:
-            found = found | each
-        return found
+        union = mapped[0]
+        for argument in mapped[1:]:
+            union = union | argument
+        return union
     return origin[mapped]

@@ -23,21 +23,21 @@ def columns_of_schema(schema: pa.Schema, resource: str) -> dict[str, Column]:
 
 def _column(field: pa.Field, resource: str) -> Column:
     try:
-        found = column_type(field.type)
+        arrow_type = column_type(field.type)
     except Unsupported:
         raise SchemaError(
             f"resource {resource}: columns= has {field.name} as {field.type}, which no data type takes; give"
             " it another type, or leave it out"
         ) from None
-    if found is None:
+    if arrow_type is None:
         return Column(field.name, nullable=field.nullable)
     stored = value_type(field.type)
     column = Column(
         field.name,
-        found.data_type,
+        arrow_type.data_type,
         field.nullable,
-        found.precision,
-        found.scale,
+        arrow_type.precision,
+        arrow_type.scale,
         timezone=False if pa.types.is_timestamp(stored) and stored.tz is None else None,
     )
     if is_nested(field.type) and kept_type(field.type) is not None:

@@ -17,57 +17,64 @@ from trellis.sources.hints.models import columns_of_model, model_of
 Columns = dict[str, Column]
 
 
-def columns_of(said: Any, resource: str) -> Columns:
+def columns_of(declared: Any, resource: str) -> Columns:
     """The columns by the names the user wrote. Raises SchemaError for an unknown key or type.
 
     >>> columns_of({"id": {"data_type": "bigint"}}, "orders")
     {'id': Column(name='id', data_type='bigint', ...)}
     """
-    if said is None:
+    if declared is None:
         return {}
-    if (model := model_of(said)) is not None:
+    if (model := model_of(declared)) is not None:
         return columns_of_model(model)
-    if isinstance(said, Table):
-        return dict(said.columns)
-    if _is_arrow_schema(said):
+    if isinstance(declared, Table):
+        return dict(declared.columns)
+    if _is_arrow_schema(declared):
         from trellis.sources.hints.arrow_schema import columns_of_schema
 
-        return columns_of_schema(said, resource)
-    if isinstance(said, Mapping):
-        return {name: _column(name, each, resource) for name, each in said.items()}
-    if isinstance(said, Iterable) and not isinstance(said, (str, bytes)):
-        named = ((_name(each, resource), each) for each in said)
-        return {name: _column(name, each, resource) for name, each in named}
+        return columns_of_schema(declared, resource)
+    if isinstance(declared, Mapping):
+        return {name: _column(name, keys, resource) for name, keys in declared.items()}
+    if isinstance(declared, Iterable) and not isinstance(declared, (str, bytes)):
+        named = ((_name(column, resource), column) for column in declared)
+        return {name: _column(name, column, resource) for name, column in named}
     raise SchemaError(
-        f"resource {resource}: columns= is {said!r}: give a dict of names to what is said of each, a list of"
-        " such dicts with the key 'name', a pydantic model, or an Arrow schema"
+        f"resource {resource}: columns= is {declared!r}: give a dict of columns by name, a list of dicts with"
+        " the key 'name', a pydantic model, or an Arrow schema"
     )
 
 
-def _is_arrow_schema(said: Any) -> bool:
+def _is_arrow_schema(value: Any) -> bool:
     arrow = sys.modules.get("pyarrow")
-    return arrow is not None and isinstance(said, arrow.Schema)
+    return arrow is not None and isinstance(value, arrow.Schema)
 
 
-def _name(said: Any, resource: str) -> str:
-    name = said.name if isinstance(said, Column) else said.get("name") if isinstance(said, Mapping) else None
+def _name(column: Any, resource: str) -> str:
+    name = (
+        column.name
+        if isinstance(column, Column)
+        else column.get("name")
+        if isinstance(column, Mapping)
+        else None
+    )
     if not isinstance(name, str):
         raise SchemaError(f"resource {resource}: a column in a list needs its name: {{'name': ..., ...}}")
     return name
 
 
-def _column(name: Any, said: Any, resource: str) -> Column:
-    if isinstance(said, Column):
-        return column_of(name, column_keys(said))
-    if not isinstance(name, str) or not isinstance(said, Mapping):
+def _column(name: Any, declared: Any, resource: str) -> Column:
+    if isinstance(declared, Column):
+        return column_of(name, column_keys(declared))
+    if not isinstance(name, str) or not isinstance(declared, Mapping):
         raise SchemaError(
-            f"resource {resource}: column {name!r} is {said!r}: give a dict such as {{'data_type': 'bigint'}}"
+            f"resource {resource}: column {name!r} is {declared!r}: give a dict such as"
+            " {'data_type': 'bigint'}"
         )
-    keys = plain({**said, "name": name})
+    keys = plain({**declared, "name": name})
     settled = settle({"tables": {resource: {"columns": {name: keys}}}})
     keys = settled["tables"][resource]["columns"][name]
-    if found := [str(each) for each in COLUMN((name,), keys)]:
-        raise SchemaError(f"resource {resource}: column {'; '.join(found)}")
+    if problems := [str(problem) for problem in COLUMN((name,), keys)]:
+        raise SchemaError(f"resource {resource}: column {'; '.join(problems)}")
     return column_of(name, keys)
 
 
@@ -77,7 +84,7 @@ def with_key(columns: Mapping[str, Column], hint: str, names: Any, resource: str
     A column of a key holds no NULL unless it says that it does.
     """
     kept = {
-        name: column_of(name, {key: each for key, each in column_keys(column).items() if key != hint})
+        name: column_of(name, {key: value for key, value in column_keys(column).items() if key != hint})
         for name, column in columns.items()
     }
     for name in key_names(names, hint, resource):
@@ -91,7 +98,7 @@ def key_names(names: Any, hint: str, resource: str) -> tuple[str, ...]:
     """The columns of a key, given as one name or as several."""
     if not names:
         return ()
-    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (None,)
-    if all(isinstance(each, str) and each.strip() for each in found):
-        return found
+    key = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (None,)
+    if all(isinstance(column, str) and column.strip() for column in key):
+        return key
     raise SchemaError(f"resource {resource}: {hint}= is {names!r}: give the name of a column, or a list")

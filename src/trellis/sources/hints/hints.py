@@ -65,29 +65,29 @@ BY_ITEM = (
     *("columns", "primary_key", "merge_key", "write_disposition", "schema_contract", "table_format"),
     *("file_format", "references", "nested_hints"),
 )
-SAYABLE = tuple(each.name for each in fields(Hints) if each.name != "model")
+SAYABLE = tuple(field_.name for field_ in fields(Hints) if field_.name != "model")
 
 
-def model_contract(model: Any, said: Any) -> dict[str, str]:
+def model_contract(model: Any, contract: Any) -> dict[str, str]:
     """The contract of a table whose columns are a model; what is not said follows from its `extra`."""
     extra = EXTRA.get(model.model_config.get("extra") or "ignore", "discard_value")
-    if isinstance(said, str):
-        return dict.fromkeys(("tables", "columns", "data_type"), said)
-    return {"tables": "evolve", "columns": extra, "data_type": "freeze", **(said or {})}
+    if isinstance(contract, str):
+        return dict.fromkeys(("tables", "columns", "data_type"), contract)
+    return {"tables": "evolve", "columns": extra, "data_type": "freeze", **(contract or {})}
 
 
-def hints_of(resource: str, said: Mapping[str, Any]) -> Hints:
+def hints_of(resource: str, declared: Mapping[str, Any]) -> Hints:
     """The hints, judged. Raises UsageError and SchemaError."""
-    return changed(Hints(), resource, said)
+    return changed(Hints(), resource, declared)
 
 
-def changed(hints: Hints, resource: str, said: Mapping[str, Any]) -> Hints:
+def changed(hints: Hints, resource: str, declared: Mapping[str, Any]) -> Hints:
     """The hints after what is said now: None keeps, an empty value removes, columns are merged."""
-    for key in said:
+    for key in declared:
         if key not in SAYABLE:
             raise UsageError(f"resource {resource}: there is no hint {key!r}{nearest(key, SAYABLE)}")
     new: dict[str, Any] = {}
-    for key, value in said.items():
+    for key, value in declared.items():
         if value is None:
             continue
         if callable(value) and key in BY_ITEM and model_of(value) is None:
@@ -97,76 +97,76 @@ def changed(hints: Hints, resource: str, said: Mapping[str, Any]) -> Hints:
         else:
             new[key] = value if value or value == 0 else None
     for key in ("primary_key", "merge_key"):
-        if said.get(key) is not None:
-            if not callable(said[key]):
-                key_names(said[key], key, resource)
-            new[key] = said[key]
+        if declared.get(key) is not None:
+            if not callable(declared[key]):
+                key_names(declared[key], key, resource)
+            new[key] = declared[key]
     return _judged(replace(hints, **new), resource)
 
 
-def _columns(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    made = columns_of(said, resource)
-    model = model_of(said)
-    if not made and model is None:
+def _columns(hints: Hints, resource: str, declared: Any) -> dict[str, Any]:
+    columns = columns_of(declared, resource)
+    model = model_of(declared)
+    if not columns and model is None:
         return {"columns": None, "model": None}
     old = hints.columns if isinstance(hints.columns, Mapping) else {}
-    merged = merge_columns(old, made, replace_compound=False)
+    merged = merge_columns(old, columns, replace_compound=False)
     return {"columns": merged, "model": model or hints.model}
 
 
-def _references(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    if not said:
+def _references(hints: Hints, resource: str, declared: Any) -> dict[str, Any]:
+    if not declared:
         return {"references": None}
-    check_references(said, resource)
+    check_references(declared, resource)
     old = hints.references if isinstance(hints.references, Iterable) else ()
-    by_target = {each["referenced_table"]: each for each in (*old, *plain(list(said)))}
+    by_target = {reference["referenced_table"]: reference for reference in (*old, *plain(list(declared)))}
     return {"references": list(by_target.values())}
 
 
-def check_references(said: Any, resource: str) -> None:
-    if isinstance(said, (str, Mapping)) or not isinstance(said, Iterable):
-        raise SchemaError(f"resource {resource}: references= is {said!r}: give a list of dicts")
-    for index, each in enumerate(said):
-        found = [str(fault) for fault in REFERENCE((f"references[{index}]",), each)]
-        if found:
-            raise SchemaError(f"resource {resource}: {'; '.join(found)}")
+def check_references(references: Any, resource: str) -> None:
+    if isinstance(references, (str, Mapping)) or not isinstance(references, Iterable):
+        raise SchemaError(f"resource {resource}: references= is {references!r}: give a list of dicts")
+    for index, reference in enumerate(references):
+        problems = [str(fault) for fault in REFERENCE((f"references[{index}]",), reference)]
+        if problems:
+            raise SchemaError(f"resource {resource}: {'; '.join(problems)}")
 
 
-def _contract(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    if said:
-        expand(said)
-    return {"schema_contract": plain(said) if said else None}
+def _contract(hints: Hints, resource: str, contract: Any) -> dict[str, Any]:
+    if contract:
+        expand(contract)
+    return {"schema_contract": plain(contract) if contract else None}
 
 
-def _disposition(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    if not said:
+def _disposition(hints: Hints, resource: str, write_disposition: Any) -> dict[str, Any]:
+    if not write_disposition:
         return {}
-    disposition(Table(resource), said)
-    return {"write_disposition": said}
+    disposition(Table(resource), write_disposition)
+    return {"write_disposition": write_disposition}
 
 
-def _incremental(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    if isinstance(said, Mapping):
-        return {"incremental": Incremental(**said) if said else None}
-    if not isinstance(said, Incremental):
+def _incremental(hints: Hints, resource: str, cursor: Any) -> dict[str, Any]:
+    if isinstance(cursor, Mapping):
+        return {"incremental": Incremental(**cursor) if cursor else None}
+    if not isinstance(cursor, Incremental):
         raise UsageError(
-            f"resource {resource}: incremental= is {said!r}: give trellis.incremental('column', ...)"
+            f"resource {resource}: incremental= is {cursor!r}: give trellis.incremental('column', ...)"
         )
-    return {"incremental": said}
+    return {"incremental": cursor}
 
 
-def _nested(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    if not said:
+def _nested(hints: Hints, resource: str, tables: Any) -> dict[str, Any]:
+    if not tables:
         return {"nested_hints": None}
     return {
         "nested_hints": {
-            _path(path, resource): nested_of(resource, path, each) for path, each in said.items()
+            _path(path, resource): nested_of(resource, path, keys) for path, keys in tables.items()
         }
     }
 
 
-def _additional(hints: Hints, resource: str, said: Any) -> dict[str, Any]:
-    merged = {**(hints.additional_table_hints or {}), **said} if said else None
+def _additional(hints: Hints, resource: str, keys: Any) -> dict[str, Any]:
+    merged = {**(hints.additional_table_hints or {}), **keys} if keys else None
     return {"additional_table_hints": merged}
 
 
@@ -182,26 +182,26 @@ _TAKEN: Mapping[str, Callable[[Hints, str, Any], dict[str, Any]]] = {
 
 
 def _path(path: Any, resource: str) -> tuple[str, ...]:
-    found = (path,) if isinstance(path, str) else tuple(path) if isinstance(path, Iterable) else ()
-    if not found or not all(isinstance(each, str) and each.strip() for each in found):
+    keys = (path,) if isinstance(path, str) else tuple(path) if isinstance(path, Iterable) else ()
+    if not keys or not all(isinstance(key, str) and key.strip() for key in keys):
         raise SchemaError(
             f"resource {resource}: nested_hints has the key {path!r}: write the key of the list, or a tuple"
             " of keys from the root table down to it"
         )
-    return found
+    return keys
 
 
-def nested_of(resource: str, path: Any, said: Any) -> Hints:
+def nested_of(resource: str, path: Any, declared: Any) -> Hints:
     """The hints of a table below the root table."""
-    if isinstance(said, Hints):
-        return said
+    if isinstance(declared, Hints):
+        return declared
     where = f"{resource}, nested_hints of {path!r}"
-    if not isinstance(said, Mapping):
-        raise SchemaError(f"resource {where}: it is {said!r}: give a dict of hints")
-    for key in said:
+    if not isinstance(declared, Mapping):
+        raise SchemaError(f"resource {where}: it is {declared!r}: give a dict of hints")
+    for key in declared:
         if key not in NESTED:
             raise SchemaError(f"resource {where}: a nested table takes no {key!r}{nearest(str(key), NESTED)}")
-    return hints_of(where, said)
+    return hints_of(where, declared)
 
 
 def _judged(hints: Hints, resource: str) -> Hints:
@@ -228,5 +228,5 @@ def for_item(hints: Hints, resource: str, item: Any) -> Hints:
     """The hints with every function called."""
     if not hints.dynamic:
         return hints
-    called = {name: said(item) for name in BY_ITEM if callable(said := getattr(hints, name))}
+    called = {name: function(item) for name in BY_ITEM if callable(function := getattr(hints, name))}
     return changed(replace(hints, **dict.fromkeys(called), table_name=None), resource, called)

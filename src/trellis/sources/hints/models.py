@@ -60,8 +60,12 @@ def model_of(value: Any) -> Any:
 def columns_of_model(model: Any) -> dict[str, Column]:
     """One column per field, under its alias if it has one. Fields of any type wait for the data."""
     if variants := _variants(model):
-        each_has = [columns_of_model(each) for each in variants]
-        return {name: each for name, each in each_has[0].items() if all(name in has for has in each_has)}
+        alternatives = [columns_of_model(variant) for variant in variants]
+        return {
+            name: column
+            for name, column in alternatives[0].items()
+            if all(name in has for has in alternatives)
+        }
     settings = getattr(model, f"{DEFAULT_DIALECT}_config", None) or {}
     flat = bool(settings.get("skip_nested_types"))
     columns: dict[str, Column] = {}
@@ -79,12 +83,12 @@ def _of_field(name: str, annotation: Any, flat: bool) -> dict[str, Column]:
     if flat and is_model(of):
         join = get_naming().path
         return {
-            key: Column(key, each.data_type, nullable=bool(each.nullable) or nullable)
-            for each in columns_of_model(of).values()
-            if (key := f"{join(name)}__{join(each.name)}")
+            key: Column(key, column.data_type, nullable=bool(column.nullable) or nullable)
+            for column in columns_of_model(of).values()
+            if (key := f"{join(name)}__{join(column.name)}")
         }
-    found = _data_type(of)
-    return {} if flat and found == "json" else {name: Column(name, found, nullable=nullable)}
+    data_type = _data_type(of)
+    return {} if flat and data_type == "json" else {name: Column(name, data_type, nullable=nullable)}
 
 
 def _data_type(of: Any) -> DataType:
@@ -93,8 +97,8 @@ def _data_type(of: Any) -> DataType:
         return "json"
     if not isinstance(origin, type):
         return "text"
-    found = next((name for classes, name in TYPES if issubclass(origin, classes)), None)
-    return found or ("json" if is_dataclass(origin) else "text")
+    data_type = next((name for classes, name in TYPES if issubclass(origin, classes)), None)
+    return data_type or ("json" if is_dataclass(origin) else "text")
 
 
 def _optional(of: Any) -> bool:
@@ -112,7 +116,7 @@ def _inner(of: Any) -> Any:
     if get_origin(of) is Literal:
         return type(get_args(of)[0])
     if get_origin(of) in UNIONS:
-        return _inner(next((each for each in get_args(of) if each is not NONE), str))
+        return _inner(next((argument for argument in get_args(of) if argument is not NONE), str))
     return of
 
 
@@ -128,5 +132,5 @@ def _variants(model: Any) -> tuple[Any, ...]:
     if not getattr(model, "__pydantic_root_model__", False):
         return ()
     root = _unwrapped(model.model_fields["root"].annotation)
-    found = get_args(root) if get_origin(root) in UNIONS else (root,)
-    return found if all(is_model(each) for each in found) else ()
+    models = get_args(root) if get_origin(root) in UNIONS else (root,)
+    return models if all(is_model(model_) for model_ in models) else ()

@@ -62,10 +62,10 @@ def table_of(hints: Hints, resource: str, name: str, root: bool = True) -> Table
     for key in ("primary_key", "merge_key"):
         if getattr(hints, key) is not None:
             columns = with_key(columns, key, getattr(hints, key), resource)
-    made = Table(name, columns)
-    said = hints.write_disposition or ("append" if root else None)
-    if said is not None:
-        made = disposition(made, said)
+    table = Table(name, columns)
+    write_disposition = hints.write_disposition or ("append" if root else None)
+    if write_disposition is not None:
+        table = disposition(table, write_disposition)
     plain_hints = {
         "schema_contract": hints.contract,
         "table_format": hints.table_format,
@@ -73,33 +73,35 @@ def table_of(hints: Hints, resource: str, name: str, root: bool = True) -> Table
         "references": hints.references,
         **(hints.additional_table_hints or {}),
     }
-    made = made.with_hints(**{key: value for key, value in plain_hints.items() if value is not None})
+    table = table.with_hints(**{key: value for key, value in plain_hints.items() if value is not None})
     if hints.incremental is not None and (column := hints.incremental.column):
-        known = made.columns.get(column, Column(column))
-        made = made.with_columns(known.with_hints(incremental=True))
-    if root or any(each.hint("primary_key") or each.hint("merge_key") for each in made.columns.values()):
-        made = made.with_hints(resource=resource)
-    if found := [str(fault) for fault in TABLE((name,), table_dict(made))]:
-        raise SchemaError(f"resource {resource}: table {'; '.join(found)}")
-    return made
+        known = table.columns.get(column, Column(column))
+        table = table.with_columns(known.with_hints(incremental=True))
+    if root or any(
+        column.hint("primary_key") or column.hint("merge_key") for column in table.columns.values()
+    ):
+        table = table.with_hints(resource=resource)
+    if problems := [str(fault) for fault in TABLE((name,), table_dict(table))]:
+        raise SchemaError(f"resource {resource}: table {'; '.join(problems)}")
+    return table
 
 
 def nested_tables(hints: Hints, resource: str) -> tuple[tuple[tuple[str, ...], Table], ...]:
     """The tables of the nested hints by their paths, the shorter paths first."""
-    found: Mapping[tuple[str, ...], Hints] = hints.nested_hints or {}
-    made = []
-    for path, each in sorted(found.items(), key=lambda pair: len(pair[0])):
-        table = table_of(each, resource, path[-1], root=False)
-        said, of_root = each.write_disposition, hints.write_disposition or "append"
-        if "resource" not in table.hints and said is not None and said != of_root:
+    nested: Mapping[tuple[str, ...], Hints] = hints.nested_hints or {}
+    tables = []
+    for path, nested_hints in sorted(nested.items(), key=lambda pair: len(pair[0])):
+        table = table_of(nested_hints, resource, path[-1], root=False)
+        write_disposition, of_root = nested_hints.write_disposition, hints.write_disposition or "append"
+        if "resource" not in table.hints and write_disposition is not None and write_disposition != of_root:
             warnings.warn(
-                f"resource {resource}: the nested table {'.'.join(path)} has the write disposition {said!r}"
-                f" and its root {of_root!r}, so their rows may come apart: give"
+                f"resource {resource}: the nested table {'.'.join(path)} has the write disposition"
+                f" {write_disposition!r} and its root {of_root!r}, so their rows may come apart: give"
                 " the nested table a primary_key, which makes it a table of its own",
                 stacklevel=2,
             )
-        made.append((path, table))
-    return tuple(made)
+        tables.append((path, table))
+    return tuple(tables)
 
 
 def merged_table(old: Table, new: Table) -> Table:

@@ -26,7 +26,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def disposition(table: Table, said: str | Mapping[str, Any]) -> Table:
+def disposition(table: Table, declared: str | Mapping[str, Any]) -> Table:
     """The table with what is said of how its rows are written. Raises SchemaError.
 
     The strategy scd2 adds the columns of validity and of the row version, behind the declared ones; where
@@ -36,59 +36,59 @@ def disposition(table: Table, said: str | Mapping[str, Any]) -> Table:
     'upsert'
     """
     where = f"table {table.name}: write_disposition"
-    if isinstance(said, str):
-        return table.with_hints(write_disposition=_one_of(said, DISPOSITIONS, where))
-    if not isinstance(said, Mapping) or "disposition" not in said:
+    if isinstance(declared, str):
+        return table.with_hints(write_disposition=_one_of(declared, DISPOSITIONS, where))
+    if not isinstance(declared, Mapping) or "disposition" not in declared:
         raise SchemaError(
-            f"{where} is {said!r}: write one of {', '.join(DISPOSITIONS)}, or a dict with the key"
+            f"{where} is {declared!r}: write one of {', '.join(DISPOSITIONS)}, or a dict with the key"
             " 'disposition'"
         )
-    word = _one_of(said["disposition"], DISPOSITIONS, f"{where}.disposition")
+    word = _one_of(declared["disposition"], DISPOSITIONS, f"{where}.disposition")
     known = ("disposition", *KEYS[word])
-    for key in said:
+    for key in declared:
         if key not in known:
             raise SchemaError(f"{where}: {word} takes no key {key!r}{nearest(str(key), known)}")
-    return _WAYS[word](table.with_hints(write_disposition=word), said, where)
+    return _WAYS[word](table.with_hints(write_disposition=word), declared, where)
 
 
-def _as_it_is(table: Table, said: Mapping[str, Any], where: str) -> Table:
+def _as_it_is(table: Table, declared: Mapping[str, Any], where: str) -> Table:
     return table
 
 
-def _replace(table: Table, said: Mapping[str, Any], where: str) -> Table:
+def _replace(table: Table, declared: Mapping[str, Any], where: str) -> Table:
     for key in KEYS["replace"]:
-        if said.get(key) is not None:
-            strategy = _one_of(said[key], REPLACE_STRATEGIES, f"{where}.{key}")
+        if declared.get(key) is not None:
+            strategy = _one_of(declared[key], REPLACE_STRATEGIES, f"{where}.{key}")
             table = table.with_hints(**{"x-replace-strategy": strategy})
     return table
 
 
-def _merge(table: Table, said: Mapping[str, Any], where: str) -> Table:
-    strategy = said.get("strategy")
+def _merge(table: Table, declared: Mapping[str, Any], where: str) -> Table:
+    strategy = declared.get("strategy")
     if strategy is not None:
         _one_of(strategy, MERGE_STRATEGIES, f"{where}.strategy")
         table = table.with_hints(**{"x-merge-strategy": strategy})
-    if said.get("deduplicated"):
+    if declared.get("deduplicated"):
         table = table.with_hints(**{"x-stage-data-deduplicated": True})
     if strategy == "scd2":
-        return _history(table, said, where)
-    if given := [key for key in HISTORY_KEYS if said.get(key) is not None]:
-        raise SchemaError(f"{where}: {', '.join(given)} goes with the strategy scd2; say 'strategy': 'scd2'")
+        return _history(table, declared, where)
+    if keys := [key for key in HISTORY_KEYS if declared.get(key) is not None]:
+        raise SchemaError(f"{where}: {', '.join(keys)} goes with the strategy scd2; say 'strategy': 'scd2'")
     return table
 
 
-def _history(table: Table, said: Mapping[str, Any], where: str) -> Table:
+def _history(table: Table, declared: Mapping[str, Any], where: str) -> Table:
     usual = history_columns()
     if usual is None:
         raise SchemaError(f"{where}: no dialect that is installed keeps versions of rows; leave scd2 out")
-    names = said.get("validity_column_names") or usual[:2]
+    names = declared.get("validity_column_names") or usual[:2]
     if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != 2:
         raise SchemaError(f"{where}.validity_column_names is {names!r}: name two columns, from and to")
-    active = _moment(said.get("active_record_timestamp"), f"{where}.active_record_timestamp")
-    if "boundary_timestamp" in said:
-        boundary = _moment(said["boundary_timestamp"], f"{where}.boundary_timestamp")
+    active = _moment(declared.get("active_record_timestamp"), f"{where}.active_record_timestamp")
+    if "boundary_timestamp" in declared:
+        boundary = _moment(declared["boundary_timestamp"], f"{where}.boundary_timestamp")
         table = table.with_hints(**{"x-boundary-timestamp": boundary})
-    version = said.get("row_version_column_name") or usual.version
+    version = declared.get("row_version_column_name") or usual.version
     return versioned(table, HistoryColumns(names[0], names[1], version), active)
 
 

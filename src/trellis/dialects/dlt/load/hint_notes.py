@@ -10,7 +10,7 @@ from trellis.schema.model import Schema, Table
 
 def remarks(schema: Schema, roots: Sequence[str]) -> tuple[str, ...]:
     """A sentence for each."""
-    return tuple(each for name in roots for each in _of(schema.tables[name]))
+    return tuple(note for name in roots for note in _of(schema.tables[name]))
 
 
 def _of(table: Table) -> Iterator[str]:

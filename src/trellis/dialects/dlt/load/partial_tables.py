@@ -30,8 +30,8 @@ def root_table(schema: Schema, request: Request, naming: Naming) -> Table:
     if request.max_nesting is not None:
         marks = (known.hints.get("x-normalizer") or {}) if known else {}
         hints["x-normalizer"] = {**marks, "max_nesting": request.max_nesting}
-    made = Table(name, columns, description=declared.description, hints=hints or NOTHING)
-    return versioned(made, HISTORY, known=known) if request.strategy == "scd2" else made
+    partial = Table(name, columns, description=declared.description, hints=hints or NOTHING)
+    return versioned(partial, HISTORY, known=known) if request.strategy == "scd2" else partial
 
 
 def nested_tables(request: Request, naming: Naming) -> Iterator[Table]:
@@ -52,25 +52,25 @@ def with_keys(columns: Mapping[str, Column], hint: str, keys: Sequence[str]) -> 
     """The columns with a key of these; its columns may not be null unless they say so."""
     if not keys:
         return dict(columns)
-    found = {
+    keyed = {
         name: column.with_hints(**{hint: False}) if column.hint(hint) and name not in keys else column
         for name, column in columns.items()
     }
     for key in keys:
-        said = found.get(key, Column(key))
-        found[key] = replace(
-            said.with_hints(**{hint: True}), nullable=False if said.nullable is None else said.nullable
+        column = keyed.get(key, Column(key))
+        keyed[key] = replace(
+            column.with_hints(**{hint: True}), nullable=False if column.nullable is None else column.nullable
         )
-    return found
+    return keyed
 
 
 def _hints(request: Request) -> dict[str, Any]:
-    said = {
+    hints = {
         "write_disposition": request.mode,
         "x-merge-strategy": request.strategy,
         "schema_contract": request.contract,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in hints.items() if value is not None}
 
 
 def _has_own_key(table: Table) -> bool:

@@ -44,18 +44,18 @@ def decoded(row: Mapping[str, Any]) -> dict[str, Any]:
     """The state of a row of the table. Raises SchemaError."""
     try:
         text = _unpacked(str(row["state"]))
-        found = json.loads(text, object_hook=_values)
+        state = json.loads(text, object_hook=_values)
     except (ValueError, zlib.error) as bad:
         raise SchemaError(
             f"the state of pipeline {row.get('pipeline_name')} in {STATE} cannot be read ({bad}); delete its "
             "newest row to go back to the one before"
         ) from None
-    if int(found.get(_ENGINE, 0)) > ENGINE:
+    if int(state.get(_ENGINE, 0)) > ENGINE:
         raise SchemaError(
             f"the state of pipeline {row.get('pipeline_name')} was written by a newer dlt (state engine "
-            f"{found[_ENGINE]}, this is {ENGINE}): there is no upgrade path; use a newer Trellis"
+            f"{state[_ENGINE]}, this is {ENGINE}): there is no upgrade path; use a newer Trellis"
         )
-    return dict(found)
+    return dict(state)
 
 
 def remembered(old: State, schema_name: str, sources: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -74,8 +74,8 @@ def remembered(old: State, schema_name: str, sources: Mapping[str, Any] | None) 
 
 def state_hash(state: State) -> str:
     """The hash of what a state says, without its version."""
-    said = {k: v for k, v in state.items() if k not in (_VERSION, _ENGINE, _HASH, _LOCAL)}
-    return base64.b64encode(hashlib.sha3_256(canonical(said)).digest()).decode()
+    content = {k: v for k, v in state.items() if k not in (_VERSION, _ENGINE, _HASH, _LOCAL)}
+    return base64.b64encode(hashlib.sha3_256(canonical(content)).digest()).decode()
 
 
 def state_row(state: State, load_id: str, now: datetime) -> Mapping[str, Any]:
@@ -101,15 +101,15 @@ def _unpacked(text: str) -> bytes:
 
 
 def _values(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: _value(each) for key, each in content.items()}
+    return {key: _value(value) for key, value in content.items()}
 
 
-def _value(each: Any) -> Any:
-    if isinstance(each, list):
-        return [_value(one) for one in each]
-    if isinstance(each, str) and each[:1] in _TYPES:
-        return _TYPES[each[0]](each[1:])
-    return each
+def _value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_value(one) for one in value]
+    if isinstance(value, str) and value[:1] in _TYPES:
+        return _TYPES[value[0]](value[1:])
+    return value
 
 
 def _hex(text: str) -> HexBytes:

@@ -34,10 +34,10 @@ def whole_keys(keys: RowKeys, table: Table | None, settings: Mapping[str, Any]) 
 
 def switched(settings: Mapping[str, Any], name: str) -> bool:
     """A setting that is on or off. Raises UsageError."""
-    said = settings.get(name, False)
-    if str(said).lower() not in ("true", "false"):
-        raise UsageError(f"{name} is {said!r}; write true or false")
-    return str(said).lower() == "true"
+    value = settings.get(name, False)
+    if str(value).lower() not in ("true", "false"):
+        raise UsageError(f"{name} is {value!r}; write true or false")
+    return str(value).lower() == "true"
 
 
 def without_ids(table: Table) -> bool:

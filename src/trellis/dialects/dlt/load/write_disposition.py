@@ -17,22 +17,22 @@ def chain_loads(
 ) -> tuple[Load, ...]:
     """One per root table that the user named or that got rows, in that order."""
     others = [name for name in touched if not name.startswith(PREFIX) and schema.tables[name].parent is None]
-    found: list[Load] = []
+    loads: list[Load] = []
     for name in dict.fromkeys((*roots, *others)):
         table = schema.tables[name]
         mode: Mode = table.hints.get("write_disposition") or "append"
         strategy = strategy_of(table) or "delete-insert"
         if mode == "merge" and without_ids(table):
-            found.append(keyed_load(schema, table, strategy))
+            loads.append(keyed_load(schema, table, strategy))
             continue
         history = history_of(table, now) if mode == "merge" and strategy == "scd2" else None
-        found.append(ChainLoad(name, mode, strategy, history))
-    return tuple(found)
+        loads.append(ChainLoad(name, mode, strategy, history))
+    return tuple(loads)
 
 
 def strategy_of(table: Table) -> Strategy | None:
-    found: Strategy | None = table.hints.get("x-merge-strategy")
-    return found
+    strategy: Strategy | None = table.hints.get("x-merge-strategy")
+    return strategy
 
 
 def version_column(table: Table) -> str | None:
@@ -45,26 +45,26 @@ def history_of(table: Table, now: datetime) -> History:
     """How a table with the strategy scd2 keeps its versions. Raises SchemaError."""
     valid_from = table.column_with("x-valid-from") or HISTORY.valid_from
     valid_to = table.column_with("x-valid-to") or HISTORY.valid_to
-    said = table.columns[valid_to].hint("x-active-record-timestamp") if valid_to in table.columns else None
+    active = table.columns[valid_to].hint("x-active-record-timestamp") if valid_to in table.columns else None
     return History(
         version=version_column(table) or ROW_ID,
         valid_from=valid_from,
         valid_to=valid_to,
         at=_moment(table.name, "x-boundary-timestamp", table.hints.get("x-boundary-timestamp")) or now,
-        open=_moment(table.name, "x-active-record-timestamp", said),
+        open=_moment(table.name, "x-active-record-timestamp", active),
     )
 
 
 def _moment(table: str, hint: str, value: object) -> datetime | None:
     if value is None or isinstance(value, datetime):
-        found = value
+        moment = value
     else:
         try:
-            found = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
+            moment = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
         except ValueError:
             raise SchemaError(
                 f"table {table}: {hint} is {str(value)[:60]!r}; write a time such as 2026-01-31T00:00:00Z"
             ) from None
-    if found is None:
+    if moment is None:
         return None
-    return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found.astimezone(timezone.utc)
+    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)

@@ -41,10 +41,10 @@ class OfferedNaming:
         return self._naming.table(path)
 
     def make_path(self, *identifiers: str) -> str:
-        return self.PATH_SEPARATOR.join(each for each in identifiers if each.strip())
+        return self.PATH_SEPARATOR.join(identifier for identifier in identifiers if identifier.strip())
 
     def break_path(self, path: str) -> list[str]:
-        return [each for each in path.split(self.PATH_SEPARATOR) if each.strip()]
+        return [fragment for fragment in path.split(self.PATH_SEPARATOR) if fragment.strip()]
 
     def shorten_fragments(self, *normalized_idents: str) -> str | None:
         return self._naming.join(*normalized_idents) if normalized_idents else None
@@ -92,4 +92,6 @@ class OfferedSchema:
     def get_table_columns(self, table_name: str, include_incomplete: bool = False) -> Mapping[str, Any]:
         """The columns of a table by name. Raises KeyError."""
         columns = self.get_table(table_name)["columns"]
-        return {name: each for name, each in columns.items() if include_incomplete or each.get("data_type")}
+        return {
+            name: column for name, column in columns.items() if include_incomplete or column.get("data_type")
+        }

@@ -27,7 +27,7 @@ def own_class(schema: Schema) -> type[Any]:
     module = normalizer_of(schema)
     where = f"schema {schema.name}, normalizers.json.module: {module!r} is not run here"
     try:
-        found = getattr(import_module(module), CLASS, None)
+        class_ = getattr(import_module(module), CLASS, None)
     except ModuleNotFoundError as why:
         if why.name is None or not f"{module}.".startswith(f"{why.name}."):
             raise SchemaError(f"{where}: it needs the module {why.name!r}, which is not there") from None
@@ -37,11 +37,11 @@ def own_class(schema: Schema) -> type[Any]:
         ) from None
     except Exception as why:
         raise SchemaError(f"{where}: importing it failed with {_told(why)}") from why
-    if not isinstance(found, type) or not callable(getattr(found, METHOD, None)):
+    if not isinstance(class_, type) or not callable(getattr(class_, METHOD, None)):
         raise SchemaError(
             f"{where}: the module has no class {CLASS} with a method {METHOD}(item, load_id, table_name)"
         )
-    return found
+    return class_
 
 
 class OwnNormalizer:
@@ -52,11 +52,11 @@ class OwnNormalizer:
     """
 
     def __init__(self, schema: Schema, naming: Naming) -> None:
-        made = own_class(schema)
+        class_ = own_class(schema)
         self.module = normalizer_of(schema)
         self.naming = naming
         try:
-            self._normalizer = made(OfferedSchema(schema, naming))
+            self._normalizer = class_(OfferedSchema(schema, naming))
         except Exception as why:
             raise SchemaError(f"normalizer {self.module} cannot be made: {_told(why)}") from why
 
@@ -66,8 +66,8 @@ class OwnNormalizer:
         try:
             rows = iter(self._normalizer.normalize_data_item(_copied(item), load_id, table))
             while True:
-                told = rows.send(taken) if isinstance(rows, Generator) else next(rows)
-                taken = yield self._read(told, at)
+                yielded = rows.send(taken) if isinstance(rows, Generator) else next(rows)
+                taken = yield self._read(yielded, at)
         except StopIteration:
             return
         except UsageError:
@@ -75,29 +75,31 @@ class OwnNormalizer:
         except Exception as why:
             raise UsageError(f"{at} failed with {_told(why)}; nothing was loaded") from why
 
-    def _read(self, told: Any, at: str) -> Told:
+    def _read(self, yielded: Any, at: str) -> Told:
         """What was yielded, with names by the convention: a parent is a name or a path of such, as in dlt."""
-        match told:
+        match yielded:
             case ((str() as table, (None | str() | tuple() | list()) as parent, *_), Mapping() as row):
                 path = [parent] if isinstance(parent, str) else parent or ()
-                if table.strip() and all(isinstance(each, str) for each in (*path, *row)):
+                if table.strip() and all(isinstance(name, str) for name in (*path, *row)):
                     above = self.naming.join(*path)
                     return Told(self.naming.table(table), self.naming.table(above) if above else None, row)
             case _:
                 pass
-        raise UsageError(f"{at} yielded {repr(told)[:120]}; it has to yield {_EXPECTED}; nothing was loaded")
+        raise UsageError(
+            f"{at} yielded {repr(yielded)[:120]}; it has to yield {_EXPECTED}; nothing was loaded"
+        )
 
 
 def _copied(value: Any) -> Any:
     """The user's code may change what it is given, and records are read more than once."""
     if value.__class__ is dict:
-        return {key: _copied(each) for key, each in value.items()}
-    return [_copied(each) for each in value] if value.__class__ is list else value
+        return {key: _copied(member) for key, member in value.items()}
+    return [_copied(member) for member in value] if value.__class__ is list else value
 
 
 def _told(why: Exception) -> str:
     """The exception, and the place in the user's code that raised it."""
-    frames = [each for each in traceback.extract_tb(why.__traceback__) if each.filename != __file__]
-    frames = [each for each in frames if not each.filename.startswith("<")]
+    frames = [frame for frame in traceback.extract_tb(why.__traceback__) if frame.filename != __file__]
+    frames = [frame for frame in frames if not frame.filename.startswith("<")]
     last = f" ({frames[-1].filename}, line {frames[-1].lineno}, in {frames[-1].name})" if frames else ""
     return f"{type(why).__name__}: {why}{last}"

@@ -23,8 +23,8 @@ def normalizer_of(schema: Schema) -> str:
     >>> normalizer_of(Schema("shop", normalizers={"json": {"module": f"{HOME}.relational"}}))
     'relational'
     """
-    said = str((schema.normalizers.get("json") or {}).get("module") or RELATIONAL)
-    return said.removeprefix(f"{HOME}.")
+    module = str((schema.normalizers.get("json") or {}).get("module") or RELATIONAL)
+    return module.removeprefix(f"{HOME}.")
 
 
 def is_own(schema: Schema) -> bool:
@@ -32,16 +32,16 @@ def is_own(schema: Schema) -> bool:
     return normalizer_of(schema) not in KNOWN
 
 
-def with_normalizer(schema: Schema, said: Any) -> Schema:
+def with_normalizer(schema: Schema, option: Any) -> Schema:
     """The schema with the normalizer of the option: its module, or a mapping with it and its config.
 
     >>> made = with_normalizer(Schema("shop"), {"module": "shop.linked", "config": {"key": "id"}})
     >>> made.normalizers["json"]
     {'module': 'shop.linked', 'config': {'key': 'id'}}
     """
-    json = {"module": said} if isinstance(said, str) else said
+    json = {"module": option} if isinstance(option, str) else option
     if not isinstance(json, Mapping) or not isinstance(json.get("module"), str):
         raise UsageError(
-            f"{OPTION} is {said!r}; write the name of a module, or a mapping with module and config"
+            f"{OPTION} is {option!r}; write the name of a module, or a mapping with module and config"
         )
     return with_normalizers(schema, {"json": {**plain(schema.normalizers.get("json") or {}), **json}})

@@ -21,14 +21,14 @@ _ROOT_KEY = (ROW_ID, ROOT_ID)
 
 def propagated(schema: Schema, table: str) -> Mapping[str, str]:
     """The columns of a table that go to the tables below, and their names there, but for the root key."""
-    found = {name: to for name, to in _entries(schema, table).items() if (name, to) != _ROOT_KEY}
-    for name in found:
+    columns = {name: to for name, to in _entries(schema, table).items() if (name, to) != _ROOT_KEY}
+    for name in columns:
         if name.startswith(PREFIX):
             raise SchemaError(
                 f"normalizers.json.config.propagation: {table}.{name} cannot be propagated: of the columns "
                 f"that begin with {PREFIX} only {ROW_ID} can, as {ROOT_ID}, and from a root table"
             )
-    return found
+    return columns
 
 
 def has_root_key(schema: Schema, root: str) -> bool:
@@ -38,8 +38,8 @@ def has_root_key(schema: Schema, root: str) -> bool:
 
 def wants_root_keys(schema: Schema) -> bool | None:
     """What the schema says of root keys in general: None leaves it to the write disposition."""
-    said = _config(schema).get("root_key_propagation")
-    return None if said is None else bool(said)
+    value = _config(schema).get("root_key_propagation")
+    return None if value is None else bool(value)
 
 
 def with_root_key(schema: Schema, root: str) -> Schema:
@@ -57,9 +57,9 @@ def without_root_keys(schema: Schema, tables: Collection[str]) -> Schema:
     """The schema that says nothing of what goes below these tables."""
     normalizers = plain(schema.normalizers)
     propagation = ((normalizers.get("json") or {}).get("config") or {}).get("propagation") or {}
-    said = propagation.get("tables") or {}
+    by_table = propagation.get("tables") or {}
     for table in tables:
-        said.pop(table, None)
+        by_table.pop(table, None)
     return replace(schema, normalizers=MappingProxyType(normalizers))
 
 
