@@ -51,14 +51,14 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Store:
+class StoredSchema:
     """One schema in one dataset of a destination."""
 
     pipeline: Pipeline
     rows: tuple[dict[str, Any], ...]
 
     @staticmethod
-    def open(at: str | None, dataset: str | None, name: str | None, empty: bool = False) -> Store:
+    def open(at: str | None, dataset: str | None, name: str | None, empty: bool = False) -> StoredSchema:
         """Raises UsageError where there is none, unless `empty` says that this is right."""
         config = Config(to=at, dataset=dataset, name=name).over(find_config())
         if config.to is None:
@@ -75,7 +75,7 @@ class Store:
             pipeline.name = names[0]
         if pipeline.name not in names and not empty:
             raise UsageError(_none(pipeline, names))
-        return Store(pipeline, tuple(row for row in rows if row["schema_name"] == pipeline.name))
+        return StoredSchema(pipeline, tuple(row for row in rows if row["schema_name"] == pipeline.name))
 
     @property
     def name(self) -> str:
@@ -111,14 +111,14 @@ def schema_of(file: str | None, at: str | None, dataset: str | None, name: str |
     """The schema of a file, or the newest of a destination."""
     if file is not None and at is not None:
         raise UsageError(f"{file} and --at {at} are two schemas; give one")
-    return schema_file(file) if file is not None else Store.open(at, dataset, name).newest
+    return schema_file(file) if file is not None else StoredSchema.open(at, dataset, name).newest
 
 
 def sides(
     a: str, b: str | None, at: str | None, dataset: str | None, name: str | None
 ) -> tuple[Schema, Schema]:
     """The two schemas of a comparison: each a file, or a version number."""
-    store: Store | None = None
+    store: StoredSchema | None = None
 
     def side(text: str | None) -> Schema:
         nonlocal store
@@ -130,7 +130,7 @@ def sides(
                 if text
                 else "compare with what? name a second file, or a destination with --at"
             )
-        store = store or Store.open(at, dataset, name)
+        store = store or StoredSchema.open(at, dataset, name)
         return store.newest if text is None else store.version(int(text))
 
     return side(a), side(b)
@@ -142,7 +142,7 @@ def difference(before: Schema | None, after: Schema) -> Changes:
     return tables if before is None else (*tables, *compare_settings(before, after))
 
 
-def imported(store: Store, file: str) -> tuple[Schema, Changes]:
+def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
     """The schema that a file makes of the newest one, and what that changes."""
     imported_schema, before = schema_file(file), store.newest
     pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
 from trellis.cli.foreign_documents import describe_foreign
-from trellis.cli.output.console import Tell, aside
+from trellis.cli.output.console import ProgressCallback, aside
 from trellis.destinations.preference import naming_in
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects.documents import from_json, from_yaml, get_naming
@@ -29,14 +29,14 @@ from trellis.schema.yaml_text import read
 
 
 @dataclass
-class Work:
+class LoadCommand:
     """One load or plan, ready to run."""
 
     pipeline: Pipeline
     options: dict[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of(config: Config) -> Work:
+    def of(config: Config) -> LoadCommand:
         """Check everything that can be checked before any data is read. Raises UsageError, SchemaError."""
         _one_of("--mode", config.mode, get_args(Mode))
         _one_of("--strategy", config.strategy, get_args(Strategy))
@@ -54,9 +54,11 @@ class Work:
             else None,
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
         }
-        return Work(open_pipeline(config), options)
+        return LoadCommand(open_pipeline(config), options)
 
-    def run(self, sources: Sequence[str], load_id: str | None, dry_run: bool, tell: Tell) -> Report:
+    def run(
+        self, sources: Sequence[str], load_id: str | None, dry_run: bool, tell: ProgressCallback
+    ) -> Report:
         self.pipeline.tell = tell
         do = self.pipeline.plan if dry_run else self.pipeline.load
         return do(list(sources), load_id=load_id, **self.options)

@@ -28,7 +28,7 @@ from trellis.pipelines.engine import Engine, runner_of
 from trellis.pipelines.storage import current_storage, storage_for
 
 CHUNK = 5_000
-Tell = Callable[[str, int, int | None], Any]
+ProgressCallback = Callable[[str, int, int | None], Any]
 
 
 def _silent(_: str, __: int, ___: int | None) -> None:
@@ -80,7 +80,7 @@ class PathReport:
 
 
 @dataclass(frozen=True)
-class Fault:
+class RecordFault:
     """Lines that are no records, or keys that stand twice in one object."""
 
     what: str
@@ -99,8 +99,8 @@ class Inspection:
     files: tuple[str, ...]
     records: int
     paths: tuple[PathReport, ...]
-    rejects: tuple[Fault, ...] = ()
-    duplicate_keys: tuple[Fault, ...] = ()
+    rejects: tuple[RecordFault, ...] = ()
+    duplicate_keys: tuple[RecordFault, ...] = ()
 
     @property
     def rejected(self) -> int:
@@ -119,7 +119,7 @@ class Inspection:
 
 def inspect(
     source: str | Path | Sequence[str | Path] | Iterable[Any],
-    tell: Tell = _silent,
+    tell: ProgressCallback = _silent,
     *,
     engine: Engine | None = None,
     master: str | None = None,
@@ -149,7 +149,9 @@ def inspect(
     return inspection(survey, [])
 
 
-def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
+def survey_files(
+    survey: Survey, sources: Sequence[str | Path], tell: ProgressCallback | None = None
+) -> list[str]:
     """Let a survey look at every record of some files; gives the paths of the files."""
     storage = current_storage()
     files = input_files([str(path) for path in sources], storage)
@@ -157,7 +159,7 @@ def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | Non
     return [file.path for file in files]
 
 
-def _survey(files: Sequence[InputFile], runner: Runner, storage: Storage, tell: Tell) -> Survey:
+def _survey(files: Sequence[InputFile], runner: Runner, storage: Storage, tell: ProgressCallback) -> Survey:
     if isinstance(runner, InlineRunner):
         survey = Survey()
         _scan(survey, files, storage, tell)
@@ -180,7 +182,7 @@ def _survey_split(folder: str, storage: Storage, split: Split) -> SplitSurvey:
     return survey_split(split, storage, ProgressNote(folder, f"{split.file}-{split.number}"))
 
 
-def _scan(survey: Survey, files: Sequence[InputFile], storage: Storage, tell: Tell) -> None:
+def _scan(survey: Survey, files: Sequence[InputFile], storage: Storage, tell: ProgressCallback) -> None:
     weight = sum(file.weight for file in files)
     done = 0
     for file, split in zip(files, splits_of(files, sys.maxsize, storage), strict=True):
@@ -226,8 +228,8 @@ def _kind(kind: Kind, seen: Seen) -> KindReport:
     return KindReport(kind, seen.count, seen.first, seen.example)
 
 
-def _faults(faults: dict[str, Seen]) -> tuple[Fault, ...]:
-    return tuple(Fault(what, seen.count, seen.first, seen.example) for what, seen in faults.items())
+def _faults(faults: dict[str, Seen]) -> tuple[RecordFault, ...]:
+    return tuple(RecordFault(what, seen.count, seen.first, seen.example) for what, seen in faults.items())
 
 
 def _place(place: Place) -> dict[str, Any]:

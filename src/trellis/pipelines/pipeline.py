@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, Destination, Moved, Recalled, Reset
@@ -22,12 +23,12 @@ from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect, State
 from trellis.pipelines.engine import Engine, engine_of, runner_of
-from trellis.pipelines.loading.attempt import Feed, Job, Tell
+from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
-from trellis.pipelines.loading.options import Options, given_schema, with_files
-from trellis.pipelines.loading.runner import Carrier
+from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of
-from trellis.pipelines.refresh import drop_job, forgetting, refresh_of, reset_of
+from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.schema_proposals import propose_schema
@@ -38,6 +39,12 @@ from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
 from trellis.sources import Source
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from trellis.pipelines.loading.options import LoadOptions
+    from trellis.sources.hints.hints import ResourceHints
 
 
 def _silent(_: str, __: int, ___: int | None) -> None:
@@ -71,7 +78,7 @@ class Pipeline:
     import_schema: str | None = None
     export_schema: str | None = None
     staging: str | None = None
-    tell: Tell = _silent
+    tell: ProgressCallback = _silent
 
     def __post_init__(self) -> None:
         engine_of(self.engine, self.master, self.remote)
@@ -160,31 +167,35 @@ class Pipeline:
                     f"--dialect {other}, or load into another dataset"
                 )
 
-    def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
+    def load(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
-        `schema` is a schema to take over: a `Schema`, or a document as an object, as text or as a path.
-        Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
-        is then as it was.
+        `table` is the root table, default the name of the first file; the options are those of
+        `LoadOptions`. Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the
+        destination is then as it was.
         """
-        return self._load(source, Options(table=table, **options), dry_run=False)
+        return self._load(source, LoadSettings(table=table, **options), dry_run=False)
 
-    def plan(self, source: Any, table: str | None = None, **options: Any) -> Report:
+    def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
-        return self._load(source, Options(table=table, **options), dry_run=True)
+        return self._load(source, LoadSettings(table=table, **options), dry_run=True)
 
     def run(
-        self, source: Any, *, refresh: str | None = None, load_id: str | None = None, **hints: Any
+        self,
+        source: Any,
+        *,
+        refresh: Refresh | None = None,
+        load_id: str | None = None,
+        **hints: Unpack[ResourceHints],
     ) -> Report:
         """Load a source, a resource or rows, with what they declare, all tables in one commit.
 
-        `hints` are those of `Resource.apply_hints` (write_disposition=, primary_key=, columns=,
-        schema_contract=, table_name=, ...) for every resource. `refresh` takes away before it loads:
-        `drop_sources` all tables and the state of the source, `drop_resources` those of the selected
-        resources, `drop_data` their rows. Rows that the destination did not take are kept, and the next run
-        loads them, and only them. Raises what `load` raises.
+        `hints` are those of `trellis.resource`, and apply to every resource that is loaded. `refresh` takes
+        away before it loads: `drop_sources` all tables and the state of the source, `drop_resources` those
+        of the selected resources, `drop_data` their rows. Rows that the destination did not take are kept,
+        and the next run loads them, and only them. Raises what `load` raises.
         """
-        delivered = self._carrier.deliver()
+        delivered = self._load_runner.deliver()
         if delivered is not None:
             return delivered
         keep, mode = self._dialect.keep, refresh_of(refresh)
@@ -208,7 +219,7 @@ class Pipeline:
         job = replace(
             job, user_schema=user_schema, prepared=prepared, reset=reset, recalled=recalled if moves else None
         )
-        return self._carrier.carry_out(job, load_id, keeps=True)
+        return self._load_runner.run(job, load_id, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
         """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
@@ -223,11 +234,11 @@ class Pipeline:
                 "pipeline that loaded it, --source its schema"
             )
         job = drop_job(schema, state, self._dialect.keep, resources)
-        return self._carrier.carry_out(job)
+        return self._load_runner.run(job)
 
     def drop_pending(self) -> int:
         """Forget the rows that a failed run left behind; how many packages there were."""
-        return self._carrier.packages.drop()
+        return self._load_runner.packages.drop()
 
     def save_schema(self, schema: Schema) -> Schema:
         """Record a schema as the newest version, without rows, and create its tables.
@@ -267,7 +278,7 @@ class Pipeline:
             ) from None
         return after
 
-    def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
+    def _load(self, source: Any, options: LoadSettings, dry_run: bool) -> Report:
         records = self._records(source, self._runner(), options.payload)
         table = options.table or records.name
         if self._dialect.route.names_tables:
@@ -290,13 +301,13 @@ class Pipeline:
             user_schema = given_schema(options.schema, self._dialect)
         elif proposed := propose_schema(self._dialect, source, self.look(schema)[0]):
             user_schema, notes = proposed.schema, (proposed.note,)
-        job = Job(
-            (Feed(records, options.request(table)),),
+        job = LoadJob(
+            (LoadInput(records, options.request(table)),),
             schema,
             user_schema=self._named(user_schema),
             state=changed,
         )
-        done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
+        done = self._load_runner.run(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
 
     def _records(self, source: Any, runner: Runner, payload: str | None = None) -> Records:
@@ -325,10 +336,45 @@ class Pipeline:
         return str(state.get("default_schema_name") or self.name)
 
     @property
-    def _carrier(self) -> Carrier:
-        return Carrier(self, self.name, self.where, self._dialect.keep.journal(), self._folders)
+    def _load_runner(self) -> LoadRunner:
+        return LoadRunner(self, self.name, self.where, self._dialect.keep.journal(), self._folders)
 
 
-def pipeline(name: str, to: str, **options: Any) -> Pipeline:
-    """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`."""
-    return Pipeline(name, to, **options)
+def pipeline(
+    name: str,
+    to: str,
+    *,
+    dataset: str = "",
+    dialect: str = DEFAULT_DIALECT,
+    master: str | None = None,
+    remote: str | None = None,
+    engine: Engine | None = None,
+    naming: str | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    import_schema: str | None = None,
+    export_schema: str | None = None,
+    staging: str | None = None,
+    tell: ProgressCallback = _silent,
+) -> Pipeline:
+    """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`.
+
+    The options are those of `Pipeline`. Raises UsageError for one that does not exist or does not fit.
+
+        shop = trellis.pipeline("shop", "duckdb:shop.duckdb", dataset="raw")
+        report = shop.load("orders/*.jsonl", mode="merge", keys=("id",))
+    """
+    return Pipeline(
+        name,
+        to,
+        dataset=dataset,
+        dialect=dialect,
+        master=master,
+        remote=remote,
+        engine=engine,
+        naming=naming,
+        settings=settings,
+        import_schema=import_schema,
+        export_schema=export_schema,
+        staging=staging,
+        tell=tell,
+    )

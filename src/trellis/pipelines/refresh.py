@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from trellis.destinations.base import Reset
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Keep, State
-from trellis.pipelines.loading.attempt import Job
+from trellis.pipelines.loading.attempt import LoadJob
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches
 
@@ -16,13 +16,13 @@ Refresh = Literal["drop_sources", "drop_resources", "drop_data"]
 REFRESHES: tuple[Refresh, ...] = get_args(Refresh)
 
 
-def drop_job(schema: Schema, state: State, keep: Keep, names: Sequence[str]) -> Job:
+def drop_job(schema: Schema, state: State, keep: Keep, names: Sequence[str]) -> LoadJob:
     """A job that drops the tables of some resources, or of all, and their state. Raises UsageError."""
     chosen = resources_of(schema, names, keep.prefix)
     refresh: Refresh = "drop_resources" if names else "drop_sources"
     reset = reset_of(schema, chosen, refresh, keep.prefix)
     sources = forgetting(state, schema.name, chosen, refresh).get("sources")
-    return Job(
+    return LoadJob(
         (),
         schema.name,
         prepared=lambda stored: keep.without(stored, reset.drop),

@@ -14,7 +14,7 @@ from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import ItemRecords, Records
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Keep, Request, State
-from trellis.pipelines.loading.attempt import Feed, Job
+from trellis.pipelines.loading.attempt import LoadInput, LoadJob
 from trellis.pipelines.records import of_tables
 from trellis.schema.form import plain
 from trellis.schema.model import Schema, Settings
@@ -53,7 +53,7 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     return source
 
 
-def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records: ToRecords) -> Job:
+def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records: ToRecords) -> LoadJob:
     """Extract the source. `schema` is the stored one, `state` what the pipeline remembers."""
     sources = dict(state.get("sources") or {})
     extracted = extract(source, sources.get(source.name) or {}, schema)
@@ -68,7 +68,7 @@ def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records:
     if extracted.state or source.name in sources:
         sources[source.name] = extracted.state
     feeds = tuple(feed for part in extracted.parts for feed in _feeds(part, to_records))
-    return Job(
+    return LoadJob(
         feeds,
         source.name,
         user_schema=_given(extracted),
@@ -77,7 +77,7 @@ def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records:
     )
 
 
-def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
+def _feeds(part: Part, to_records: ToRecords) -> Iterable[LoadInput]:
     request = Request(
         table=part.table_name,
         declared=part.declared.table,
@@ -87,18 +87,18 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
     )
     if part.form == "records":
         chunks = getattr(part.source, "chunks", None)
-        yield Feed(ItemRecords(Chunks(chunks) if chunks else Chunks.of(part.source)), request)
+        yield LoadInput(ItemRecords(Chunks(chunks) if chunks else Chunks.of(part.source)), request)
     elif part.form == "whole":
         yield _feed(part.source, request, to_records)
     else:
         tables = _Tables(part)
         if any(True for _ in tables):
-            yield Feed(of_tables(tables), replace(request, whole=True))
+            yield LoadInput(of_tables(tables), replace(request, whole=True))
         for piece in part.source:
             if not _is_table(piece):
                 yield _feed(piece, request, to_records)
     if part.dropped or len(part.removed_values):
-        yield Feed(TurnedAway(_Reasons(part), part.table_name), request)
+        yield LoadInput(TurnedAway(_Reasons(part), part.table_name), request)
 
 
 def _is_table(piece: Any) -> bool:
@@ -106,9 +106,9 @@ def _is_table(piece: Any) -> bool:
     return library_of(piece) in ("pyarrow", "pandas", "polars")
 
 
-def _feed(piece: Any, request: Request, to_records: ToRecords) -> Feed:
+def _feed(piece: Any, request: Request, to_records: ToRecords) -> LoadInput:
     records = list(piece.paths) if isinstance(piece, Files) else piece
-    return Feed(to_records(records), replace(request, whole=_is_table(piece)))
+    return LoadInput(to_records(records), replace(request, whole=_is_table(piece)))
 
 
 @dataclass(frozen=True)

@@ -76,10 +76,10 @@ def replay(
 
 
 def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
-    from trellis.cli.schema_store import Store
+    from trellis.cli.schema_store import StoredSchema
     from trellis.errors import UsageError
     from trellis.pipelines.config import find_config
 
     if at is None and find_config().to is None:
         raise UsageError("whose discards? name a destination with --at, such as --at duckdb:shop.duckdb")
-    return Store.open(at, dataset, name).pipeline
+    return StoredSchema.open(at, dataset, name).pipeline

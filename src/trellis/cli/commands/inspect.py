@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.engine.survey.paths import Place
-    from trellis.pipelines.inspect import Fault, Inspection, PathReport
+    from trellis.pipelines.inspect import Inspection, PathReport, RecordFault
 
 LIMIT = 100
 FAULTS = 8
@@ -149,7 +149,7 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def _faults(one: str, more: str, faults: tuple[Fault, ...], at: At, many: bool, out: Console) -> None:
+def _faults(one: str, more: str, faults: tuple[RecordFault, ...], at: At, many: bool, out: Console) -> None:
     from trellis.cli.output.console import cut, grid, indented
 
     if not faults:

@@ -109,9 +109,9 @@ def _run(
     with quiet_children(bool(debug)):
         start_engine(settings, sources)
         from trellis.cli.output.load_report import show
-        from trellis.cli.settings import Work
+        from trellis.cli.settings import LoadCommand
 
-        work = Work.of(settings)
+        work = LoadCommand.of(settings)
         with progress() as tell:
             report = work.run(sources, load_id, dry_run, tell)
     if json:

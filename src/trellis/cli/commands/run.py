@@ -87,6 +87,7 @@ def run_source(
     from trellis.cli.source_modules import own_fault, source_at
     from trellis.errors import TrellisError
     from trellis.pipelines.config import Config, find_config
+    from trellis.pipelines.refresh import refresh_of
 
     settings = Config(
         to,
@@ -104,7 +105,7 @@ def run_source(
         source = source_at(where, settings_of(arguments, "--with"), tuple(resource or ()))
         with quiet_children(bool(debug)), progress() as tell:
             pipeline.tell = tell
-            report = pipeline.run(source, refresh=refresh)
+            report = pipeline.run(source, refresh=refresh_of(refresh))
     except TrellisError:
         raise
     except Exception as bad:

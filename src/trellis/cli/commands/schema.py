@@ -56,9 +56,9 @@ def show_history(
     """Show the versions of a schema: when each came, its hash, and what it changed."""
     from trellis.cli.output.console import console, print_json
     from trellis.cli.output.schema_report import show_versions
-    from trellis.cli.schema_store import Store
+    from trellis.cli.schema_store import StoredSchema
 
-    store = Store.open(at, dataset, name)
+    store = StoredSchema.open(at, dataset, name)
     versions = store.versions()
     if json:
         print_json({"schema": store.name, "versions": [version.to_dict() for version in versions]})
@@ -123,9 +123,9 @@ def show_drift(
     Each difference comes with what the next load does about it. Nothing is changed.
     """
     from trellis.cli.output.console import console, print_json
-    from trellis.cli.output.drift_report import Compared
+    from trellis.cli.output.drift_report import SchemaDrift
 
-    compared = Compared.of(file, at, dataset, name)
+    compared = SchemaDrift.of(file, at, dataset, name)
     if json:
         print_json(compared.to_dict())
     else:
@@ -149,9 +149,9 @@ def export_schema(
 
     A FILE that ends in .json gets JSON.
     """
-    from trellis.cli.schema_store import Store, write_schema
+    from trellis.cli.schema_store import StoredSchema, write_schema
 
-    schema = Store.open(at, dataset, name).newest
+    schema = StoredSchema.open(at, dataset, name).newest
     where = write_schema(schema, to, declared_only)
     if where is not None:
         typer.echo(f"schema {schema.name}, version {schema.stored_version}, is in {where}", err=True)
@@ -175,9 +175,9 @@ def import_schema(
     """
     from trellis.cli.output.console import console, print_json
     from trellis.cli.output.schema_report import change_dict, show_difference
-    from trellis.cli.schema_store import Store, imported, refuse_breaking
+    from trellis.cli.schema_store import StoredSchema, imported, refuse_breaking
 
-    store = Store.open(at, dataset, name, empty=True)
+    store = StoredSchema.open(at, dataset, name, empty=True)
     after, changes = imported(store, file)
     if not json:
         show_difference(changes, console())

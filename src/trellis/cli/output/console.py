@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENDLESS = 1_000_000
 """The width where nobody looks: lines are as long as what stands in them."""
 NAME = 48
-Tell = Callable[[str, int, int | None], None]
+ProgressCallback = Callable[[str, int, int | None], None]
 
 
 def console() -> Console:
@@ -151,7 +151,7 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def aside() -> Tell:
+def aside() -> ProgressCallback:
     """Says on stderr, once, for whom a destination waits; of stages it says nothing."""
     from trellis.destinations.waiting import GOING_ON
 
@@ -166,7 +166,7 @@ def aside() -> Tell:
 
 
 @contextmanager
-def progress() -> Iterator[Tell]:
+def progress() -> Iterator[ProgressCallback]:
     """A bar on stderr that goes away at the end; where stderr is no terminal only what `aside` says."""
     from trellis.destinations.waiting import GOING_ON
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, cut, grid, indented
 from trellis.cli.output.schema_report import change_dict, show_difference
-from trellis.cli.schema_store import Changes, Store, imported
+from trellis.cli.schema_store import Changes, StoredSchema, imported
 from trellis.cli.settings import schema_file
 from trellis.pipelines.drift import Drift, drift
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Compared:
+class SchemaDrift:
     """What the tables have otherwise, and `changes`, which lead from the stored schema to that of a file."""
 
     drift: tuple[Drift, ...]
     changes: Changes = ()
 
     @staticmethod
-    def of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Compared:
+    def of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> SchemaDrift:
         """Raises UsageError where there is no schema to compare with."""
         if file is None:
-            return Compared(drift(Store.open(at, dataset, name).pipeline))
-        store = Store.open(at, dataset, name or schema_file(file).name, empty=True)
+            return SchemaDrift(drift(StoredSchema.open(at, dataset, name).pipeline))
+        store = StoredSchema.open(at, dataset, name or schema_file(file).name, empty=True)
         if not store.rows and name is None:
-            store = Store.open(at, dataset, name, empty=True)
+            store = StoredSchema.open(at, dataset, name, empty=True)
         after, changes = imported(store, file)
-        return Compared(drift(store.pipeline, after), changes)
+        return SchemaDrift(drift(store.pipeline, after), changes)
 
     def __bool__(self) -> bool:
         return bool(self.drift or self.changes)

@@ -13,12 +13,12 @@ from trellis.dialects.dlt.load.load_records import load_records
 from trellis.dialects.dlt.load.partial_tables import nested_tables, root_table
 from trellis.dialects.dlt.load.row_ids import child_keys, content_hash_of_item, key_hash, random_keys
 from trellis.dialects.dlt.load.state import decoded, new_state, remembered
-from trellis.dialects.dlt.load.typed_tables import OPTIONS, switched, whole_keys
+from trellis.dialects.dlt.load.typed_tables import OPTIONS, switched, typed_row_keys
 from trellis.dialects.dlt.load.write_disposition import chain_loads, version_column
 from trellis.dialects.dlt.name import naming_of
-from trellis.dialects.dlt.normalizer.custom_keys import own_keys, refuse_orphans, refuse_unlinked
-from trellis.dialects.dlt.normalizer.custom_normalizer import own_class
-from trellis.dialects.dlt.normalizer.options import OPTION, is_own, with_normalizer
+from trellis.dialects.dlt.normalizer.custom_keys import custom_row_keys, refuse_orphans, refuse_unlinked
+from trellis.dialects.dlt.normalizer.custom_normalizer import custom_normalizer_class
+from trellis.dialects.dlt.normalizer.options import OPTION, is_custom, with_normalizer
 from trellis.dialects.dlt.normalizer.propagation import (
     has_root_key,
     propagated,
@@ -81,8 +81,8 @@ class DltKeep(QuietKeep):
         return schema if naming is None else follow(schema, str(naming), naming_of, PREFIX)
 
     def prepare(self, schema: Schema, request: Request, naming: Naming) -> Schema:
-        if is_own(schema):
-            own_class(schema)
+        if is_custom(schema):
+            custom_normalizer_class(schema)
         name = naming.table(request.table)
         if STATE not in schema.tables:
             schema = schema.with_tables(self.saw_data(STATE_TABLE))
@@ -127,8 +127,8 @@ class DltKeep(QuietKeep):
                 from_columns=hashed,
                 of_item=known is not None and version_column(known) == ROW_ID,
             )
-        if is_own(schema):
-            return own_keys(known)
+        if is_custom(schema):
+            return custom_row_keys(known)
         return RowKeys(
             ROW_ID,
             parent_id=PARENT_ID,
@@ -137,16 +137,16 @@ class DltKeep(QuietKeep):
         )
 
     def whole_keys(self, schema: Schema, table: str, settings: Mapping[str, Any]) -> RowKeys:
-        return whole_keys(self.row_keys(schema, table), schema.tables.get(table), settings)
+        return typed_row_keys(self.row_keys(schema, table), schema.tables.get(table), settings)
 
     def propagated(self, schema: Schema, table: str) -> Mapping[str, str]:
-        return {} if is_own(schema) else propagated(schema, table)
+        return {} if is_custom(schema) else propagated(schema, table)
 
     def bookkeeping(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         """Keys to a row whose id the data brought itself have the type of that id."""
         rules, known = DltType(), schema.tables[table]
         types = dict(_TYPES)
-        if is_own(schema):
+        if is_custom(schema):
             return tuple(
                 known.columns.get(name) or rules.column(schema, name, "text")
                 for name in self.row_keys(schema, table).columns
@@ -160,7 +160,7 @@ class DltKeep(QuietKeep):
         return tuple(rules.column(schema, name, types.get(name, "text")) for name in names)
 
     def complete(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
-        if is_own(after):
+        if is_custom(after):
             refuse_orphans(after, touched)
         return after
 
@@ -173,7 +173,7 @@ class DltKeep(QuietKeep):
         now: datetime,
     ) -> tuple[Load, ...]:
         found = chain_loads(schema, roots, touched, now)
-        if is_own(schema):
+        if is_custom(schema):
             refuse_unlinked(schema, found)
         return found
 
@@ -215,7 +215,7 @@ class DltKeep(QuietKeep):
         return child_keys(parents, table, indexes)
 
     def _links_to_root(self, schema: Schema, table: str) -> bool:
-        if table not in schema.tables or is_own(schema):
+        if table not in schema.tables or is_custom(schema):
             return False
         chain = schema.root_of(table)
         if has_root_key(schema, chain.name) or any(ROOT_ID in t.columns for t in schema.chain(chain.name)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from trellis.dialects.dlt.normalizer.custom_normalizer import OwnNormalizer
-from trellis.dialects.dlt.normalizer.options import is_own
+from trellis.dialects.dlt.normalizer.custom_normalizer import CustomNormalizer
+from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.evolution.dialect import Reshaper, Router
 from trellis.evolution.program import RowProgram
 from trellis.schema.model import Schema
@@ -20,7 +20,7 @@ class DltRoute:
         return None
 
     def reshaper(self, schema: Schema, naming: Naming) -> Reshaper | None:
-        return OwnNormalizer(schema, naming) if is_own(schema) else None
+        return CustomNormalizer(schema, naming) if is_custom(schema) else None
 
     def program(self, schema: Schema, now: datetime) -> RowProgram | None:
         return None

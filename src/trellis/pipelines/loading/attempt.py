@@ -50,11 +50,11 @@ ROUNDS = 5
 MOST_EXAMPLES = 1_000
 """Lines that go along with a plan to show what records look like."""
 
-Tell = Callable[[str, int, int | None], object]
+ProgressCallback = Callable[[str, int, int | None], object]
 
 
 @dataclass(frozen=True)
-class Feed:
+class LoadInput:
     """Records, and what is asked of the root table they belong to."""
 
     records: Records
@@ -66,7 +66,7 @@ def _unchanged(schema: Schema) -> Schema:
 
 
 @dataclass(frozen=True)
-class Job:
+class LoadJob:
     """What one load is to do: its feeds, and what concerns all of them.
 
     `schema_name` is that of the schema they load into, `user_schema` the schema
@@ -76,7 +76,7 @@ class Job:
     `notes` are for the report.
     """
 
-    feeds: tuple[Feed, ...]
+    feeds: tuple[LoadInput, ...]
     schema_name: str
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
@@ -86,7 +86,7 @@ class Job:
     notes: tuple[str, ...] = ()
 
 
-class Owner(Protocol):
+class LoadContext(Protocol):
     """What an attempt needs to know of the pipeline it is made for."""
 
     dialect: str
@@ -101,7 +101,7 @@ class Owner(Protocol):
         ...
 
     @property
-    def tell(self) -> Tell: ...
+    def tell(self) -> ProgressCallback: ...
 
     def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The schema to start from, and the tables it was read from, if it was."""
@@ -112,17 +112,17 @@ class Owner(Protocol):
         ...
 
 
-class Attempt:
+class LoadAttempt:
     """One try at one load, from the schema that the destination holds now."""
 
-    def __init__(self, owner: Owner, job: Job, load_id: str, staging: StagingFolder) -> None:
-        self.owner = owner
+    def __init__(self, context: LoadContext, job: LoadJob, load_id: str, staging: StagingFolder) -> None:
+        self.context = context
         self.job = job
         self.load_id = load_id
         self.staging = staging
-        self.dialect = get_dialect(owner.dialect)
-        self.destination = owner.destination
-        self.dataset = owner.dataset
+        self.dialect = get_dialect(context.dialect)
+        self.destination = context.destination
+        self.dataset = context.dataset
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
         self.samples: list[list[bytes]] = [[] for _ in job.feeds]
@@ -131,9 +131,9 @@ class Attempt:
         self.now = datetime.now(timezone.utc)
 
     def run(self, dry_run: bool) -> Report:
-        before, catalog = self.owner.look(self.job.schema_name)
+        before, catalog = self.context.look(self.job.schema_name)
         start = self._prepare(before)
-        start = bump(start if dry_run else self.owner.declared(start))
+        start = bump(start if dry_run else self.context.declared(start))
         naming = self._naming(start)
         tables = (feed.request.table for feed in self.job.feeds)
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
@@ -198,7 +198,7 @@ class Attempt:
     def _naming(self, schema: Schema) -> Naming:
         return self.dialect.naming.naming(schema, self.destination.abilities.max_identifier)
 
-    def _plans(self, state: Evolution) -> Iterator[tuple[Feed, Plan]]:
+    def _plans(self, state: Evolution) -> Iterator[tuple[LoadInput, Plan]]:
         """Each feed with what its tasks must know. The files of all feeds are numbered through."""
         files = 0
         for number, feed in enumerate(self.job.feeds):
@@ -207,7 +207,7 @@ class Attempt:
                 Plan(
                     sized(state.schema, self.destination.abilities.digits.wei),
                     feed.request.table,
-                    self.owner.dialect,
+                    self.context.dialect,
                     self.load_id,
                     self.staging.below(str(number)) if len(self.job.feeds) > 1 else self.staging.rows,
                     state.refusals,
@@ -227,11 +227,11 @@ class Attempt:
         if not request.whole:
             return None
         table = self._naming(schema).table(request.table)
-        return self.dialect.keep.whole_keys(schema, table, self.owner.settings)
+        return self.dialect.keep.whole_keys(schema, table, self.context.settings)
 
     def _discover(self, state: Evolution, naming: Naming) -> Evolution:
         """Learn from the first records, so that few blocks meet something new later."""
-        self.owner.tell("discover", 0, None)
+        self.context.tell("discover", 0, None)
         seen = Observations()
         for number, (feed, plan) in enumerate(self._plans(state)):
             peek = feed.records.peek(plan)
@@ -248,7 +248,7 @@ class Attempt:
         def progress(size: int) -> None:
             nonlocal done
             done += size
-            self.owner.tell("load", min(done, total or done), total)
+            self.context.tell("load", min(done, total or done), total)
 
         waiting: list[Sequence[Waiting] | None] = [None] * len(self.job.feeds)
         for _ in range(ROUNDS):
@@ -291,7 +291,7 @@ class Attempt:
             self.load_id,
             self.dataset,
             self.destination.url,
-            self.owner.dialect,
+            self.context.dialect,
             after,
             rows,
             dry_run,
@@ -332,7 +332,7 @@ class Attempt:
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
         family, dataset = self.destination.abilities.family, self.dataset or after.name
-        statements = self.dialect.keep.ddl(before, after, dataset, family, self.owner.settings)
+        statements = self.dialect.keep.ddl(before, after, dataset, family, self.context.settings)
         return (statements[0], tuple(statements[1])) if statements else None
 
     def _commit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 
@@ -60,12 +60,34 @@ def _document(document: str | Path | Mapping[str, Any]) -> tuple[str, str]:
     return document, "schema"
 
 
-@dataclass(frozen=True)
-class Options:
-    """What is None or empty follows from the schema or the destination.
+class LoadOptions(TypedDict, total=False):
+    """What `Pipeline.load` and `Pipeline.plan` take by keyword, besides the source and its table."""
 
-    `payload` names the column of a DataFrame that holds the records as JSON: text, bytes or VARIANT.
-    """
+    mode: Mode | None
+    """`append` (default), `replace` or `merge`; it applies to the table until it is changed."""
+    strategy: Strategy | None
+    """How to merge: `delete-insert` (default), `upsert`, `insert-only` or `scd2`."""
+    keys: tuple[str, ...]
+    """The columns of the primary key."""
+    merge_keys: tuple[str, ...]
+    """The columns of the merge key: rows that share it are replaced together."""
+    columns: tuple[Column, ...]
+    """Columns that are declared before any record is read."""
+    contract: str | Mapping[str, str] | None
+    """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
+    schema: Given | None
+    """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
+    max_nesting: int | None
+    """How many levels of nesting become columns and tables; deeper values stay JSON."""
+    load_id: str | None
+    """The name of the load; a load that is already in the destination is not repeated."""
+    payload: str | None
+    """The column of a DataFrame that holds the records as JSON: text, bytes or VARIANT."""
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """`LoadOptions` with the table and with defaults: None and empty follow from schema and destination."""
 
     table: str | None = None
     mode: Mode | None = None

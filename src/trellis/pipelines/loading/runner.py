@@ -15,7 +15,7 @@ from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, InFlight
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect import Journal
-from trellis.pipelines.loading.attempt import Attempt, Job, Owner
+from trellis.pipelines.loading.attempt import LoadAttempt, LoadContext, LoadJob
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
@@ -24,18 +24,18 @@ ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
-class Carrier:
+class LoadRunner:
     """Carries out the jobs of one pipeline. `where` is its dataset, for messages."""
 
-    owner: Owner
+    context: LoadContext
     name: str
     where: str
     journal: Journal
     folders: SchemaFolders
 
-    def carry_out(
+    def run(
         self,
-        job: Job,
+        job: LoadJob,
         load_id: str | None = None,
         fingerprint: str | None = None,
         dry_run: bool = False,
@@ -47,18 +47,18 @@ class Carrier:
             if dry_run:
                 home = held.enter_context(TemporaryDirectory(prefix="trellis-plan-"))
             else:
-                home = os.path.abspath(self.owner.destination.staging(""))
-            storage = self.owner.storage
+                home = os.path.abspath(self.context.destination.staging(""))
+            storage = self.context.storage
             flight = held.enter_context(InFlight(home, fingerprint, load_id, storage))
             if not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(job, flight.load_id)
             for attempt in range(ATTEMPTS):
-                folder = f"{home}/rows" if dry_run else self.owner.destination.staging(flight.load_id)
-                staging = StagingFolder.of(folder, self.owner.staging, flight.load_id, storage)
+                folder = f"{home}/rows" if dry_run else self.context.destination.staging(flight.load_id)
+                staging = StagingFolder.of(folder, self.context.staging, flight.load_id, storage)
                 staging.make()
                 flight.claim(staging)
-                trial, kept = Attempt(self.owner, job, flight.load_id, staging), False
+                trial, kept = LoadAttempt(self.context, job, flight.load_id, staging), False
                 try:
                     done = trial.run(dry_run)
                     flight.finished()
@@ -68,8 +68,8 @@ class Carrier:
                 except Moved:
                     if attempt == ATTEMPTS - 1:
                         raise TrellisError(
-                            f"{self.owner.destination.url}: other loads changed the schema {ATTEMPTS} times "
-                            "while this one ran; load again"
+                            f"{self.where}: commit conflict: gave up after {ATTEMPTS} attempts, as other writers "
+                            "kept committing first; load again when they are done"
                         ) from None
                 except DestinationError as bad:
                     if keeps and trial.commit is not None and trial.report is not None:
@@ -96,7 +96,7 @@ class Carrier:
         if not self._loaded_before(commit.load_id):
             self.packages.check_files(package)
             try:
-                self.owner.destination.commit(commit)
+                self.context.destination.commit(commit)
             except (Moved, OtherRun):
                 raise TrellisError(
                     f"{self.where}: the pending load {commit.load_id} was made for a schema or a state that "
@@ -112,15 +112,16 @@ class Carrier:
 
     @property
     def packages(self) -> Packages:
-        return Packages(Path(self.owner.destination.staging("")) / PENDING, self.name)
+        return Packages(Path(self.context.destination.staging("")) / PENDING, self.name)
 
     def _loaded_before(self, load_id: str) -> bool:
-        return self.owner.destination.has_load(self.owner.dataset, load_id, self.journal)
+        return self.context.destination.has_load(self.context.dataset, load_id, self.journal)
 
-    def _already(self, job: Job, load_id: str) -> Report:
-        schema = self.owner.look(job.schema_name)[0]
+    def _already(self, job: LoadJob, load_id: str) -> Report:
+        schema = self.context.look(job.schema_name)[0]
         return Report(
-            load_id, self.owner.dataset, self.owner.destination.url, self.owner.dialect, schema, Counts(),
+            load_id, self.context.dataset, self.context.destination.url, self.context.dialect, schema,
+            Counts(),
             already_loaded=True,
             notes=(f"load {load_id} is in the destination already; nothing was loaded again",),
         )  # fmt: skip

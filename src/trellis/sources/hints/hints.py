@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.contract import expand
@@ -27,6 +27,38 @@ NESTED = (
     *("columns", "primary_key", "merge_key", "write_disposition", "schema_contract", "table_format"),
     *("file_format", "references", "additional_table_hints"),
 )
+
+
+class ResourceHints(TypedDict, total=False):
+    """The hints of a resource. Each but `incremental`, `max_table_nesting` and the last may be a function
+    of the item; then `table_name` must be one too."""
+
+    table_name: str | Callable[[Any], str] | None
+    """The root table, default the name of the resource."""
+    columns: Any
+    """Columns: a dict by name, a list of dicts, a pydantic model or an Arrow schema."""
+    primary_key: str | Iterable[str] | Callable[[Any], Any] | None
+    """The column or the columns of the primary key."""
+    merge_key: str | Iterable[str] | Callable[[Any], Any] | None
+    """The column or the columns by which rows are replaced together."""
+    write_disposition: str | Mapping[str, Any] | Callable[[Any], Any] | None
+    """`append`, `replace`, `merge` or `skip`; or a dict with `disposition` and its settings."""
+    schema_contract: str | Mapping[str, str] | Callable[[Any], Any] | None
+    """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
+    table_format: str | Callable[[Any], Any] | None
+    """The table format of a lake, such as `delta`."""
+    file_format: str | Callable[[Any], Any] | None
+    """The file format that is preferred."""
+    references: Iterable[Mapping[str, Any]] | Callable[[Any], Any] | None
+    """References to other tables; nothing enforces them."""
+    nested_hints: Mapping[Any, Any] | Callable[[Any], Any] | None
+    """The hints of nested tables by the key of their list, or by a tuple of keys."""
+    additional_table_hints: Mapping[str, Any] | None
+    """Other hints, stored with the table as they are."""
+    incremental: Incremental | Mapping[str, Any] | None
+    """The cursor, made with `trellis.incremental`."""
+    max_table_nesting: int | None
+    """How many levels of nesting become columns and tables."""
 
 
 @dataclass(frozen=True)

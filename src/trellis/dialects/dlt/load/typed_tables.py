@@ -19,7 +19,7 @@ _ON_MATCH: Mapping[str, OnMatch] = {"delete-insert": "replace", "upsert": "repla
 _ORDERED = ("merge_key", "hard_delete", "dedup_sort")
 
 
-def whole_keys(keys: RowKeys, table: Table | None, settings: Mapping[str, Any]) -> RowKeys:
+def typed_row_keys(keys: RowKeys, table: Table | None, settings: Mapping[str, Any]) -> RowKeys:
     """Of the keys of a root table those that its rows get: what is asked for, what the table has already.
 
     A new table that is merged gets row ids unasked, since a merge of chains needs them.

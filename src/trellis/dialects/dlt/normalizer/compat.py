@@ -13,11 +13,11 @@ from trellis.schema.rules import preferred_type
 from trellis.schema.system import is_system
 
 
-class OfferedNaming:
+class CompatNaming:
     """The naming convention of the schema.
 
     >>> from trellis.schema.naming import get_naming
-    >>> naming = OfferedNaming(get_naming())
+    >>> naming = CompatNaming(get_naming())
     >>> naming.normalize_identifier("createdAt"), naming.shorten_fragments("orders", "items")
     ('created_at', 'orders__items')
     """
@@ -50,12 +50,12 @@ class OfferedNaming:
         return self._naming.join(*normalized_idents) if normalized_idents else None
 
 
-class OfferedSchema:
+class CompatSchema:
     """The schema as it was when the task began: its name, its naming, its document."""
 
     def __init__(self, schema: Schema, naming: Naming) -> None:
         self.name = schema.name
-        self.naming = OfferedNaming(naming)
+        self.naming = CompatNaming(naming)
         self._settings = schema.settings
         self._document: Mapping[str, Mapping[str, Any]] = to_dict(schema)
 

@@ -12,7 +12,7 @@ from trellis.evolution.loading import ChainLoad, Load
 from trellis.schema.model import Schema, Table
 
 
-def own_keys(table: Table) -> RowKeys:
+def custom_row_keys(table: Table) -> RowKeys:
     """The keys of a nested table: a row id, made up where none is yielded, and links if it has them."""
     parent, index, root = (name if name in table.columns else None for name in (PARENT_ID, LIST_IDX, ROOT_ID))
     return RowKeys(ROW_ID, parent_id=parent, list_index=index, root_id=root)
@@ -35,7 +35,7 @@ def refuse_unlinked(schema: Schema, loads: Iterable[Load]) -> None:
         if not isinstance(load, ChainLoad) or load.mode != "merge":
             continue
         for table in schema.chain(load.root):
-            keys = own_keys(table)
+            keys = custom_row_keys(table)
             if table.nested and not keys.root_id and not keys.parent_id:
                 raise SchemaError(
                     f"table {table.name}: normalizer {normalizer_of(schema)} yields neither {ROOT_ID} nor "

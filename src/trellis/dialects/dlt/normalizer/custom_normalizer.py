@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from trellis.dialects.dlt.normalizer.compat import OfferedSchema
+from trellis.dialects.dlt.normalizer.compat import CompatSchema
 from trellis.dialects.dlt.normalizer.options import KNOWN, normalizer_of
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Told
@@ -22,7 +22,7 @@ METHOD: Final = "normalize_data_item"
 _EXPECTED: Final = "((table, parent), row) with the names of tables and a dict"
 
 
-def own_class(schema: Schema) -> type[Any]:
+def custom_normalizer_class(schema: Schema) -> type[Any]:
     """The class that the schema names. Raises SchemaError, which says what was tried."""
     module = normalizer_of(schema)
     where = f"schema {schema.name}, normalizers.json.module: {module!r} is not run here"
@@ -44,7 +44,7 @@ def own_class(schema: Schema) -> type[Any]:
     return class_
 
 
-class OwnNormalizer:
+class CustomNormalizer:
     """The user's normalizer for the records of one task.
 
     Called with a copy of a record, it gives what it tells of each row; what is sent to it is whether that row
@@ -52,11 +52,11 @@ class OwnNormalizer:
     """
 
     def __init__(self, schema: Schema, naming: Naming) -> None:
-        class_ = own_class(schema)
+        class_ = custom_normalizer_class(schema)
         self.module = normalizer_of(schema)
         self.naming = naming
         try:
-            self._normalizer = class_(OfferedSchema(schema, naming))
+            self._normalizer = class_(CompatSchema(schema, naming))
         except Exception as why:
             raise SchemaError(f"normalizer {self.module} cannot be made: {_told(why)}") from why
 

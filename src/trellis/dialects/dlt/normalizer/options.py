@@ -27,7 +27,7 @@ def normalizer_of(schema: Schema) -> str:
     return module.removeprefix(f"{HOME}.")
 
 
-def is_own(schema: Schema) -> bool:
+def is_custom(schema: Schema) -> bool:
     """Whether a user's own normalizer makes the rows."""
     return normalizer_of(schema) not in KNOWN
 

@@ -24,7 +24,7 @@ from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
 from trellis.evolution.journal import new_schema
-from trellis.pipelines.inspect import Tell, survey_files
+from trellis.pipelines.inspect import ProgressCallback, survey_files
 from trellis.schema.model import Schema
 
 
@@ -68,7 +68,9 @@ class Witness(Survey):
         return root
 
 
-def infer(sources: Sequence[str | Path], asked: Asked | None = None, tell: Tell | None = None) -> Proposal:
+def infer(
+    sources: Sequence[str | Path], asked: Asked | None = None, tell: ProgressCallback | None = None
+) -> Proposal:
     """The proposal for all rows of some files (paths, folders, patterns).
 
     The table is named after the first file unless `asked` names it. Raises UsageError for what cannot be

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.cli.output.console import console, counted, grid, indented, print_json, progress
-from trellis.cli.schema_store import Store
+from trellis.cli.schema_store import StoredSchema
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.deliver import (
     JOB,
@@ -71,7 +71,7 @@ def run(
 ) -> None:
     """Deliver, and report. Raises TrellisError, after the steps that were done are shown."""
     refuse_other(order.out)
-    store = Store.open(*place)
+    store = StoredSchema.open(*place)
     authored, pipeline = authored_of(store.newest), store.pipeline
     delivery = delivery_of(authored, order.out, order.wanted, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)

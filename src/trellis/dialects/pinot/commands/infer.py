@@ -96,12 +96,12 @@ def convert_schema(
 ) -> None:
     """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
     from trellis.cli.output.console import console, print_json
-    from trellis.cli.schema_store import Store
+    from trellis.cli.schema_store import StoredSchema
     from trellis.dialects import get_dialect
     from trellis.dialects.pinot.cluster.infer import write
     from trellis.dialects.pinot.infer.convert import convert
 
-    store = Store.open(at, dataset, name)
+    store = StoredSchema.open(at, dataset, name)
     found = convert(store.newest, table, get_dialect(store.pipeline.dialect).keep.prefix)
     written = [write(each, out) if out is not None else () for each in found]
     if json:
