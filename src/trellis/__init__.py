@@ -34,7 +34,7 @@ _HOMES = {
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted((*_HOMES, "__version__"))
 
 
 def __getattr__(name: str) -> Any:

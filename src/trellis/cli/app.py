@@ -95,14 +95,14 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
     usage: Any = getattr(bad, "format_message", None)  # Typer's own errors: unknown options and the like
     if usage is not None:
         message, command = _plain(usage()), " ".join(["trellis", *_words(argv)])
-        _error(message if "did you mean" in message else f"{message}; {command} --help lists what there is")
+        _error(message if "did you mean" in message else f"{message}; {command} --help lists the options")
         return 2
     if isinstance(bad, OSError) and bad.strerror:
         _error(f"{bad.filename or 'the system'}: {bad.strerror[0].lower()}{bad.strerror[1:]}")
         return 2 if isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError)) else FAULT
     message = str(bad).strip().partition("\n")[0]
     _error(
-        f"this is a fault in Trellis ({type(bad).__name__}{f': {message}' if message else ''}); "
+        f"internal error in Trellis ({type(bad).__name__}{f': {message}' if message else ''}); "
         "run it again with --debug and report what that shows"
     )
     return FAULT

@@ -64,7 +64,7 @@ Mode = Annotated[
         "--mode",
         metavar="MODE",
         panel=HOW,
-        help="append (default), replace or merge; it stays with the table.",
+        help="append (default), replace or merge; applies until it is changed.",
     ),
 ]
 Strategy = Annotated[

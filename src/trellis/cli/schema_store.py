@@ -63,7 +63,7 @@ class StoredSchema:
         config = Config(to=at, dataset=dataset, name=name).over(find_config())
         if config.to is None:
             raise UsageError(
-                "which schema? give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
+                "missing schema: give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
             )
         if config.dialect is None:
             config = replace(config, dialect=_dialect_at(config.to, config.dataset))
@@ -126,9 +126,9 @@ def sides(
             return schema_file(text)
         if at is None and find_config().to is None:
             raise UsageError(
-                f"version {text} of which schema? add --at, such as --at duckdb:shop.duckdb"
+                f"version {text} needs a destination: add --at, such as --at duckdb:shop.duckdb"
                 if text
-                else "compare with what? name a second file, or a destination with --at"
+                else "missing second schema: give a second file, or a destination with --at"
             )
         store = store or StoredSchema.open(at, dataset, name)
         return store.newest if text is None else store.version(int(text))

@@ -44,7 +44,7 @@ def source_at(where: str, arguments: Mapping[str, str], resources: Sequence[str]
     if resources and isinstance(source, Source):
         return source.with_resources(*resources)
     if resources and list(resources) != [source.name]:
-        raise UsageError(f"{where} is the one resource {source.name}; leave --resource out")
+        raise UsageError(f"{where} is a single resource, {source.name}; leave out --resource")
     return source
 
 

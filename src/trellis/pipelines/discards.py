@@ -88,7 +88,9 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
             return _Replaying(pipeline, table).run()
         except Moved:
             continue
-    raise TrellisError(f"{pipeline.destination.url}: other loads changed the schema meanwhile; replay again")
+    raise TrellisError(
+        f"{pipeline.destination.url}: commit conflict: other writers kept committing first; replay again"
+    )
 
 
 class _Replaying:

@@ -81,7 +81,7 @@ class PathReport:
 
 @dataclass(frozen=True)
 class RecordFault:
-    """Lines that are no records, or keys that stand twice in one object."""
+    """Lines that are no records, or duplicate keys in an object."""
 
     what: str
     count: int

@@ -286,7 +286,7 @@ class Pipeline:
                 raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
             table = ""
         elif not table:
-            raise UsageError("the records come from no file, so the table has no name; give one with table=")
+            raise UsageError("in-memory records need table=, the name of their root table")
         fingerprint = (
             None
             if dry_run or options.load_id

@@ -81,5 +81,8 @@ def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline
     from trellis.pipelines.config import find_config
 
     if at is None and find_config().to is None:
-        raise UsageError("whose discards? name a destination with --at, such as --at duckdb:shop.duckdb")
+        raise UsageError(
+            "missing option --at: name the destination that holds the discards, such as"
+            " --at duckdb:shop.duckdb"
+        )
     return StoredSchema.open(at, dataset, name).pipeline

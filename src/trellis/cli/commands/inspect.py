@@ -85,7 +85,7 @@ def show(inspection: Inspection, limit: int, out: Console) -> None:
         out.print(f"\n{counted(mixed, 'path')} with values of several kinds", style="yellow")
     bad, doubled = inspection.rejects, inspection.duplicate_keys
     _faults("line is no record", "lines are no records", bad, at, many, out)
-    _faults("key stands twice in one object", "keys stand twice in one object", doubled, at, many, out)
+    _faults("duplicate key in an object", "duplicate keys in an object", doubled, at, many, out)
 
 
 def _paths(paths: Sequence[PathReport], at: At, many: bool, out: Console) -> None:

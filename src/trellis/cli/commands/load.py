@@ -53,7 +53,7 @@ def load_records(
 ) -> None:
     """Load records into typed tables that grow with them.
 
-    New keys become columns, lists become tables, and what does not fit goes where it can be found again:
+    New keys become columns, lists become tables, and every value that does not fit is quarantined:
     rows in = rows loaded + rejected + dropped, always.
     """
     arguments = Config(

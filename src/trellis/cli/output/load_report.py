@@ -180,8 +180,8 @@ def _left_out(
     if not tally.count:
         return
     would = "would be " if report.dry_run else ""
-    tell = f"table {tables[0]} tells" if len(tables) == 1 else f"tables {' and '.join(tables)} tell"
-    look = "" if report.dry_run else f"; {tell} where each stood and why"
+    names = f"table {tables[0]}" if len(tables) == 1 else f"tables {' and '.join(tables)}"
+    look = "" if report.dry_run else f"; see {names} for source position and reason"
     out.print(f"\n{counted(tally.count, what)} {would}{became}{look}", style="bold yellow", soft_wrap=True)
     reason_counts = sorted(tally.by_reason.items(), key=lambda item: -item[1])
     reasons = grid("Rows", "Why", right=("Rows",))
@@ -201,7 +201,9 @@ def _balance(report: Report, out: Console) -> None:
         style="bold" if report.balanced else "bold red",
     )
     if not report.balanced:
-        out.print("these rows do not add up: this is a fault in Trellis, report it", style="bold red")
+        out.print(
+            "the rows do not add up: this is an internal error in Trellis; please report it", style="bold red"
+        )
     schema = report.schema
     took = report.seconds.get("all")
     out.print(

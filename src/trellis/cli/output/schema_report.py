@@ -33,7 +33,7 @@ def show(schema: Schema, out: Console) -> None:
     hidden = len(schema.tables) - len(tables)
     if hidden:
         out.print(
-            f"\nand {counted(hidden, 'table')} that Trellis keeps for itself; --yaml shows all", style="dim"
+            f"\nand {counted(hidden, 'table')} of Trellis' own bookkeeping; --yaml shows them", style="dim"
         )
 
 
@@ -113,7 +113,7 @@ def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
 
 def _what(version: Version) -> str:
     if not version.changes:
-        return "tables for itself only"
+        return "bookkeeping tables only"
     lines = [f"{_sign(change)[0]} {_sentence(change)}" for change in version.changes[:PER_VERSION]]
     if len(version.changes) > PER_VERSION:
         lines.append(f"and {len(version.changes) - PER_VERSION:,} more")

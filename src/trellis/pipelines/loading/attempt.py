@@ -270,7 +270,9 @@ class LoadAttempt:
             if retyped(known.schema, state.schema):  # what is staged has the old types
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
-        raise SchemaError(f"the schema of table {tables} did not settle in {ROUNDS} rounds")
+        raise SchemaError(
+            f"the schema of table {tables} was still changing after {ROUNDS} passes; load fewer files at a time, or declare its columns"
+        )
 
     def _report(
         self,

@@ -26,7 +26,7 @@ def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     )
     if not names:
         return ()
-    return (f"null in every record, so without a column until a value comes: {', '.join(names)}",)
+    return (f"all values are null; the column is created with the first value: {', '.join(names)}",)
 
 
 def unscaled(before: Schema, after: Schema) -> tuple[str, ...]:
@@ -129,6 +129,6 @@ def refuse_edited(stored: Schema, where: str) -> None:
     """Raises SchemaError for a stored schema that does not say any more what its hash was made of."""
     if stored.stored_hash and is_modified(stored):
         raise SchemaError(
-            f"{where}: schema {stored.name} was edited where it is stored, as its hash does not fit; "
+            f"{where}: schema {stored.name} was modified outside Trellis (hash mismatch); "
             "restore its newest row, and edit a copy in the import folder instead"
         )

@@ -105,7 +105,7 @@ class LoadRunner:
         self.packages.done(package)
         self.folders.export(commit.schema)
         note = (
-            f"load {commit.load_id}, which failed before, is in now; the rows of this run were not read: "
+            f"load {commit.load_id}, which failed before, is now loaded; the rows of this run were not read: "
             "run again"
         )
         return replace(package.report, notes=(*package.report.notes, note))
@@ -123,5 +123,5 @@ class LoadRunner:
             load_id, self.context.dataset, self.context.destination.url, self.context.dialect, schema,
             Counts(),
             already_loaded=True,
-            notes=(f"load {load_id} is in the destination already; nothing was loaded again",),
+            notes=(f"load {load_id} is already in the destination; nothing was loaded again",),
         )  # fmt: skip
