@@ -15,12 +15,12 @@ from trellis.destinations import open_destination
 from trellis.destinations.base import Commit
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import StagedFile
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.loading import KeyedLoad
 from trellis.schema.model import Column, DataType, Schema, Table
 
 Row = Mapping[str, Any]
-JOURNAL = Journal("_versions", "_loads", "load_id")
+JOURNAL = MetadataTables("_versions", "_loads", "load_id")
 
 
 def table(name: str, **columns: DataType) -> Table:

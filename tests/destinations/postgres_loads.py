@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from trellis.destinations.base import ChainLoad, Commit
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import StagedFile
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import Column, Schema, Table
 
-JOURNAL = Journal("_versions", "_loads", "load_id")
+JOURNAL = MetadataTables("_versions", "_loads", "load_id")
 LOADS = Table("_loads", {"load_id": Column("load_id", "text", nullable=False)})
 
 Rows = Sequence[Mapping[str, Any]]

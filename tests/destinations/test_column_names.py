@@ -28,7 +28,7 @@ from destinations.postgres_server import Server
 from trellis.destinations.base import ChainLoad, History, Reset
 from trellis.destinations.postgres.session import Session
 from trellis.destinations.sql.names import quoted
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.loading import KeyedLoad, Links, OnMatch
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Schema, Table

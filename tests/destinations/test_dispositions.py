@@ -214,5 +214,5 @@ def test_m05_fresh_reader_gets_the_schema(shop: Pipeline, destination_url: str) 
     report = shop.load([{"a": 1, "k": [{"b": "x"}]}], table="t")
     fresh = pipeline("shop", to=destination_url).schema
     assert fresh == report.schema
-    history = shop.destination.history(shop.dataset, shop._dialect.keep.journal())
+    history = shop.destination.history(shop.dataset, shop._dialect.metadata.tables())
     assert [row["version_hash"] for row in history] == [fresh.stored_hash]

@@ -17,7 +17,7 @@ from destinations.commits import Warehouse, table
 from destinations.postgres_server import Server
 from trellis.destinations.base import ChainLoad
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Table
 

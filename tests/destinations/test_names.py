@@ -49,7 +49,7 @@ def test_datasets_named_like_databases(destination_url: str, rows_of: RowsOf, da
     pipe.load([{"id": 1, "k": [1]}], table="t", mode="merge", keys=("id",))
     pipe.load([{"id": 1, "k": [2], "new": 1}], table="t", mode="merge", keys=("id",))
     assert rows_of(pipe, "t") == [{"id": 1, "new": 1}]
-    assert len(pipe.destination.history(dataset, pipe._dialect.keep.journal())) == 2
+    assert len(pipe.destination.history(dataset, pipe._dialect.metadata.tables())) == 2
     assert pipe.destination.row_counts(dataset)["t__k"] == 1
 
 
@@ -80,7 +80,7 @@ def test_names_and_paths_are_quoted(destination_url: str, tmp_path: Path, rows_o
         )
     table = report.tables[0].name
     assert list(rows_of(pipe, table)[0].values()) == [1, "b'c*"]
-    assert pipe.destination.has_load(pipe.dataset, "../1/a", pipe._dialect.keep.journal())
+    assert pipe.destination.has_load(pipe.dataset, "../1/a", pipe._dialect.metadata.tables())
     assert {path.name for path in tmp_path.iterdir()} == {folder.name}
 
 

@@ -13,7 +13,7 @@ import pytest
 from destinations.commits import KEPT, Row, Warehouse, table
 from trellis.destinations.base import ChainLoad, Commit, Moved, Reset
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, DataType, Schema, Table
 
 ORDERS = table("orders", id="bigint", note="text", row="text")

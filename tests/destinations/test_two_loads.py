@@ -75,6 +75,6 @@ def test_processes(destination_url: str, mode: str, rows_of: RowsOf) -> None:
     assert all(row[row["id"][0]] == int(row["id"][1]) for row in found)
     counts = pipe.destination.row_counts(pipe.dataset)
     assert (counts["t__k"], counts["_dlt_loads"]) == (12, 12)
-    history = pipe.destination.history(pipe.dataset, pipe._dialect.keep.journal())
+    history = pipe.destination.history(pipe.dataset, pipe._dialect.metadata.tables())
     versions = [row["version"] for row in history]
     assert versions == list(range(versions[0], versions[0] + len(versions)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import Keyring
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Schema
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)

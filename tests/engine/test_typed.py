@@ -91,9 +91,11 @@ def columns(draw: st.DrawFn) -> tuple[pa.Array, Column]:
 
 def plan_of(*known: Column, **more: Any) -> Plan:
     """A plan for a table `t` that has rows with these columns."""
-    keep = get_dialect(DEFAULT_DIALECT).keep
-    schema = keep.new_schema("farm").with_tables(keep.saw_data(Table("t", {c.name: c for c in known})))
-    table = schema.tables["t"].with_columns(*keep.bookkeeping(schema, "t"))
+    dialect = get_dialect(DEFAULT_DIALECT)
+    schema = dialect.schemas.new_schema("farm").with_tables(
+        dialect.tables.mark_populated(Table("t", {c.name: c for c in known}))
+    )
+    table = schema.tables["t"].with_columns(*dialect.system_columns.columns(schema, "t"))
     return Plan(schema.with_tables(table), "t", DEFAULT_DIALECT, "1.0", "", **more)
 
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 from trellis.destinations.base import CatalogTable, Commit, Recalled, Reset
 from trellis.engine.plan import Counts
 from trellis.engine.staging.stage import StagedFile
-from trellis.evolution.dialect import Journal, RowKeys
+from trellis.evolution.dialect.metadata import MetadataTables
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links
 from trellis.pipelines.packages import Package
 from trellis.pipelines.report import Report, TableReport, Tally
@@ -67,7 +68,7 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
             "odd": [{"a": Decimal("1.50"), "b": b"\x00", "c": (date(2024, 5, 6), 2.5), "$d": float("inf")}],
         },
         {"orders": RowKeys("_dlt_id", "_dlt_load_id", loaded_at={"uuid_ts": "ms"}, from_columns=("id",))},
-        Journal("_dlt_version", "_dlt_loads", "load_id", "_dlt_pipeline_state", ("version",)),
+        MetadataTables("_dlt_version", "_dlt_loads", "load_id", "_dlt_pipeline_state", ("version",)),
         (REJECTS,),
         keyed=(KeyedLoad("users", ("id",), "received_at", "fill"), KeyedLoad("tracks")),
         links=Links("rules", "mappings", (("t1", "v1"), ("t2", "v2")), "type", "value", "id", "updated_at"),

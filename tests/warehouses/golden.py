@@ -27,9 +27,9 @@ from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.system_tables import new_schema
 from trellis.dialects.dlt.warehouses import WAREHOUSES
 from trellis.dialects.rudderstack import ddl, diff
-from trellis.dialects.rudderstack.keep import RudderKeep
 from trellis.dialects.rudderstack.system import LONG
 from trellis.dialects.rudderstack.warehouses import NEUTRAL, PROVIDERS, Provider
+from trellis.dialects.rudderstack.writes import RudderWrites
 from trellis.errors import SchemaError
 from trellis.schema.model import DATA_TYPES, Column, DataType, Schema, Table
 from trellis.schema.version import bump
@@ -204,7 +204,7 @@ NAMES: Final = {
 
 
 def of_destination(name: str) -> Iterator[str]:
-    native = RudderKeep().native(Schema("shop"), name)
+    native = RudderWrites().native_types(Schema("shop"), name)
     warehouse = WAREHOUSE_OF[name]
     plain: Callable[[Column], str] = parquet.type_name if name == "parquet" else warehouse.type_of
     destination = {"duckdb": DuckDB, "postgres": Postgres, "parquet": Parquet}[name]

@@ -19,7 +19,7 @@ from trellis.dialects import get_dialect, history_columns, system_prefixes
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError, UsageError, nearest
-from trellis.evolution.dialect import Request
+from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.config import Config, find_config
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
@@ -68,7 +68,7 @@ class StoredSchema:
         if config.dialect is None:
             config = replace(config, dialect=_dialect_at(config.to, config.dataset))
         pipeline = open_pipeline(config)
-        journal = get_dialect(pipeline.dialect).keep.journal()
+        journal = get_dialect(pipeline.dialect).metadata.tables()
         rows = pipeline.destination.history(pipeline.dataset, journal)
         names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
         if config.name is None and pipeline.name not in names and len(names) == 1:
@@ -147,7 +147,9 @@ def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
     imported_schema, before = schema_file(file), store.newest
     pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)
     system_tables = {
-        name: table for name, table in before.tables.items() if name.startswith(dialect.keep.prefix)
+        name: table
+        for name, table in before.tables.items()
+        if name.startswith(dialect.capabilities.system_prefix)
     }
     theirs = {
         name: _as_known(table, before)
@@ -170,7 +172,7 @@ def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
         settings=_settings(before, imported_schema),
         normalizers=base.normalizers,
     )
-    after = dialect.keep.prepare(adopt(base, whole, naming), Request(table=root), naming)
+    after = dialect.schemas.apply_request(adopt(base, whole, naming), TableRequest(table=root), naming)
     return after, difference(before, after)
 
 
@@ -242,7 +244,7 @@ def _dialect_at(to: str, dataset: str | None) -> str | None:
         destination.say = lambda sentence: tell(sentence, 0, None)
     tables = destination.catalog(dataset or destination.abilities.default_dataset)
     return next(
-        (dialect for dialect in dialects() if get_dialect(dialect).keep.journal().versions in tables), None
+        (dialect for dialect in dialects() if get_dialect(dialect).metadata.tables().versions in tables), None
     )
 
 

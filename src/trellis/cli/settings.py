@@ -67,7 +67,7 @@ class LoadCommand:
 def open_pipeline(config: Config) -> Pipeline:
     """The pipeline that the settings name. Raises UsageError."""
     to = config.to or DEFAULT_TO
-    known = get_dialect(config.dialect or DEFAULT_DIALECT).keep.options
+    known = get_dialect(config.dialect or DEFAULT_DIALECT).capabilities.options
     for name in config.options:
         if name not in known:
             raise UsageError(f"there is no option {name!r}{nearest(name, known)}")
@@ -141,7 +141,7 @@ def document_of(path: str, dialect: str) -> Schema:
 
     Raises UsageError, SchemaError with file and line.
     """
-    schema = get_dialect(dialect).keep.document(read_text(Path(path)), path)
+    schema = get_dialect(dialect).schemas.parse_document(read_text(Path(path)), path)
     return schema_file(path) if schema is None else schema
 
 

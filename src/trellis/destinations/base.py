@@ -15,7 +15,8 @@ from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.column_defaults import NOT_FILLED, Filled
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import TrellisError
-from trellis.evolution.dialect import Journal, RowKeys
+from trellis.evolution.dialect.metadata import MetadataTables
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links, Strategy
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.warehouses.warehouse import Warehouse
@@ -125,7 +126,7 @@ class Commit:
     files: Mapping[str, Sequence[StagedFile]]
     records: Mapping[str, Sequence[Mapping[str, Any]]]
     keys: Mapping[str, RowKeys]
-    journal: Journal
+    journal: MetadataTables
     extra_tables: tuple[Table, ...] = ()
     keyed: tuple[KeyedLoad, ...] = ()
     links: Links | None = None
@@ -171,11 +172,11 @@ class Destination(Protocol):
         """A folder for the staged files of this load, on the same file system if that matters."""
         ...
 
-    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
         """The newest stored schema document of that name as JSON."""
         ...
 
-    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool: ...
+    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool: ...
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
 
@@ -236,4 +237,4 @@ class Destination(Protocol):
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...
 
-    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]: ...
+    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]: ...

@@ -12,7 +12,9 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.types import Digits
 from trellis.engine.input.blocks import Split
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
-from trellis.evolution.dialect import Dialect, RowKeys
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.system_columns import RowKeys
+from trellis.evolution.dialect.transforms import RecordTransform
 from trellis.evolution.evolve import Refusals
 from trellis.evolution.nesting import Nesting
 from trellis.evolution.observe import Observations
@@ -54,6 +56,11 @@ class Plan:
     @cached_property
     def naming(self) -> Naming:
         return self.dialect.naming.naming(self.schema, self.max_identifier)
+
+    def transform(self) -> RecordTransform:
+        """How its records become rows. Raises SchemaError."""
+        full = {name for name, verdict in self.refusals.tables.items() if verdict == "overflow"}
+        return self.dialect.routing.transform(self.schema, self.naming, self.now, full)
 
     def __getstate__(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}

@@ -142,14 +142,14 @@ class _Evolving:
         if known is not None and known.complete_columns:
             return
         if known is None:
-            known = self.dialect.keep.new_table(self.schema, name, parent)
+            known = self.dialect.tables.new_table(self.schema, name, parent)
         mode = self.contract(name, parent).tables
         if mode == "freeze":
             raise self.violation(name, None, "tables", known, Seen(()))
         if mode != "evolve":
             self.tables[name] = "discard_row"
             return
-        if not self.dialect.keep.admits(self.schema, name, None):
+        if not self.dialect.tables.has_room(self.schema, name, None):
             self.tables[name] = "overflow"
             return
         self.growing.add(name)
@@ -161,11 +161,11 @@ class _Evolving:
         table = self.schema.tables.get(name)
         if table is None:
             return
-        for column in () if bare else self.dialect.keep.bookkeeping(self.schema, name, below):
+        for column in () if bare else self.dialect.system_columns.columns(self.schema, name, below):
             known = table.columns.get(column.name)
             if known is None or not known.complete:
                 table = _append(table, column if known is None else merge_column(column, known))
-        self.schema = self.schema.with_tables(self.dialect.keep.saw_data(table))
+        self.schema = self.schema.with_tables(self.dialect.tables.mark_populated(table))
 
     def cell(self, key: CellKey, seen: Seen) -> None:
         name, column, kind = key
@@ -185,7 +185,7 @@ class _Evolving:
                 self.schema = self.schema.with_tables(table.with_columns(with_nested_type(base, kind.nested)))
 
     def new_column(self, table: Table, declared: Column | None, key: CellKey, seen: Seen) -> None:
-        data_type = self.dialect.type.first(self.schema, key.column, key.kind)
+        data_type = self.dialect.types.first_type(self.schema, key.column, key.kind)
         if Refused(table.name, key.column) in self.cells:
             return
         if data_type not in key.kind.fits:
@@ -199,10 +199,10 @@ class _Evolving:
                 "discard_row" if mode == "discard_row" else "discard_value"
             )
             return
-        if not self.dialect.keep.admits(self.schema, table.name, key.column):
+        if not self.dialect.tables.has_room(self.schema, table.name, key.column):
             self.cells[Refused(table.name, key.column)] = "overflow"
             return
-        column = self.dialect.type.column(self.schema, key.column, data_type, key.kind)
+        column = self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
         if isinstance(key.kind, TypedKind):
             column = with_nested_type(column, key.kind.nested)
             self.nesting = self.nesting.settle(table.name, key.column)
@@ -211,7 +211,7 @@ class _Evolving:
         self.schema = self.schema.with_tables(_append(table, column))
 
     def misfit(self, table: Table, key: CellKey, seen: Seen) -> None:
-        variant = self.dialect.type.misfit(self.schema, self.naming, table, key.column, key.kind)
+        variant = self.dialect.types.on_type_mismatch(self.schema, self.naming, table, key.column, key.kind)
         if not isinstance(variant, Column):
             return
         widens = variant.name == key.column
@@ -231,7 +231,7 @@ class _Evolving:
             return
         mode = (
             "evolve"
-            if key.column.startswith(self.dialect.keep.prefix)
+            if key.column.startswith(self.dialect.capabilities.system_prefix)
             else self.contract(table.name).data_type
         )
         if mode == "freeze":
@@ -242,11 +242,11 @@ class _Evolving:
         self.schema = self.schema.with_tables(table.with_columns(variant))
 
     def free(self, table: Table, column: str) -> bool:
-        return table.name in self.growing or column.startswith(self.dialect.keep.prefix)
+        return table.name in self.growing or column.startswith(self.dialect.capabilities.system_prefix)
 
     def contract(self, table: str, parent: str | None = None) -> Contract:
         known = table if table in self.schema.tables or parent is None else parent
-        return contract_for(self.schema, known, prefix=self.dialect.keep.prefix)
+        return contract_for(self.schema, known, prefix=self.dialect.capabilities.system_prefix)
 
     def violation(
         self, name: str, column: str | None, entity: Entity, table: Table, seen: Seen

@@ -17,7 +17,7 @@ from trellis.engine.staging.batches import TableBatch, array_of
 from trellis.engine.staging.dead_letters import DISCARDS
 from trellis.engine.staging.stage import Stage, by_table
 from trellis.errors import TrellisError, UsageError
-from trellis.evolution.dialect import RefusedTable, Restored
+from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
 from trellis.pipelines.loading.runner import ATTEMPTS
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Schema, Table
@@ -25,7 +25,7 @@ from trellis.schema.version import bump
 
 ROWS = 50_000
 
-Back = tuple[Restored, Mapping[str, Any]]
+Back = tuple[RestoredValue, Mapping[str, Any]]
 """A value that can go back, and the row it is kept in."""
 
 
@@ -64,8 +64,8 @@ def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
     """The discards of a dataset, most frequent first. Raises DestinationError."""
     schema, destination = pipeline.schema, pipeline.destination
     known = destination.catalog(pipeline.dataset)
-    dialect_table = get_dialect(pipeline.dialect).keep.discards(schema)
-    engine = RefusedTable(DISCARDS.name, "table_name", "column_name", "value", "reason")
+    dialect_table = get_dialect(pipeline.dialect).dead_letters.table(schema)
+    engine = DeadLetterTable(DISCARDS.name, "table_name", "column_name", "value", "reason")
     counts: list[DiscardCount] = []
     for kept in filter(None, (dialect_table, engine)):
         if kept.name in known:
@@ -99,14 +99,14 @@ class _Replaying:
     def __init__(self, pipeline: Pipeline, only: str | None) -> None:
         self.pipeline = pipeline
         self.only = only
-        self.keep = get_dialect(pipeline.dialect).keep
+        self.dialect = get_dialect(pipeline.dialect)
         self.now = datetime.now(timezone.utc)
         self.load_id = f"replay-{time.time():.6f}"
 
     def run(self) -> Replay:
-        pipeline, keep = self.pipeline, self.keep
+        pipeline, dialect = self.pipeline, self.dialect
         schema, catalog = pipeline.look()
-        kept = keep.discards(schema)
+        kept = dialect.dead_letters.table(schema)
         if kept is None:
             raise UsageError(
                 f"discards of dialect {pipeline.dialect} do not name their rows, so they cannot be replayed; "
@@ -119,7 +119,7 @@ class _Replaying:
         left: list[Mapping[str, Any]] = []
         for row in rows:
             chosen = self.only is None or row[kept.table] == self.only
-            restored = keep.restored(schema, row) if chosen else None
+            restored = dialect.dead_letters.restore(schema, row) if chosen else None
             if restored is None:
                 left.append(row)
             else:
@@ -160,11 +160,11 @@ class _Replaying:
         self,
         schema: Schema,
         catalog: Any,
-        kept: RefusedTable,
+        kept: DeadLetterTable,
         back: Mapping[str, Sequence[Back]],
         left: Sequence[Mapping[str, Any]],
     ) -> None:
-        pipeline, keep, base = self.pipeline, self.keep, schema.stored_hash
+        pipeline, dialect, base = self.pipeline, self.dialect, schema.stored_hash
         after = bump(schema)
         staging = pipeline.destination.staging(self.load_id)
         try:
@@ -182,14 +182,14 @@ class _Replaying:
                     base,
                     (ChainLoad(kept.name, "replace"),),
                     by_table(stage.files),
-                    keep.records(after, self.load_id, self.now, fresh=fresh, state=None),
-                    {name: keep.row_keys(after, name) for name in after.tables},
-                    keep.journal(),
+                    dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=None),
+                    {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
+                    dialect.metadata.tables(),
                     keyed=tuple(
                         KeyedLoad(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
                     ),
                     catalog=catalog,
-                    native=keep.native(after, pipeline.destination.abilities.family),
+                    native=dialect.writes.native_types(after, pipeline.destination.abilities.family),
                     now=self.now,
                 )
             )
@@ -197,7 +197,7 @@ class _Replaying:
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _row(restored: Restored) -> Mapping[str, Any]:
+def _row(restored: RestoredValue) -> Mapping[str, Any]:
     """Without a `latest`, so that a value which the row has by now wins."""
     return {**restored.keys, restored.column: restored.value}
 

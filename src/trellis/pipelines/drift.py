@@ -10,7 +10,7 @@ from trellis.destinations.base import CatalogTable, Destination
 from trellis.dialects import get_dialect
 from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError
-from trellis.evolution.dialect import Keep
+from trellis.evolution.dialect import Dialect
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, DropColumn, DropTable, compare
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -57,22 +57,28 @@ def drift(pipeline: Pipeline, schema: Schema | None = None) -> tuple[Drift, ...]
     Tables that never saw data are looked at only if they are of `schema`. Bookkeeping, and tables and
     columns of other schemas in the dataset, are no drift. Raises DestinationError, SchemaError.
     """
-    keep = get_dialect(pipeline.dialect).keep
-    stored = _stored(pipeline, keep)
+    dialect = get_dialect(pipeline.dialect)
+    stored = _stored(pipeline, dialect)
     name = pipeline.schema.name
     catalog = pipeline.destination.catalog(pipeline.dataset)
-    if keep.follows_catalog:
+    if dialect.capabilities.follows_catalog:
         known = schema or stored.get(name)
-        return () if known is None else tuple(_followed(known, keep, catalog))
+        return () if known is None else tuple(_followed(known, dialect, catalog))
     tables = schema.tables.values() if schema else stored[name].tables.values() if name in stored else ()
     checked = [table for table in tables if table.complete_columns and (schema or table.seen_data)]
-    native = keep.native(schema or stored.get(name) or pipeline.schema, pipeline.destination.abilities.family)
-    return tuple(_Look(pipeline.destination, keep.prefix, native, stored.values(), catalog).at(checked))
+    native = dialect.writes.native_types(
+        schema or stored.get(name) or pipeline.schema, pipeline.destination.abilities.family
+    )
+    return tuple(
+        _Look(pipeline.destination, dialect.capabilities.system_prefix, native, stored.values(), catalog).at(
+            checked
+        )
+    )
 
 
-def _stored(pipeline: Pipeline, keep: Keep) -> dict[str, Schema]:
+def _stored(pipeline: Pipeline, dialect: Dialect) -> dict[str, Schema]:
     """The newest version of each schema of the dataset."""
-    rows = pipeline.destination.history(pipeline.dataset, keep.journal())
+    rows = pipeline.destination.history(pipeline.dataset, dialect.metadata.tables())
     newest = {str(row["schema_name"]): str(row["schema"]) for row in rows}
     return {name: from_json(text, f"schema {name} in {pipeline.where}") for name, text in newest.items()}
 
@@ -173,11 +179,11 @@ def _left(name: str, real: CatalogTable) -> str:
     return "leaves it alone; new rows get NULL"
 
 
-def _followed(schema: Schema, keep: Keep, catalog: Mapping[str, CatalogTable]) -> Iterator[Drift]:
+def _followed(schema: Schema, dialect: Dialect, catalog: Mapping[str, CatalogTable]) -> Iterator[Drift]:
     """The differences where the next load takes the tables as they are."""
-    for change in compare(schema, keep.adopt(schema, catalog)):
+    for change in compare(schema, dialect.schemas.schema_from_catalog(schema, catalog)):
         name, column = change.table, change.column
-        if is_system(name, keep.prefix):
+        if is_system(name, dialect.capabilities.system_prefix):
             continue
         if isinstance(change, DropTable):
             yield Drift("missing table", name, None, "it is not there", "creates it when a row comes")

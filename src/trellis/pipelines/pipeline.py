@@ -21,7 +21,8 @@ from trellis.engine.staging.column_defaults import filled_columns
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
-from trellis.evolution.dialect import Dialect, State
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
@@ -88,14 +89,16 @@ class Pipeline:
         if isinstance(self.destination, Waits):
             self.destination.say = lambda sentence: self.tell(sentence, 0, None)
         self._dialect: Dialect = get_dialect(self.dialect)
-        keep = self._dialect.keep
-        self._folders = SchemaFolders(self.import_schema, self.export_schema, keep.prefix)
-        naming = self.destination.abilities.naming if "naming" in keep.options else None
+        dialect = self._dialect
+        self._folders = SchemaFolders(
+            self.import_schema, self.export_schema, dialect.capabilities.system_prefix
+        )
+        naming = self.destination.abilities.naming if "naming" in dialect.capabilities.options else None
         if self.naming is not None:
             self.settings = {**self.settings, "naming": self.naming}
         elif naming is not None:
             self.settings = {"naming": naming, **self.settings}
-        self.settings = with_files(self.settings, keep.files)
+        self.settings = with_files(self.settings, dialect.capabilities.file_options)
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
         )
@@ -122,13 +125,13 @@ class Pipeline:
 
     def _recall(self) -> tuple[State, Recalled | None]:
         """The state, and how it is told whether another run moved it."""
-        keep, row = self._dialect.keep, None
-        journal = keep.journal()
+        dialect, row = self._dialect, None
+        journal = dialect.metadata.tables()
         if journal.states:
             row = self.destination.newest_row(
                 self.dataset, journal.states, "pipeline_name", self.name, journal.newest
             )
-        state = keep.recalled(row, self.name, self.dataset)
+        state = dialect.metadata.restore_state(row, self.name, self.dataset)
         if not journal.states:
             return state, None
         return state, Recalled(self.name, str(row["version_hash"]) if row else None)
@@ -138,18 +141,18 @@ class Pipeline:
 
         Without a name it is the pipeline's own. Raises SchemaError for one that was edited by hand.
         """
-        keep, catalog, name = self._dialect.keep, None, schema_name or self._schema_of(self.state)
-        stored = self.destination.stored_schema(self.dataset, name, keep.journal())
+        dialect, catalog, name = self._dialect, None, schema_name or self._schema_of(self.state)
+        stored = self.destination.stored_schema(self.dataset, name, dialect.metadata.tables())
         if stored is None:
             self._refuse_other_dialect()
         where = f"{self.where}, newest version of schema {name}"
-        schema = from_json(stored, where) if stored is not None else keep.new_schema(name)
+        schema = from_json(stored, where) if stored is not None else dialect.schemas.new_schema(name)
         refuse_edited(schema, self.where)
         schema = self._folders.imported(schema)
-        if keep.follows_catalog:
+        if dialect.capabilities.follows_catalog:
             catalog = self.destination.catalog(self.dataset)
-            schema = keep.adopt(schema, catalog)
-        return keep.configure(schema, self.settings, self.destination.abilities.family), catalog
+            schema = dialect.schemas.schema_from_catalog(schema, catalog)
+        return dialect.schemas.configure(schema, self.settings, self.destination.abilities.family), catalog
 
     def declared(self, schema: Schema) -> Schema:
         """The schema, linked to the file in the import folder; the file is written if there is none."""
@@ -158,9 +161,9 @@ class Pipeline:
     def _refuse_other_dialect(self) -> None:
         """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
         catalog = self.destination.catalog(self.dataset)
-        versions = self._dialect.keep.journal().versions
+        versions = self._dialect.metadata.tables().versions
         for other in dialects():
-            journal = get_dialect(other).keep.journal().versions
+            journal = get_dialect(other).metadata.tables().versions
             if journal != versions and journal in catalog and versions not in catalog:
                 raise UsageError(
                     f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
@@ -198,20 +201,20 @@ class Pipeline:
         delivered = self._load_runner.deliver()
         if delivered is not None:
             return delivered
-        keep, mode = self._dialect.keep, refresh_of(refresh)
+        dialect, mode = self._dialect, refresh_of(refresh)
         (state, recalled), reset = self._recall(), Reset()
         named = source_of(source, self._schema_of(state), hints)
         schema = self.look(named.name)[0]
         if mode is not None:
             chosen = list(named.resources.selected)
-            reset = reset_of(schema, chosen, mode, keep.prefix)
+            reset = reset_of(schema, chosen, mode, dialect.capabilities.system_prefix)
             state = forgetting(state, named.name, chosen, mode)
         runner = self._runner()
-        job = job_of(named, schema, state, keep, lambda rows: self._records(rows, runner))
-        settings = keep.new_schema(named.name).settings if isinstance(source, Source) else None
+        job = job_of(named, schema, state, dialect, lambda rows: self._records(rows, runner))
+        settings = dialect.schemas.new_schema(named.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
-            kept = keep.without(stored, reset.drop) if reset.drop else stored
+            kept = dialect.tables.drop_tables(stored, reset.drop) if reset.drop else stored
             return kept if settings is None else undeclared(kept, settings)
 
         moves = job.state is not None and job.state.get("sources")
@@ -233,7 +236,7 @@ class Pipeline:
                 f"{self.where} holds no schema {schema.name!r}, so there is nothing to drop; --name is the "
                 "pipeline that loaded it, --source its schema"
             )
-        job = drop_job(schema, state, self._dialect.keep, resources)
+        job = drop_job(schema, state, self._dialect, resources)
         return self._load_runner.run(job)
 
     def drop_pending(self) -> int:
@@ -247,17 +250,17 @@ class Pipeline:
         disposition and no resource get what a document gets, and the bookkeeping tables of the dialect are
         added. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
         """
-        keep, base = self._dialect.keep, schema.stored_hash
+        dialect, base = self._dialect, schema.stored_hash
         as_read = from_dict(to_dict(schema), f"schema {schema.name}")
-        system_tables = keep.new_schema(schema.name).tables.values()
+        system_tables = dialect.schemas.new_schema(schema.name).tables.values()
         after = bump(
             as_read.with_tables(*(table for table in system_tables if table.name not in as_read.tables))
         )
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
-        remembers = keep.journal().states in after.tables
-        state = keep.remembered(self.state, after.name, None) if remembers else None
-        records = keep.records(after, load_id, now, fresh=fresh, state=state)
+        remembers = dialect.metadata.tables().states in after.tables
+        state = dialect.metadata.next_state(self.state, after.name, None) if remembers else None
+        records = dialect.metadata.rows(after, load_id, now, fresh=fresh, state=state)
         try:
             commit = Commit(
                 load_id,
@@ -268,8 +271,8 @@ class Pipeline:
                 {},
                 records,
                 {},
-                keep.journal(),
-                filled=filled_columns(after, keep.filled(after, now)),
+                dialect.metadata.tables(),
+                filled=filled_columns(after, dialect.writes.backfill(after, now)),
             )
             self.destination.commit(commit)
         except Moved:
@@ -281,7 +284,7 @@ class Pipeline:
     def _load(self, source: Any, options: LoadSettings, dry_run: bool) -> Report:
         records = self._records(source, self._runner(), options.payload)
         table = options.table or records.name
-        if self._dialect.route.names_tables:
+        if self._dialect.capabilities.records_name_tables:
             if options.table:
                 raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
             table = ""
@@ -294,7 +297,7 @@ class Pipeline:
         )
         state = self.state
         schema = self._schema_of(state)
-        changed = None if dry_run else self._dialect.keep.remembered(state, schema, None)
+        changed = None if dry_run else self._dialect.metadata.next_state(state, schema, None)
         user_schema: Schema | None = None
         notes: tuple[str, ...] = ()
         if options.schema is not None:
@@ -337,7 +340,7 @@ class Pipeline:
 
     @property
     def _load_runner(self) -> LoadRunner:
-        return LoadRunner(self, self.name, self.where, self._dialect.keep.journal(), self._folders)
+        return LoadRunner(self, self.name, self.where, self._dialect.metadata.tables(), self._folders)
 
 
 def pipeline(

@@ -7,7 +7,8 @@ from typing import Literal, get_args
 
 from trellis.destinations.base import Reset
 from trellis.errors import UsageError, nearest
-from trellis.evolution.dialect import Keep, State
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.loading.attempt import LoadJob
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches
@@ -16,18 +17,18 @@ Refresh = Literal["drop_sources", "drop_resources", "drop_data"]
 REFRESHES: tuple[Refresh, ...] = get_args(Refresh)
 
 
-def drop_job(schema: Schema, state: State, keep: Keep, names: Sequence[str]) -> LoadJob:
+def drop_job(schema: Schema, state: State, dialect: Dialect, names: Sequence[str]) -> LoadJob:
     """A job that drops the tables of some resources, or of all, and their state. Raises UsageError."""
-    chosen = resources_of(schema, names, keep.prefix)
+    chosen = resources_of(schema, names, dialect.capabilities.system_prefix)
     refresh: Refresh = "drop_resources" if names else "drop_sources"
-    reset = reset_of(schema, chosen, refresh, keep.prefix)
+    reset = reset_of(schema, chosen, refresh, dialect.capabilities.system_prefix)
     sources = forgetting(state, schema.name, chosen, refresh).get("sources")
     return LoadJob(
         (),
         schema.name,
-        prepared=lambda stored: keep.without(stored, reset.drop),
+        prepared=lambda stored: dialect.tables.drop_tables(stored, reset.drop),
         reset=reset,
-        state=keep.remembered(state, schema.name, sources),
+        state=dialect.metadata.next_state(state, schema.name, sources),
     )
 
 

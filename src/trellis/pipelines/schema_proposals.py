@@ -21,6 +21,6 @@ def propose_schema(dialect: Dialect, source: Any, stored: Schema) -> ProposedSch
     paths = [source] if isinstance(source, (str, Path)) else source
     if not isinstance(paths, Sequence) or not all(isinstance(path, (str, Path)) for path in paths):
         return None
-    if not all(is_system(name, dialect.keep.prefix) for name in stored.tables):
+    if not all(is_system(name, dialect.capabilities.system_prefix) for name in stored.tables):
         return None
     return registration_of(dialect.name).propose_schema(paths)

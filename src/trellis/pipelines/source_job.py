@@ -13,7 +13,9 @@ from trellis.engine.input.filtered import Away, TurnedAway
 from trellis.engine.input.items import Chunks
 from trellis.engine.input.records import ItemRecords, Records
 from trellis.errors import UsageError
-from trellis.evolution.dialect import Keep, Request, State
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.metadata import State
+from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob
 from trellis.pipelines.records import of_tables
 from trellis.schema.form import plain
@@ -53,12 +55,12 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     return source
 
 
-def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records: ToRecords) -> LoadJob:
+def job_of(source: Source, schema: Schema, state: State, dialect: Dialect, to_records: ToRecords) -> LoadJob:
     """Extract the source. `schema` is the stored one, `state` what the pipeline remembers."""
     sources = dict(state.get("sources") or {})
     extracted = extract(source, sources.get(source.name) or {}, schema)
-    if extracted.state and not keep.journal().states:
-        able = [name for name in names() if get_dialect(name).keep.journal().states]
+    if extracted.state and not dialect.metadata.tables().states:
+        able = [name for name in names() if get_dialect(name).metadata.tables().states]
         way = (
             f"load it with the dialect {' or '.join(able)}" if able else "nor has any other that is installed"
         )
@@ -72,13 +74,13 @@ def job_of(source: Source, schema: Schema, state: State, keep: Keep, to_records:
         feeds,
         source.name,
         user_schema=_given(extracted),
-        state=keep.remembered(state, source.name, sources),
+        state=dialect.metadata.next_state(state, source.name, sources),
         notes=extracted.notes,
     )
 
 
 def _feeds(part: Part, to_records: ToRecords) -> Iterable[LoadInput]:
-    request = Request(
+    request = TableRequest(
         table=part.table_name,
         declared=part.declared.table,
         nested=part.declared.nested,
@@ -93,7 +95,7 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[LoadInput]:
     else:
         tables = _Tables(part)
         if any(True for _ in tables):
-            yield LoadInput(of_tables(tables), replace(request, whole=True))
+            yield LoadInput(of_tables(tables), replace(request, preserve_types=True))
         for piece in part.source:
             if not _is_table(piece):
                 yield _feed(piece, request, to_records)
@@ -106,9 +108,9 @@ def _is_table(piece: Any) -> bool:
     return library_of(piece) in ("pyarrow", "pandas", "polars")
 
 
-def _feed(piece: Any, request: Request, to_records: ToRecords) -> LoadInput:
+def _feed(piece: Any, request: TableRequest, to_records: ToRecords) -> LoadInput:
     records = list(piece.paths) if isinstance(piece, Files) else piece
-    return LoadInput(to_records(records), replace(request, whole=_is_table(piece)))
+    return LoadInput(to_records(records), replace(request, preserve_types=_is_table(piece)))
 
 
 @dataclass(frozen=True)

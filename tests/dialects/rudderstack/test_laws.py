@@ -16,7 +16,7 @@ from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.times import parse, to_text
 from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, blank, json_text
 from trellis.dialects.rudderstack.warehouses import PROVIDERS
-from trellis.evolution.dialect import Routed
+from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost, Rejected
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)

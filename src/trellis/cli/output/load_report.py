@@ -83,7 +83,7 @@ def _of_ours(report: Report, column: str) -> bool:
     """Whether it is a bookkeeping column, which every table has."""
     from trellis.dialects import get_dialect
 
-    return column.startswith(get_dialect(report.dialect).keep.prefix)
+    return column.startswith(get_dialect(report.dialect).capabilities.system_prefix)
 
 
 def _drift(report: Report, out: Console) -> None:

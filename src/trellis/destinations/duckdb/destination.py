@@ -32,7 +32,7 @@ from trellis.destinations.sql.names import quoted
 from trellis.destinations.waiting import Say, Wait, silent
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import Column, DataType, Schema
 from trellis.warehouses.catalog.databases import DUCKDB
 
@@ -64,13 +64,13 @@ class DuckDB:
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(f"{self.path}.staging", folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
         if not os.path.exists(self.path):
             return None
         with self._open() as db:
             return self._newest(db, dataset, "schema", name, journal)
 
-    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
         if not os.path.exists(self.path):
             return False
         with self._open() as db:
@@ -179,7 +179,7 @@ class DuckDB:
                 counts[table] = int(found[0]) if found else 0
             return counts
 
-    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
         if journal.versions not in self.catalog(dataset):
             return []
         rows = self.query(dataset, journal.versions)
@@ -199,7 +199,7 @@ class DuckDB:
         Load(db, self.path, commit, tables).work()
 
     def _newest(
-        self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: Journal
+        self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: MetadataTables
     ) -> str | None:
         """This column of the newest stored version of a schema."""
         if not _has_table(db, dataset, journal.versions):
@@ -211,7 +211,9 @@ class DuckDB:
         ).fetchone()
         return None if found is None else str(found[0])
 
-    def _has_load(self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: Journal) -> bool:
+    def _has_load(
+        self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: MetadataTables
+    ) -> bool:
         if not _has_table(db, dataset, journal.loads):
             return False
         query = (

@@ -41,7 +41,7 @@ from trellis.destinations.refusals import no_table, refuse_twins
 from trellis.destinations.sql.migration import Migration, has_moved, refuse_other_run
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import Column, DataType, Schema
 from trellis.warehouses.catalog.databases import DUCKDB
 from trellis.warehouses.catalog.lakes import PARQUET
@@ -80,13 +80,13 @@ class Parquet:
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(self._staging, folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
         if name not in self._place(dataset).manifests.newest().schemas:
             return None
         rows = [row for row in self.history(dataset, journal) if row["schema_name"] == name]
         return str(rows[-1]["schema"]) if rows else None
 
-    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
         place = self._place(dataset)
         if not _has_load(place.manifests.newest(), load_id, journal):
             return False
@@ -195,7 +195,7 @@ class Parquet:
     def row_counts(self, dataset: str) -> Mapping[str, int]:
         return {name: table.rows for name, table in self._place(dataset).manifests.newest().tables.items()}
 
-    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
         if journal.versions not in self.catalog(dataset):
             return []
         rows = self.query(dataset, journal.versions)
@@ -295,6 +295,6 @@ class Parquet:
                 raise DestinationError(f"{self.path}: {table} is a dataset there; rename the table")
 
 
-def _has_load(manifest: Manifest, load_id: str, journal: Journal) -> bool:
+def _has_load(manifest: Manifest, load_id: str, journal: MetadataTables) -> bool:
     loads = manifest.tables.get(journal.loads)
     return loads is not None and any(is_of_load(file.path, load_id) for file in loads.files)

@@ -48,7 +48,7 @@ from trellis.destinations.sql.migration import Migration, refuse_views
 from trellis.destinations.sql.names import quoted
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, UsageError
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import Column, DataType, Schema
 from trellis.warehouses.catalog.databases import POSTGRES
 
@@ -84,11 +84,11 @@ class Postgres:
         where = folder_name(f"{said['host'] or 'local'} {said['port']} {database}")
         return make_folder(os.path.join(_staging_root(), where, folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: Journal) -> str | None:
+    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
         with self._open() as session:
             return newest(session, dataset, "schema", name, journal)
 
-    def has_load(self, dataset: str, load_id: str, journal: Journal) -> bool:
+    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
         with self._open() as session:
             found = has_load(session, dataset, load_id, journal)
             if found:
@@ -187,7 +187,7 @@ class Postgres:
                 name: count_of(session, dataset, name) for name, table in tables.items() if not table.is_view
             }
 
-    def history(self, dataset: str, journal: Journal) -> list[dict[str, Any]]:
+    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
         with self._open() as session:
             known = has_table(session, dataset, journal.versions)
             rows = rows_of(session, dataset, journal.versions) if known else []

@@ -6,17 +6,17 @@ from trellis.destinations.postgres.catalog import has_table
 from trellis.destinations.postgres.names import name_of
 from trellis.destinations.postgres.session import Session
 from trellis.destinations.sql.names import quoted
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 
 
-def has_load(session: Session, dataset: str, load_id: str, journal: Journal) -> bool:
+def has_load(session: Session, dataset: str, load_id: str, journal: MetadataTables) -> bool:
     if not has_table(session, dataset, journal.loads):
         return False
     loads, column = name_of(dataset, journal.loads), quoted(journal.load_id)
     return session.value(f"SELECT 1 FROM {loads} WHERE {column} = $1 LIMIT 1", [load_id]) is not None
 
 
-def newest(session: Session, dataset: str, column: str, schema: str, journal: Journal) -> str | None:
+def newest(session: Session, dataset: str, column: str, schema: str, journal: MetadataTables) -> str | None:
     """This column of the newest stored version of a schema."""
     if not has_table(session, dataset, journal.versions):
         return None

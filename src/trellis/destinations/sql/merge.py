@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.roots import Roots, Words, needed, placed
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.loading import ChainLoad
 from trellis.schema.model import Column, Schema, Table
 

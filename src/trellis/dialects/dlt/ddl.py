@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trellis.dialects.dlt.name import naming_of
+from trellis.dialects.dlt.naming import naming_of
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.shorten import shorten

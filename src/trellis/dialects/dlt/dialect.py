@@ -1,21 +1,30 @@
-"""The five decisions of this dialect, put together."""
+"""The parts of this dialect, put together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from trellis.dialects.dlt.metadata import DltMetadata
+from trellis.dialects.dlt.naming import DltNaming
+from trellis.dialects.dlt.nesting import DltNesting
+from trellis.dialects.dlt.routing import DltRouting
+from trellis.dialects.dlt.schemas import SETTINGS, DltSchemas
+from trellis.dialects.dlt.system_columns import DltSystemColumns
+from trellis.dialects.dlt.system_tables import PREFIX
+from trellis.dialects.dlt.tables import DltTables
+from trellis.dialects.dlt.types import DltTypes
+from trellis.dialects.dlt.writes import DltWrites
+from trellis.evolution.dialect.capabilities import Capabilities
+from trellis.evolution.dialect.defaults import DialectDefaults
 
-from trellis.dialects.dlt.keep import DltKeep
-from trellis.dialects.dlt.name import DltName
-from trellis.dialects.dlt.route import DltRoute
-from trellis.dialects.dlt.shape import DltShape
-from trellis.dialects.dlt.type import DltType
 
-
-@dataclass(frozen=True)
-class Dlt:
-    name: str = "dlt"
-    route: DltRoute = field(default_factory=DltRoute)
-    shape: DltShape = field(default_factory=DltShape)
-    naming: DltName = field(default_factory=DltName)
-    type: DltType = field(default_factory=DltType)
-    keep: DltKeep = field(default_factory=DltKeep)
+class Dlt(DialectDefaults):
+    name = "dlt"
+    capabilities = Capabilities(system_prefix=PREFIX, options=SETTINGS)
+    routing = DltRouting()
+    nesting = DltNesting()
+    naming = DltNaming()
+    types = DltTypes()
+    schemas = DltSchemas()
+    tables = DltTables()
+    system_columns = DltSystemColumns()
+    writes = DltWrites()
+    metadata = DltMetadata()

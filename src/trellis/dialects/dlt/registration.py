@@ -19,7 +19,7 @@ def _dialect() -> Dialect:
 
 
 def _convention_name(name: str) -> str:
-    from trellis.dialects.dlt.name import convention_name
+    from trellis.dialects.dlt.naming import convention_name
 
     return convention_name(name)
 

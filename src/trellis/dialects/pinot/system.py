@@ -19,12 +19,12 @@ from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writing import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.table.config import TableConfig, table_config
-from trellis.evolution.journal import own_journal
+from trellis.evolution.dialect.own_metadata import own_tables
 from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table
 from trellis.schema.system import OURS
 
 PREFIX: Final = OURS
-JOURNAL: Final = own_journal(f"{OURS}_pinot")
+METADATA: Final = own_tables(f"{OURS}_pinot")
 AUTHORED: Final = "x-pinot"
 """The key of the schema document that holds the authored schema, the table config and the options."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE
-from trellis.evolution.dialect import Catalog
+from trellis.evolution.dialect.schemas import Catalog
 from trellis.schema.model import NOTHING, Column, DataType, Schema, Table
 from trellis.schema.system import is_system
 

@@ -1,21 +1,33 @@
-"""The five decisions of this dialect, put together."""
+"""The parts of this dialect, put together: events name their tables, and the schema follows the warehouse."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from trellis.dialects.rudderstack.dead_letters import RudderDeadLetters
+from trellis.dialects.rudderstack.naming import RudderNaming
+from trellis.dialects.rudderstack.options import FIELDS
+from trellis.dialects.rudderstack.routing import RudderRouting
+from trellis.dialects.rudderstack.schemas import RudderSchemas
+from trellis.dialects.rudderstack.system import METADATA, PREFIX
+from trellis.dialects.rudderstack.system_columns import RudderSystemColumns
+from trellis.dialects.rudderstack.tables import RudderTables
+from trellis.dialects.rudderstack.types import RudderTypes
+from trellis.dialects.rudderstack.writes import RudderWrites
+from trellis.evolution.dialect.capabilities import Capabilities
+from trellis.evolution.dialect.defaults import DialectDefaults
+from trellis.evolution.dialect.own_metadata import OwnMetadata
 
-from trellis.dialects.rudderstack.keep import RudderKeep
-from trellis.dialects.rudderstack.name import RudderName
-from trellis.dialects.rudderstack.route import RudderRoute
-from trellis.dialects.rudderstack.type import RudderType
-from trellis.evolution.quiet import FlatShape
 
-
-@dataclass(frozen=True)
-class RudderStack:
-    name: str = "rudderstack"
-    route: RudderRoute = field(default_factory=RudderRoute)
-    shape: FlatShape = field(default_factory=FlatShape)
-    naming: RudderName = field(default_factory=RudderName)
-    type: RudderType = field(default_factory=RudderType)
-    keep: RudderKeep = field(default_factory=RudderKeep)
+class RudderStack(DialectDefaults):
+    name = "rudderstack"
+    capabilities = Capabilities(
+        records_name_tables=True, follows_catalog=True, system_prefix=PREFIX, options=tuple(FIELDS)
+    )
+    routing = RudderRouting()
+    naming = RudderNaming()
+    types = RudderTypes()
+    schemas = RudderSchemas()
+    tables = RudderTables()
+    system_columns = RudderSystemColumns()
+    writes = RudderWrites()
+    dead_letters = RudderDeadLetters()
+    metadata = OwnMetadata(METADATA)

@@ -13,7 +13,7 @@ from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, Options, Wish
 from trellis.dialects.rudderstack.recipes import recipe_of
 from trellis.dialects.rudderstack.times import parse, parse_strict
 from trellis.dialects.rudderstack.values import plain, scalar_text
-from trellis.evolution.dialect import Routed, Shared
+from trellis.evolution.dialect.transforms import Routed, SharedNames
 from trellis.evolution.recipe import Recipe
 from trellis.evolution.record import Lost, Rejected
 
@@ -83,7 +83,7 @@ class Exploder:
         call = self._calls.get(kind or "")
         return None if call is None else recipe_of(call, event, EARLY)
 
-    def shared(self) -> Shared:
+    def shared(self) -> SharedNames:
         """Tables of several events, columns of several keys."""
         found: dict[str, set[str]] = {}
         for calls in (self._calls, *self._others.values()):

@@ -9,9 +9,9 @@ from typing import Any, Final
 from trellis.dialects.rudderstack.diff import neutral_of
 from trellis.dialects.rudderstack.named import Named
 from trellis.dialects.rudderstack.times import parse
-from trellis.dialects.rudderstack.type import INCOMPATIBLE, OUT_OF_RANGE, RudderType
+from trellis.dialects.rudderstack.types import INCOMPATIBLE, OUT_OF_RANGE, RudderTypes
 from trellis.dialects.rudderstack.values import JsonText, SpaceText
-from trellis.evolution.dialect import Restored
+from trellis.evolution.dialect.dead_letters import RestoredValue
 from trellis.evolution.values import MISFIT
 from trellis.schema.model import Schema
 
@@ -32,7 +32,7 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
 """From the type that a reason names and the printed value to the value as it came."""
 
 
-def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> Restored | None:
+def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> RestoredValue | None:
     """What a row of `rudder_discards` brings back; None where the column still does not take it."""
     row_id, table, name, printed, reason = (kept[each] for each in named.discard_columns)
     columns = schema.tables[table].columns if table in schema.tables else {}
@@ -42,10 +42,10 @@ def restored(schema: Schema, named: Named, kept: Mapping[str, Any]) -> Restored 
     value, key = _read(_came(reason), printed), _read(neutral_of(id_), row_id)
     if value is None or key is None:
         return None
-    fitted = RudderType().coercer(schema, column)(value)
+    fitted = RudderTypes().coercer(schema, column)(value)
     if fitted is None or fitted is MISFIT:
         return None
-    return Restored(table, name, fitted, {id_.name: key}, named.column("received_at"))
+    return RestoredValue(table, name, fitted, {id_.name: key}, named.column("received_at"))
 
 
 def _came(reason: str) -> str:

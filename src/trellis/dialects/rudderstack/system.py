@@ -8,12 +8,12 @@ from typing import Final
 import orjson
 
 from trellis.dialects.rudderstack.options import Options
-from trellis.evolution.journal import own_journal
+from trellis.evolution.dialect.own_metadata import own_tables
 from trellis.schema.model import Schema
 from trellis.schema.system import OURS
 
 PREFIX: Final = OURS
-JOURNAL: Final = own_journal()
+METADATA: Final = own_tables()
 IDENTIFIES: Final = "identifies"
 MAPPINGS: Final = "rudder_identity_mappings"
 

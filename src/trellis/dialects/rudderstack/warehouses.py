@@ -252,3 +252,15 @@ def provider_of(name: str) -> Provider:
     if name not in PROVIDERS:
         raise UsageError(f"there is no warehouse {name!r}{nearest(name.upper(), PROVIDERS)}")
     return PROVIDERS[name]
+
+
+_HOMES: Mapping[str, str] = {"parquet": "S3_DATALAKE"}
+
+
+def home_provider(family: str) -> str:
+    """The provider whose rules a destination of this family follows if the user names none.
+
+    >>> home_provider("parquet"), home_provider("duckdb")
+    ('S3_DATALAKE', 'POSTGRES')
+    """
+    return _HOMES.get(family, "POSTGRES")

@@ -157,7 +157,7 @@ class AuthoredConformer:
         made.close(seed, into)
 
     def keyed(self, batch: TableBatch, seed: bytes) -> TableBatch:
-        keys = self.plan.dialect.keep.row_keys(self.plan.schema, self.table.name)
+        keys = self.plan.dialect.system_columns.row_keys(self.plan.schema, self.table.name)
         plan = self.plan
         keyring = Keyring(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
         for name, values in keyring.root(self.table.name, keys, batch.rows, (), None).items():

@@ -10,11 +10,12 @@ from trellis.engine.conform.authored import AuthoredConformer
 from trellis.engine.conform.learned import Conformed, Conformer
 from trellis.engine.conform.reshaped import ReshapeConformer
 from trellis.engine.conform.routed import SpreadConformer
-from trellis.engine.exact.routed_rows import spreader_of
+from trellis.engine.exact.routed_rows import Spreader
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.parquet import RowBatch
 from trellis.engine.plan import Plan
 from trellis.engine.staging.batches import TableBatch
+from trellis.evolution.dialect.transforms import Author, Emit, Route
 
 
 class AnyConformer(Protocol):
@@ -66,12 +67,12 @@ class AnyConformer(Protocol):
 
 def conformer_of(plan: Plan, fast: bool = True) -> AnyConformer:
     """The conformer of a task. `fast`: blocks without anything special may go by columns."""
-    route = plan.dialect.route
-    program = route.program(plan.schema, plan.now)
-    if program is not None:
-        return AuthoredConformer(plan, program, fast)
-    spreader = spreader_of(plan)
-    if spreader is not None:
-        return SpreadConformer(plan, spreader, fast)
-    reshape = None if plan.whole else route.reshaper(plan.schema, plan.naming)
-    return Conformer(plan, fast) if reshape is None else ReshapeConformer(plan, reshape)
+    match plan.transform():
+        case Author(program):
+            return AuthoredConformer(plan, program, fast)
+        case Route(router):
+            return SpreadConformer(plan, Spreader(plan, router), fast)
+        case Emit(emitter) if plan.whole is None:
+            return ReshapeConformer(plan, emitter)
+        case _:
+            return Conformer(plan, fast)

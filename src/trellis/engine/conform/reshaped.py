@@ -11,7 +11,7 @@ from trellis.engine.exact.text import count_keys
 from trellis.engine.exact.walker import Walker
 from trellis.engine.plan import Plan
 from trellis.errors import UsageError
-from trellis.evolution.dialect import Reshaper, Told
+from trellis.evolution.dialect.transforms import EmittedRow, RowEmitter
 from trellis.evolution.observe import Position
 from trellis.schema.model import NOTHING
 
@@ -21,7 +21,7 @@ class ReshapeConformer(Conformer):
 
     takes_columns = False
 
-    def __init__(self, plan: Plan, reshape: Reshaper) -> None:
+    def __init__(self, plan: Plan, reshape: RowEmitter) -> None:
         super().__init__(plan, fast=False)
         self.walker = ReshapeWalker(plan, reshape)
 
@@ -29,7 +29,7 @@ class ReshapeConformer(Conformer):
 class ReshapeWalker(Walker):
     """Walks the rows that the user's code makes of the records; bookkeeping columns are what it says."""
 
-    def __init__(self, plan: Plan, reshape: Reshaper) -> None:
+    def __init__(self, plan: Plan, reshape: RowEmitter) -> None:
         self.reshape = reshape
         self.parents = {name: table.parent for name, table in plan.schema.tables.items()}
         super().__init__(plan, ReshapeTables(plan))
@@ -56,7 +56,7 @@ class ReshapeWalker(Walker):
             findings.discard(root, "", "", item, "no row: the normalizer made none of the record")
         return loaded
 
-    def _told(self, told: Told) -> bool:
+    def _told(self, told: EmittedRow) -> bool:
         """Append a row; whether it is loaded."""
         walk, findings = self.tables.root(told.table), self.findings
         if walk.verdict is not None:

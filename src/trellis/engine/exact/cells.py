@@ -10,7 +10,7 @@ from trellis.engine.exact.slots import Coerce, Slot, TableWalk
 from trellis.engine.exact.text import to_json
 from trellis.engine.plan import Plan, Row
 from trellis.errors import ContractError
-from trellis.evolution.dialect import Cut, Refusal
+from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind, type_of
 from trellis.evolution.values import MISFIT
@@ -26,9 +26,9 @@ class Cells:
     def __init__(self, plan: Plan, findings: Findings) -> None:
         self.plan = plan
         self.findings = findings
-        self.type = plan.dialect.type
-        self.detect = self.type.classifier(plan.schema, fresh=True, wei=plan.digits.wei)
-        self.classify = self.type.classifier(plan.schema, fresh=False, wei=plan.digits.wei)
+        self.types = plan.dialect.types
+        self.detect = self.types.classifier(plan.schema, fresh=True, wei=plan.digits.wei)
+        self.classify = self.types.classifier(plan.schema, fresh=False, wei=plan.digits.wei)
 
     def put(self, walk: TableWalk, slot: Slot, value: Any, out: Row, item: Mapping[str, Any]) -> None:
         """Put a value of an item into its row. Raises Dropped, ContractError."""
@@ -60,7 +60,7 @@ class Cells:
             )
         if slot.column is None:
             kind = self.detect(value)
-            if self.type.first(self.plan.schema, slot.name, kind) in kind.fits:
+            if self.types.first_type(self.plan.schema, slot.name, kind) in kind.fits:
                 findings.observe(walk, slot, kind, value, item)
                 return
         else:
@@ -70,10 +70,10 @@ class Cells:
         if kind not in slot.variants:
             slot.variants[kind] = self._variant(walk, slot, kind)
         match slot.variants[kind]:
-            case Cut(reason, into):
+            case LossyCast(reason, into):
                 findings.discard(walk, slot.name, slot.path, value, reason)
                 out[slot.name] = into(value)
-            case Refusal(reason):
+            case Rejection(reason):
                 self._misfit(walk, slot, value, reason, out)
             case (name, coerce):
                 fitted = coerce(value)
@@ -90,15 +90,15 @@ class Cells:
 
     def _variant(
         self, walk: TableWalk, slot: Slot, kind: Kind
-    ) -> tuple[str, Coerce] | Cut | Refusal | Verdict | None:
+    ) -> tuple[str, Coerce] | LossyCast | Rejection | Verdict | None:
         if walk.table is None:
             return None
-        place = self.type.misfit(self.plan.schema, self.plan.naming, walk.table, slot.name, kind)
-        if isinstance(place, (Cut, Refusal)):
+        place = self.types.on_type_mismatch(self.plan.schema, self.plan.naming, walk.table, slot.name, kind)
+        if isinstance(place, (LossyCast, Rejection)):
             return place
         column = walk.table.columns.get(place.name)
         if place.name != slot.name and column is not None and column.data_type is not None:
-            return place.name, self.type.coercer(self.plan.schema, column)
+            return place.name, self.types.coercer(self.plan.schema, column)
         return self.plan.refusals.of(walk.name, slot.name, kind.type)
 
     def _refuse(

@@ -15,7 +15,7 @@ from trellis.engine.exact.slots import Slot, TableWalk
 from trellis.engine.exact.text import to_json
 from trellis.engine.exact.walker import Walker
 from trellis.engine.plan import Discard, Plan, Row
-from trellis.evolution.dialect import Router
+from trellis.evolution.dialect.transforms import Router
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.observe import Position
 from trellis.evolution.record import Rejected
@@ -131,7 +131,7 @@ class Spreader(Walker):
                 self._into(walk, name, value, out, row)
             if cells.over:
                 over, cells.over = cells.over, {}
-                name, value = self.plan.dialect.keep.overflow(self.plan.schema, row, over)
+                name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, row, over)
                 self._into(walk, name, value, out, row)
         except Dropped:
             findings.forget(fresh)
@@ -157,17 +157,12 @@ class Spreader(Walker):
         waiting, self.cells.refused = self.cells.refused, []
         reasons = []
         for walk, row, slot, value, reason in waiting:
-            kept = self.plan.dialect.keep.refused(self.plan.schema, walk.name, row, slot.name, value, reason)
+            kept = self.plan.dialect.dead_letters.dead_letter(
+                self.plan.schema, walk.name, row, slot.name, value, reason
+            )
             if kept is None:
                 self.findings.discard(walk, slot.name, slot.path, value, reason)
             else:
                 reasons.append(reason)
                 self._flat(self.tables.root(kept[0]), kept[1], wary=True)
         return reasons
-
-
-def spreader_of(plan: Plan) -> Spreader | None:
-    """None where a user names the one table that records belong to."""
-    closed = {name for name, verdict in plan.refusals.tables.items() if verdict == "overflow"}
-    route = plan.dialect.route.router(plan.schema, plan.now, closed)
-    return None if route is None else Spreader(plan, route)

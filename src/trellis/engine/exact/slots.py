@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trellis.engine.plan import Plan, Row
-from trellis.evolution.dialect import Cut, Refusal
+from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import Kind
 from trellis.evolution.losses import Loss
@@ -52,7 +52,7 @@ class Slot:
         self.inner: dict[str, Slot] = {}
         self.child: TableWalk | None = None
         self.classes: dict[type, int] = {}
-        self.variants: dict[Kind, tuple[str, Coerce] | Cut | Refusal | Verdict | None] = {}
+        self.variants: dict[Kind, tuple[str, Coerce] | LossyCast | Rejection | Verdict | None] = {}
 
 
 Visit = tuple[Mapping[str, Any], dict[str, Slot], Slot | None]
@@ -81,14 +81,14 @@ class TableWalk:
         self.place = place_of(fragments, parent)
         self.budget = budget
         self.table = plan.schema.tables.get(name)
-        self.keys = plan.dialect.keep.row_keys(plan.schema, name, parent.name if parent else None)
+        self.keys = plan.dialect.system_columns.row_keys(plan.schema, name, parent.name if parent else None)
         self.kept = frozenset(self.keys.columns) - {self.keys.row_id}
         self.known = self.table is not None and self.table.seen_data
         if self.table is not None and not {*self.keys.columns} <= self.table.columns.keys():
             self.known = False  # somebody dropped a column of ours, or rows came without
         self.verdict = plan.refusals.tables.get(name)
-        self.coerces = plan.dialect.type.coerces(plan.schema)
-        self.gives = plan.dialect.keep.propagated(plan.schema, name)
+        self.coerces = plan.dialect.types.coerces(plan.schema)
+        self.gives = plan.dialect.system_columns.inherited_values(plan.schema, name)
         self.hidden = self.excludes(plan, (self.keys.row_id,))
         self.slots: dict[str, Slot] = {}
         self.inherited: dict[str, Slot] = {}
@@ -137,4 +137,4 @@ class TableWalk:
 
     def _filters(self, plan: Plan, full: tuple[str, ...]) -> bool:
         path = plan.naming.separator.join(full[len(self.fragments) :])
-        return plan.dialect.shape.excludes(plan.schema, self.name, path)
+        return plan.dialect.nesting.excludes(plan.schema, self.name, path)

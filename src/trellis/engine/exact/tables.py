@@ -23,7 +23,7 @@ class Tables:
         name = self.naming.table(raw)
         found = self.by_place.get(name)
         if found is None:
-            budget = self.dialect.shape.budget(self.plan.schema, name)
+            budget = self.dialect.nesting.max_nesting(self.plan.schema, name)
             found = self._table((name,), None, budget)
         return found
 
@@ -44,15 +44,15 @@ class Tables:
         slot.column = walk.table.columns.get(name) if walk.table else None
         slot.reserved = name in walk.kept
         slot.excluded = walk.excludes(self.plan, fragments)
-        slot.whole = self.dialect.shape.keeps_whole(self.plan.schema, walk.name, name, slot.budget)
+        slot.whole = self.dialect.nesting.keeps_json(self.plan.schema, walk.name, name, slot.budget)
         if slot.column is not None:
             slot.required = slot.column.required and not slot.excluded
             if slot.column.data_type is None:
                 slot.column = None
             elif not slot.reserved and not slot.excluded:
-                slot.directs = self.dialect.type.direct(self.plan.schema, slot.column)
+                slot.directs = self.dialect.types.direct_classes(self.plan.schema, slot.column)
                 slot.direct = slot.directs[0] if slot.directs else None
-                slot.coerce = self.dialect.type.coercer(self.plan.schema, slot.column)
+                slot.coerce = self.dialect.types.coercer(self.plan.schema, slot.column)
                 slot.loss = loss_of(slot.column)
         twin = walk.by_name.setdefault(name, slot)
         if twin is not slot:

@@ -19,7 +19,8 @@ from trellis.engine.arrow.number_text import is_number_text, number_texts
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.exact.slots import TableWalk
 from trellis.errors import ContractError
-from trellis.evolution.dialect import Dialect, RowKeys
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, Schema, Table
 
 _WIDE = Context(prec=80)
@@ -89,7 +90,7 @@ class Keyring:
         `origins`: the numbers of the records of the rows; without them the rows are those of the first
         records.
         """
-        keep = self.dialect.keep
+        dialect = self.dialect
         made: dict[str, Any] = {}
         if keys.root_id and tops is not None:
             made[keys.root_id] = tops
@@ -100,11 +101,11 @@ class Keyring:
         if not keys.row_id:
             return made
         if keys.of_item:
-            ids: Sequence[Any] = keep.item_keys(hashed)
+            ids: Sequence[Any] = dialect.system_columns.record_ids(hashed)
         elif keys.from_columns:
-            ids = keep.hashed_keys(keys.from_columns, hashed)
+            ids = dialect.system_columns.hashed_ids(keys.from_columns, hashed)
         elif tops is not None and origins is not None:
-            ids = keep.child_keys(tops, place, _ordinals(origins))
+            ids = dialect.system_columns.child_ids(tops, place, _ordinals(origins))
         else:
             ids = self._ids_of_places(place, rows, origins)
         ids = _prefer(own, ids)
@@ -115,9 +116,9 @@ class Keyring:
     def _ids_of_places(self, place: str, rows: int, origins: Origins | None) -> Sequence[Any]:
         seed = self.seed + place.encode()
         if origins is None or not rows:
-            return self.dialect.keep.root_keys(seed, rows)
+            return self.dialect.system_columns.root_ids(seed, rows)
         places = origins - self.first
-        ids = self.dialect.keep.root_keys(seed, int(places.max()) + 1)
+        ids = self.dialect.system_columns.root_ids(seed, int(places.max()) + 1)
         if bool((np.diff(places, prepend=-1) == 1).all()):
             return ids
         chosen = [ids[at] for at in places.tolist()]
@@ -129,7 +130,9 @@ class Keyring:
         """Give all rows of a record but the first an id of their own."""
         others = [at for at, ordinal in enumerate(ordinals) if ordinal]
         parents, numbers = [ids[at] for at in others], [ordinals[at] for at in others]
-        for at, own in zip(others, self.dialect.keep.child_keys(parents, place, numbers), strict=True):
+        for at, own in zip(
+            others, self.dialect.system_columns.child_ids(parents, place, numbers), strict=True
+        ):
             ids[at] = own
 
     def tops(self, outer: str, parents: Sequence[int]) -> list[Any]:
@@ -148,7 +151,7 @@ class Keyring:
     ) -> dict[str, Any]:
         above = self.row_ids[outer]
         parent_ids = [above[at] for at in parents]
-        ids = _prefer(own, self.dialect.keep.child_keys(parent_ids, name, indexes))
+        ids = _prefer(own, self.dialect.system_columns.child_ids(parent_ids, name, indexes))
         self.row_ids[place] = ids
         self.root_ids[place] = root_ids = self.tops(outer, parents)
         made: dict[str, Any] = {keys.row_id: ids}

@@ -25,7 +25,8 @@ from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError
 from trellis.evolution.declare import judge
-from trellis.evolution.dialect import Request, RowKeys
+from trellis.evolution.dialect.schemas import TableRequest
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.loading import ChainLoad, KeyedLoad
 from trellis.evolution.nesting import Nesting
@@ -58,7 +59,7 @@ class LoadInput:
     """Records, and what is asked of the root table they belong to."""
 
     records: Records
-    request: Request
+    request: TableRequest
 
 
 def _unchanged(schema: Schema) -> Schema:
@@ -149,13 +150,13 @@ class LoadAttempt:
         unborn = [name for name in roots if self._unborn(name, before, state.schema)]
         if unborn:
             names = [table.name for name in unborn for table in state.schema.chain(name)]
-            state = replace(state, schema=self.dialect.keep.without(state.schema, names))
+            state = replace(state, schema=self.dialect.tables.drop_tables(state.schema, names))
             roots = [name for name in roots if name not in unborn]
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
         touched = [name for name in state.schema.tables if name in staged]
-        after = bump(self.dialect.keep.complete(start, state.schema, touched))
+        after = bump(self.dialect.tables.finalize_schema(start, state.schema, touched))
         if not self.destination.abilities.case_sensitive:
             refuse_collisions(after)
         report = self.report = self._report(before, after, roots, staged, dry_run)
@@ -180,10 +181,14 @@ class LoadAttempt:
     def _prepare(self, before: Schema) -> Schema:
         stored = self.job.prepared(before)
         user_schema = self.job.user_schema
-        schema = stored if user_schema is None else self.dialect.keep.taken(stored, user_schema, self._naming)
+        schema = (
+            stored
+            if user_schema is None
+            else self.dialect.schemas.merge_user_schema(stored, user_schema, self._naming)
+        )
         for feed in self.job.feeds:
-            schema = self.dialect.keep.prepare(schema, feed.request, self._naming(schema))
-        judged = judge(stored, schema, self.dialect.keep.prefix)
+            schema = self.dialect.schemas.apply_request(schema, feed.request, self._naming(schema))
+        judged = judge(stored, schema, self.dialect.capabilities.system_prefix)
         return judged if self.destination.abilities.nested_types else without_nested_types(judged)
 
     def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
@@ -191,7 +196,7 @@ class LoadAttempt:
             return Nesting()
         mode = self.job.feeds[0].request.mode if self.job.feeds else None
         filled = [name for name in roots if name in start.tables and start.tables[name].seen_data]
-        loads = self.dialect.keep.loads(start, filled, filled, mode, self.now)
+        loads = self.dialect.writes.table_writes(start, filled, filled, mode, self.now)
         chains = (load for load in loads if isinstance(load, ChainLoad))
         return Nesting.of(start, [chain.root for chain in chains if chain.mode == "replace"])
 
@@ -223,11 +228,11 @@ class LoadAttempt:
             )
             files += feed.records.file_count
 
-    def _whole(self, schema: Schema, request: Request) -> RowKeys | None:
-        if not request.whole:
+    def _whole(self, schema: Schema, request: TableRequest) -> RowKeys | None:
+        if not request.preserve_types:
             return None
         table = self._naming(schema).table(request.table)
-        return self.dialect.keep.whole_keys(schema, table, self.context.settings)
+        return self.dialect.system_columns.preserved_row_keys(schema, table, self.context.settings)
 
     def _discover(self, state: Evolution, naming: Naming) -> Evolution:
         """Learn from the first records, so that few blocks meet something new later."""
@@ -271,7 +276,8 @@ class LoadAttempt:
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
         raise SchemaError(
-            f"the schema of table {tables} was still changing after {ROUNDS} passes; load fewer files at a time, or declare its columns"
+            f"the schema of table {tables} was still changing after {ROUNDS} passes; "
+            "declare its columns with a schema document"
         )
 
     def _report(
@@ -287,7 +293,11 @@ class LoadAttempt:
             rows.add(outcome.counts)
             discards.update(outcome.discards)
             rejects.update(outcome.rejects)
-        changes = tuple(c for c in compare(before, after) if not c.table.startswith(self.dialect.keep.prefix))
+        changes = tuple(
+            c
+            for c in compare(before, after)
+            if not c.table.startswith(self.dialect.capabilities.system_prefix)
+        )
         loaded = {name: sum(f.rows for f in staged) for name, staged in files.items()}
         return Report(
             self.load_id,
@@ -306,7 +316,7 @@ class LoadAttempt:
             rejects=Tally(dict(rejects)),
             notes=(
                 *self.job.notes,
-                *self.dialect.keep.remarks(after, roots),
+                *self.dialect.writes.warnings(after, roots),
                 *unscaled(before, after),
                 *beside_wei(before, after, self._naming(after)),
                 *untyped(after, self.outcomes),
@@ -318,11 +328,11 @@ class LoadAttempt:
 
     def _keepers(self, after: Schema) -> tuple[str, ...]:
         """The tables that keep what has no place in the others."""
-        dialect_table = self.dialect.keep.discards(after)
+        dialect_table = self.dialect.dead_letters.table(after)
         return (dialect_table.name, DISCARDS.name) if dialect_table else (DISCARDS.name,)
 
     def _migration(self, before: Schema, after: Schema) -> tuple[str, ...]:
-        native = self.dialect.keep.native(after, self.destination.abilities.family)
+        native = self.dialect.writes.native_types(after, self.destination.abilities.family)
         filled = self._filled(before, after)
         return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after), filled))
 
@@ -330,11 +340,11 @@ class LoadAttempt:
         """What the rows that are there get in the columns that the load adds."""
         if not gains_columns(before, after):
             return NOT_FILLED
-        return filled_columns(after, self.dialect.keep.filled(after, self.now))
+        return filled_columns(after, self.dialect.writes.backfill(after, self.now))
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
         family, dataset = self.destination.abilities.family, self.dataset or after.name
-        statements = self.dialect.keep.ddl(before, after, dataset, family, self.context.settings)
+        statements = self.dialect.writes.foreign_ddl(before, after, dataset, family, self.context.settings)
         return (statements[0], tuple(statements[1])) if statements else None
 
     def _commit(
@@ -346,10 +356,10 @@ class LoadAttempt:
         touched: Collection[str],
         catalog: Mapping[str, CatalogTable] | None,
     ) -> None:
-        keep = self.dialect.keep
+        dialect = self.dialect
         feeds = self.job.feeds
         mode = feeds[0].request.mode if feeds else None
-        loads = keep.loads(after, roots, touched, mode, self.now)
+        loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
         self.commit = Commit(
             self.load_id,
@@ -358,16 +368,16 @@ class LoadAttempt:
             before.stored_hash,
             tuple(load for load in loads if isinstance(load, ChainLoad)),
             files,
-            keep.records(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
-            {name: keep.row_keys(after, name) for name in after.tables},
-            keep.journal(),
+            dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
+            {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
+            dialect.metadata.tables(),
             tuple(LOST.values()),
             keyed=tuple(load for load in loads if isinstance(load, KeyedLoad)),
-            links=keep.links(after),
+            links=dialect.writes.identity_rules(after),
             catalog=catalog,
             retyped=retyped(before, after),
             filled=self._filled(before, after),
-            native=keep.native(after, self.destination.abilities.family),
+            native=dialect.writes.native_types(after, self.destination.abilities.family),
             reset=self.job.reset,
             recalled=self.job.recalled,
             now=self.now,

@@ -11,7 +11,8 @@ import orjson
 
 from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import UsageError
-from trellis.evolution.dialect import Dialect, Request
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.loading import Mode, Strategy
 from trellis.pipelines.config import read_text
 from trellis.schema.model import Column, Schema
@@ -35,7 +36,7 @@ def given_schema(document: Given, dialect: Dialect) -> Schema:
     if isinstance(document, Schema):
         return document
     text, where = _document(document)
-    schema = dialect.keep.document(text, where)
+    schema = dialect.schemas.parse_document(text, where)
     if schema is not None:
         return schema
     read = from_json if text.lstrip().startswith("{") else from_yaml
@@ -101,9 +102,9 @@ class LoadSettings:
     load_id: str | None = None
     payload: str | None = None
 
-    def request(self, table: str) -> Request:
+    def request(self, table: str) -> TableRequest:
         """What is asked of the root table."""
-        return Request(
+        return TableRequest(
             table=table,
             mode=self.mode,
             strategy=self.strategy,

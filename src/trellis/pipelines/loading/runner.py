@@ -14,7 +14,7 @@ from trellis.engine.plan import Counts
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, InFlight
 from trellis.errors import DestinationError, TrellisError
-from trellis.evolution.dialect import Journal
+from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.pipelines.loading.attempt import LoadAttempt, LoadContext, LoadJob
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
@@ -30,7 +30,7 @@ class LoadRunner:
     context: LoadContext
     name: str
     where: str
-    journal: Journal
+    journal: MetadataTables
     folders: SchemaFolders
 
     def run(
@@ -68,8 +68,8 @@ class LoadRunner:
                 except Moved:
                     if attempt == ATTEMPTS - 1:
                         raise TrellisError(
-                            f"{self.where}: commit conflict: gave up after {ATTEMPTS} attempts, as other writers "
-                            "kept committing first; load again when they are done"
+                            f"{self.where}: commit conflict: gave up after {ATTEMPTS} attempts, as other "
+                            "writers kept committing first; load again when they are done"
                         ) from None
                 except DestinationError as bad:
                     if keeps and trial.commit is not None and trial.report is not None:

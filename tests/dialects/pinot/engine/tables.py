@@ -67,12 +67,12 @@ class Given(NamedTuple):
 
 
 def plan_of(given: Given) -> Plan:
-    keep = get_dialect("pinot").keep
-    document_ = keep.document(json.dumps(given.said), "schema")
+    dialect = get_dialect("pinot")
+    document_ = dialect.schemas.parse_document(json.dumps(given.said), "schema")
     assert document_ is not None
     options = {"table_config": json.dumps(given.table), **given.options}
-    schema = keep.configure(keep.new_schema("t"), options, "parquet")
-    schema = keep.taken(schema, document_, lambda _: Naming(Convention("direct", str)))
+    schema = dialect.schemas.configure(dialect.schemas.new_schema("t"), options, "parquet")
+    schema = dialect.schemas.merge_user_schema(schema, document_, lambda _: Naming(Convention("direct", str)))
     return Plan(schema, "", "pinot", "1.0", "/nowhere", now=NOW)
 
 

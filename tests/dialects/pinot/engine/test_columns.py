@@ -24,12 +24,14 @@ def test_rides_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("a record was made by itself")
 
-    keep = get_dialect("pinot").keep
-    given = keep.document((EXAMPLES / "rides-schema.json").read_text(), "rides")
+    dialect = get_dialect("pinot")
+    given = dialect.schemas.parse_document((EXAMPLES / "rides-schema.json").read_text(), "rides")
     assert given is not None
     table = json.loads((EXAMPLES / "rides-table.json").read_text())
-    schema = keep.configure(keep.new_schema("rides"), {"table_config": table}, "parquet")
-    schema = keep.taken(schema, given, lambda _: None)  # type: ignore[arg-type, return-value]
+    schema = dialect.schemas.configure(
+        dialect.schemas.new_schema("rides"), {"table_config": table}, "parquet"
+    )
+    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: None)  # type: ignore[arg-type, return-value]
     plan = Plan(schema, "", "pinot", "1.0", "/nowhere", now=datetime(2026, 1, 2, tzinfo=timezone.utc))
     conformer = conformer_of(plan)
     assert isinstance(conformer, AuthoredConformer)

@@ -87,12 +87,12 @@ TABLE = {
 
 
 def plan_of(view: str, strict: bool = False, nested: bool = False, drops: str = "") -> Plan:
-    keep = get_dialect("pinot").keep
-    given = keep.document(json.dumps(SCHEMA), "schema")
+    dialect = get_dialect("pinot")
+    given = dialect.schemas.parse_document(json.dumps(SCHEMA), "schema")
     assert given is not None
     options = {"view": view, "strict": strict, "table_config": json.dumps(_table_config(nested, drops))}
-    schema = keep.configure(keep.new_schema("t"), options, "parquet")
-    schema = keep.taken(schema, given, lambda _: Naming(Convention("direct", str)))
+    schema = dialect.schemas.configure(dialect.schemas.new_schema("t"), options, "parquet")
+    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: Naming(Convention("direct", str)))
     return Plan(schema, "", "pinot", "1.0", "/nowhere", now=NOW)
 
 

@@ -90,12 +90,12 @@ def test_both_ways_give_the_same_rows(
     if computed:
         said["transformConfigs"] = [{"columnName": "count", "transformFunction": "arrayLength(j)"}]
         said["filterConfig"] = {"filterFunction": "o.n = 7"}
-    keep = get_dialect("pinot").keep
-    given = keep.document(json.dumps(SAID), "schema")
+    dialect = get_dialect("pinot")
+    given = dialect.schemas.parse_document(json.dumps(SAID), "schema")
     assert given is not None
     options = {"view": view, "table_config": json.dumps(config(**said))}
-    schema = keep.configure(keep.new_schema("t"), options, "parquet")
-    schema = keep.taken(schema, given, lambda _: Naming(Convention("direct", str)))
+    schema = dialect.schemas.configure(dialect.schemas.new_schema("t"), options, "parquet")
+    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: Naming(Convention("direct", str)))
     if not nested:
         schema = without_nested_types(schema)
     plan = Plan(schema, "", "pinot", "1.0", "/nowhere", now=NOW)

@@ -286,7 +286,7 @@ def test_a_schema_is_given_in_any_form(tmp_path: Path, how: str) -> None:
     file = tmp_path / "schema.json"
     file.write_text(json.dumps(SMALL))
     forms = {"object": SMALL, "text": json.dumps(SMALL, indent=2), "path": file, "name": str(file)}
-    given = forms.get(how) or get_dialect("pinot").keep.document(json.dumps(SMALL), "schema")
+    given = forms.get(how) or get_dialect("pinot").schemas.parse_document(json.dumps(SMALL), "schema")
     pipe = lake(tmp_path)
     pipe.load([{"n": 1}], schema=given)
     assert rows(pipe) == [{"n": 1, "s": "null"}]

@@ -10,7 +10,7 @@ from trellis.dialects.rudderstack.explode import exploder
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.times import to_text
 from trellis.dialects.rudderstack.values import neutral
-from trellis.evolution.dialect import Routed
+from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)

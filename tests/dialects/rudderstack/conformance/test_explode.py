@@ -15,7 +15,7 @@ from trellis.dialects.rudderstack import flatten
 from trellis.dialects.rudderstack.explode import exploder
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.values import ArrayText, JsonText, SpaceText, json_text, scalar_text
-from trellis.evolution.dialect import Routed
+from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record import Lost
 
 

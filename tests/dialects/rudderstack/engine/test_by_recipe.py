@@ -58,7 +58,7 @@ def mutated(record: dict[str, Any], random: Random) -> dict[str, Any]:
 def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The staged rows as multisets, what was counted, and the schema."""
     dialect = get_dialect("rudderstack")
-    schema = dialect.keep.configure(dialect.keep.new_schema("shop"), {"provider": provider}, "duckdb")
+    schema = dialect.schemas.configure(dialect.schemas.new_schema("shop"), {"provider": provider}, "duckdb")
     naming = dialect.naming.naming(schema, None)
     with monkeypatch.context() as patch:
         made = routed.SpreadConformer.__init__

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from trellis.dialects.dlt.system_tables import HISTORY
-from trellis.evolution.dialect import Request
+from trellis.evolution.dialect.schemas import TableRequest
 from trellis.schema.history import versioned
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import NOTHING, Column, Schema, Table
 from trellis.schema.naming import Naming
 
 
-def root_table(schema: Schema, request: Request, naming: Naming) -> Table:
+def root_table(schema: Schema, request: TableRequest, naming: Naming) -> Table:
     """All that the request says of its root table, under the table's normalized name."""
     name = naming.table(request.table)
     known = schema.tables.get(name)
@@ -34,7 +34,7 @@ def root_table(schema: Schema, request: Request, naming: Naming) -> Table:
     return versioned(partial, HISTORY, known=known) if request.strategy == "scd2" else partial
 
 
-def nested_tables(request: Request, naming: Naming) -> Iterator[Table]:
+def nested_tables(request: TableRequest, naming: Naming) -> Iterator[Table]:
     """The partial tables below it: nested, or root tables if they have a key of their own."""
     resource = (request.declared.hints.get("resource") if request.declared else None) or request.table
     root = naming.table(request.table)
@@ -64,7 +64,7 @@ def with_keys(columns: Mapping[str, Column], hint: str, keys: Sequence[str]) -> 
     return keyed
 
 
-def _hints(request: Request) -> dict[str, Any]:
+def _hints(request: TableRequest) -> dict[str, Any]:
     hints = {
         "write_disposition": request.mode,
         "x-merge-strategy": request.strategy,

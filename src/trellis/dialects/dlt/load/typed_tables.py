@@ -8,7 +8,7 @@ from typing import Any
 
 from trellis.dialects.dlt.system_tables import LOAD_ID, ROW_ID
 from trellis.errors import SchemaError, UsageError
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.loading import KeyedLoad, OnMatch
 from trellis.schema.model import Schema, Table
 

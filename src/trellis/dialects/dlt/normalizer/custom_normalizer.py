@@ -13,7 +13,7 @@ from typing import Any, Final
 from trellis.dialects.dlt.normalizer.compat import CompatSchema
 from trellis.dialects.dlt.normalizer.options import KNOWN, normalizer_of
 from trellis.errors import SchemaError, UsageError, nearest
-from trellis.evolution.dialect import Told
+from trellis.evolution.dialect.transforms import EmittedRow
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 
@@ -60,7 +60,9 @@ class CustomNormalizer:
         except Exception as why:
             raise SchemaError(f"normalizer {self.module} cannot be made: {_told(why)}") from why
 
-    def __call__(self, item: Any, load_id: str, table: str, where: str) -> Generator[Told, bool | None, None]:
+    def __call__(
+        self, item: Any, load_id: str, table: str, where: str
+    ) -> Generator[EmittedRow, bool | None, None]:
         at = f"{where}, table {table}: normalizer {self.module}"
         taken: bool | None = None
         try:
@@ -75,14 +77,16 @@ class CustomNormalizer:
         except Exception as why:
             raise UsageError(f"{at} failed with {_told(why)}; nothing was loaded") from why
 
-    def _read(self, yielded: Any, at: str) -> Told:
+    def _read(self, yielded: Any, at: str) -> EmittedRow:
         """What was yielded, with names by the convention: a parent is a name or a path of such, as in dlt."""
         match yielded:
             case ((str() as table, (None | str() | tuple() | list()) as parent, *_), Mapping() as row):
                 path = [parent] if isinstance(parent, str) else parent or ()
                 if table.strip() and all(isinstance(name, str) for name in (*path, *row)):
                     above = self.naming.join(*path)
-                    return Told(self.naming.table(table), self.naming.table(above) if above else None, row)
+                    return EmittedRow(
+                        self.naming.table(table), self.naming.table(above) if above else None, row
+                    )
             case _:
                 pass
         raise UsageError(

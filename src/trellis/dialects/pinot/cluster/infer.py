@@ -18,12 +18,12 @@ from trellis.dialects.pinot.infer.proposal import Asked, Proposal
 from trellis.dialects.pinot.infer.propose import propose
 from trellis.dialects.pinot.infer.shapes import SHAPES, asked_shape
 from trellis.dialects.pinot.moment.errors import FormatError
-from trellis.dialects.pinot.system import JOURNAL, Authored, with_authored
+from trellis.dialects.pinot.system import METADATA, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
-from trellis.evolution.journal import new_schema
+from trellis.evolution.dialect.own_metadata import new_schema
 from trellis.pipelines.inspect import ProgressCallback, survey_files
 from trellis.schema.model import Schema
 
@@ -147,7 +147,7 @@ def authored_for(sources: Sequence[str | Path]) -> Schema:
     """The proposed schema and table config for some files, as a pipeline takes them."""
     found = infer(sources, Asked(""))
     authored = Authored(found.schema, table_config(found.table))
-    return with_authored(new_schema("proposed", JOURNAL), authored)
+    return with_authored(new_schema("proposed", METADATA), authored)
 
 
 def name_for(sources: Sequence[str | Path], files: Sequence[str]) -> str:

@@ -102,7 +102,7 @@ def convert_schema(
     from trellis.dialects.pinot.infer.convert import convert
 
     store = StoredSchema.open(at, dataset, name)
-    found = convert(store.newest, table, get_dialect(store.pipeline.dialect).keep.prefix)
+    found = convert(store.newest, table, get_dialect(store.pipeline.dialect).capabilities.system_prefix)
     written = [write(each, out) if out is not None else () for each in found]
     if json:
         print_json({"tables": [each.to_dict() for each in found]})

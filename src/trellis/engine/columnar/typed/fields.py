@@ -14,7 +14,7 @@ from trellis.engine.arrow.types import ColumnType, Unsupported, column_type, is_
 from trellis.engine.exact.slots import TableWalk
 from trellis.engine.plan import Plan
 from trellis.errors import ContractError, UsageError
-from trellis.evolution.dialect import RowKeys
+from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.kinds import TypedKind, typed_kind
 from trellis.schema.model import Column

@@ -46,7 +46,7 @@ def _written(plan: Plan, root: TableWalk, field: Field, array: pa.Array, column:
     """Values of a type that can be written in the one of the column, as single values are."""
     if root.table is None or field.type is None or (field.type.data_type, column.data_type) not in _WRITTEN:
         return None
-    into, short = plan.dialect.type.coercer(plan.schema, column), shortened(array)
+    into, short = plan.dialect.types.coercer(plan.schema, column), shortened(array)
     rows = rows_of(pa.RecordBatch.from_arrays([short.array], names=[field.key]))
     found = [row[field.key] for row in rows]
     values = [None if each is None else into(each) for each in found]
@@ -88,7 +88,7 @@ def _read(texts: pa.Array, column: Column) -> Fitted | None:
 
 def misfit(plan: Plan, root: TableWalk, field: Field, column: Column, file: str) -> Verdict:
     """What becomes of values that do not fit. Raises ContractError where nothing may."""
-    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.keep.prefix)
+    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.capabilities.system_prefix)
     signed, room = "", "another type"
     if column.data_type == "bigint" and (wider := _UNSIGNED.get(value_type(field.arrow))) is not None:
         signed, room = ", which has a sign", wider

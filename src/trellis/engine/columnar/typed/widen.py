@@ -20,7 +20,7 @@ def widening(plan: Plan, root: TableWalk, field: Field, array: pa.Array) -> Kind
     """The kind of the values, if the column becomes wider for them; None where they have no place."""
     column = field.complete
     assert column is not None
-    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.keep.prefix)
+    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.capabilities.system_prefix)
     if contract.data_type != "evolve" or field.type is None:
         return None
     own = field.type.data_type
@@ -32,7 +32,7 @@ def widening(plan: Plan, root: TableWalk, field: Field, array: pa.Array) -> Kind
 
 def _widens(plan: Plan, root: TableWalk, field: Field, kind: Kind) -> bool:
     assert root.table is not None
-    place = plan.dialect.type.misfit(plan.schema, plan.naming, root.table, field.name, kind)
+    place = plan.dialect.types.on_type_mismatch(plan.schema, plan.naming, root.table, field.name, kind)
     return isinstance(place, Column) and place.name == field.name
 
 

@@ -13,7 +13,7 @@ from trellis.dialects.rudderstack.system import LONG, NATIVE, RANGE, options_of
 from trellis.dialects.rudderstack.times import to_text
 from trellis.dialects.rudderstack.values import ArrayText, JsonText, LongText, SpaceText, json_text, units
 from trellis.dialects.rudderstack.warehouses import Provider
-from trellis.evolution.dialect import Cut, Refusal
+from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.kinds import Kind
 from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -60,7 +60,7 @@ _DIRECT: Mapping[DataType, tuple[type, ...]] = {
 }
 
 
-class RudderType:
+class RudderTypes:
     def classifier(
         self, schema: Schema, fresh: bool, wei: tuple[int, int] = WEI_SIZE
     ) -> Callable[[Any], Kind]:
@@ -74,13 +74,13 @@ class RudderType:
 
         return of
 
-    def first(self, schema: Schema, column: str, kind: Kind) -> DataType:
+    def first_type(self, schema: Schema, column: str, kind: Kind) -> DataType:
         return kind.type
 
     def coerces(self, schema: Schema) -> bool:
         return True
 
-    def direct(self, schema: Schema, column: Column) -> tuple[type, ...]:
+    def direct_classes(self, schema: Schema, column: Column) -> tuple[type, ...]:
         if column.data_type is None or NATIVE in column.hints or _is_bounded(column):
             return ()
         if column.data_type != "text":
@@ -98,52 +98,52 @@ class RudderType:
         into = _INTO.get(column.data_type, _nothing)
         return _bounded(column, into) if _is_bounded(column) else into
 
-    def column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
+    def new_column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
         made = Column(name, data_type, nullable=True)
         return made.with_hints(**{LONG: True}) if kind == TEXT else made
 
-    def misfit(
+    def on_type_mismatch(
         self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind
-    ) -> Column | Cut | Refusal:
+    ) -> Column | LossyCast | Rejection:
         options = options_of(schema)
         known = table.columns.get(column)
         if known is None or known.data_type is None:
-            return Refusal(_beyond("int"))
+            return Rejection(_beyond("int"))
         if NATIVE not in known.hints:
             match known.data_type, kind.type:
                 case "bigint", "bigint":
-                    return Refusal(_beyond("int"))
+                    return Rejection(_beyond("int"))
                 case "bigint", "double":
                     return _fraction(known, options)
                 case "double", "bigint" if RANGE not in known.hints:
-                    return Cut("rounded: no float is this integer", _rounded)
+                    return LossyCast("rounded: no float is this integer", _rounded)
                 case (("double" | "decimal"), ("bigint" | "double")):
-                    return Refusal(_beyond("float"))
+                    return Rejection(_beyond("float"))
                 case "text", _ if known.precision is not None:
-                    return Refusal(_beyond("string"))
+                    return Rejection(_beyond("string"))
                 case "text", _:
                     limit = options.warehouse.max_string
                     if limit is not None:
-                        return Cut(f"cut to {limit} characters", lambda value: printed(value)[:limit])
+                        return LossyCast(f"cut to {limit} characters", lambda value: printed(value)[:limit])
                     return known.with_hints(**{LONG: True})
                 case _:
                     pass
-        return Refusal(_incompatible(known, kind))
+        return Rejection(_incompatible(known, kind))
 
 
-def _fraction(column: Column, options: Options) -> Column | Cut | Refusal:
+def _fraction(column: Column, options: Options) -> Column | LossyCast | Rejection:
     """What becomes of a number with a fraction in a column of integers."""
     if options.widen == "int_to_float":
         hints = {key: hint for key, hint in column.hints.items() if key != RANGE}
         return replace(column, data_type="double", precision=None, hints=hints)
     if options.discard_truncated:
-        return Refusal(_incompatible(column, FLOAT))
+        return Rejection(_incompatible(column, FLOAT))
     least, most = column.hints.get(RANGE) or (BIGINT_MIN, BIGINT_MAX)
 
     def truncated(value: float) -> int | None:
         return int(value) if least - 1 < value < most + 1 else None
 
-    return Cut("truncated to an integer", truncated)
+    return LossyCast("truncated to an integer", truncated)
 
 
 def _rounded(value: int) -> float | None:

@@ -12,8 +12,8 @@ from trellis.schema.rules import matches, preferred_type
 MAX_NESTING = 1000
 
 
-class DltShape:
-    def budget(self, schema: Schema, root: str) -> int:
+class DltNesting:
+    def max_nesting(self, schema: Schema, root: str) -> int:
         if is_custom(schema):
             return 0
         own = (schema.tables[root].hints.get("x-normalizer") or {}) if root in schema.tables else {}
@@ -22,8 +22,8 @@ class DltShape:
         config = (schema.normalizers.get("json") or {}).get("config") or {}
         return int(config.get("max_nesting", MAX_NESTING))
 
-    def keeps_whole(self, schema: Schema, table: str, column: str, budget: int) -> bool:
-        if budget <= 0:
+    def keeps_json(self, schema: Schema, table: str, column: str, levels: int) -> bool:
+        if levels <= 0:
             return True
         known = schema.tables[table].columns.get(column) if table in schema.tables else None
         if known is not None and known.data_type is not None:

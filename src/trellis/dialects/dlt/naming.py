@@ -11,7 +11,7 @@ from trellis.schema.model import Schema
 from trellis.schema.naming import CONVENTIONS, Naming, get_naming
 
 
-class DltName:
+class DltNaming:
     def naming(self, schema: Schema, max_length: int | None) -> Naming:
         return naming_of(schema, max_length)
 

@@ -1,0 +1,61 @@
+"""Rows are appended or merged by the primary key; columns that were added are filled with their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.plan import Step, plan
+from trellis.dialects.pinot.document.writing import document_of
+from trellis.dialects.pinot.program import program_of
+from trellis.dialects.pinot.system import authored_of, table_name
+from trellis.dialects.pinot.table.config import TableConfig
+from trellis.evolution.dialect.defaults import DefaultWrites
+from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode
+from trellis.schema.model import Schema
+
+
+class PinotWrites(DefaultWrites):
+    def table_writes(
+        self,
+        schema: Schema,
+        roots: Sequence[str],
+        touched: Collection[str],
+        mode: Mode | None,
+        now: datetime,
+    ) -> tuple[Load, ...]:
+        authored = authored_of(schema).schema
+        if authored is None:
+            return ()
+        name = table_name(authored)
+        if mode == "replace":
+            return (ChainLoad(name, "replace"),)
+        if name not in touched:
+            return ()
+        if mode == "merge":
+            return (KeyedLoad(name, authored.primary_key, None, "replace"),)
+        return (KeyedLoad(name),)
+
+    def backfill(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
+        """The defaults, as a reload of Pinot fills them in."""
+        program = program_of(authored_of(schema), now)
+        return {} if program is None else {program.table: program.defaults()}
+
+    def foreign_ddl(
+        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
+    ) -> tuple[str, Sequence[str]] | None:
+        """The requests to a cluster, in their order."""
+        old, new = authored_of(before).schema, authored_of(after)
+        return None if new.schema is None else ("PINOT", _requests(old, new.schema, new.table))
+
+
+def _requests(old: PinotSchema | None, new: PinotSchema, table: TableConfig) -> list[str]:
+    tables = [table.document] if table.document else []
+    if old is None:
+        steps = [Step("make the schema", "POST", "/schemas", document_of(new))]
+        steps += [Step("make the table", "POST", "/tables", dict(document)) for document in tables]
+    else:
+        steps = list(plan(old, new, tables).steps)
+    return [f"# {step.said}\n{step.curl() or ''}".rstrip() for step in steps]

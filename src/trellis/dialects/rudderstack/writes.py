@@ -1,0 +1,55 @@
+"""Events are merged or appended, users joined, identities linked, by the rules of the warehouse followed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from trellis.dialects.rudderstack.diff import statements
+from trellis.dialects.rudderstack.named import Named
+from trellis.dialects.rudderstack.policy import loads
+from trellis.dialects.rudderstack.standard import MERGE_RULES
+from trellis.dialects.rudderstack.system import options_of
+from trellis.dialects.rudderstack.warehouses import PROVIDERS, home_provider
+from trellis.evolution.dialect.defaults import DefaultWrites
+from trellis.evolution.loading import Links, Load, Mode
+from trellis.schema.model import DataType, Schema
+
+
+class RudderWrites(DefaultWrites):
+    def table_writes(
+        self,
+        schema: Schema,
+        roots: Sequence[str],
+        touched: Collection[str],
+        mode: Mode | None,
+        now: datetime,
+    ) -> tuple[Load, ...]:
+        return loads(options_of(schema), touched, mode)
+
+    def identity_rules(self, schema: Schema) -> Links | None:
+        named = Named.of(options_of(schema))
+        return named.links() if named.table(MERGE_RULES) in schema.tables else None
+
+    def native_types(self, schema: Schema, family: str) -> Mapping[DataType, str]:
+        provider = PROVIDERS[home_provider(family)]
+        if provider.warehouse.name != family:
+            return {}
+        types = provider.types
+        return {
+            "bigint": types["int"],
+            "double": types["float"],
+            "bool": types["boolean"],
+            "timestamp": types["datetime"],
+            "text": types["string"],
+            "json": types["json"],
+        }
+
+    def foreign_ddl(
+        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
+    ) -> tuple[str, Sequence[str]] | None:
+        provider = options_of(after).warehouse
+        if provider.warehouse.name == family:
+            return None
+        return provider.name, statements(provider, dataset, before, after)

@@ -1,0 +1,27 @@
+"""What a dialect is like, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trellis.schema.system import OURS
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What the engine and the command line know of a dialect before they ask it for a decision."""
+
+    records_name_tables: bool = False
+    """Records or the schema name the tables, so that a user names none."""
+
+    follows_catalog: bool = False
+    """The destination's tables, not the stored document, say which columns there are."""
+
+    system_prefix: str = OURS
+    """What the names of its own tables and columns begin with."""
+
+    options: tuple[str, ...] = ()
+    """Names of the settings that a user may give."""
+
+    file_options: tuple[str, ...] = ()
+    """Those of them that name a file; the dialect is given what is in it."""

@@ -1,0 +1,21 @@
+"""How nested values become columns and child tables."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from trellis.schema.model import Schema
+
+
+class NestingRules(Protocol):
+    def max_nesting(self, schema: Schema, root: str) -> int:
+        """How many levels of nesting become columns and tables under this root."""
+        ...
+
+    def keeps_json(self, schema: Schema, table: str, column: str, levels: int) -> bool:
+        """Whether a nested value stays one JSON value in this column, with so many levels left."""
+        ...
+
+    def excludes(self, schema: Schema, table: str, path: str) -> bool:
+        """Whether the value at this path below the table is left out."""
+        ...

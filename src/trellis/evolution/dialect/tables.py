@@ -1,0 +1,30 @@
+"""What a load adds to the description of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from trellis.schema.model import Schema, Table
+
+
+class TableRules(Protocol):
+    def new_table(self, schema: Schema, name: str, parent: str | None) -> Table:
+        """A table that the records brought up."""
+        ...
+
+    def mark_populated(self, table: Table) -> Table:
+        """The table once it holds rows."""
+        ...
+
+    def has_room(self, schema: Schema, table: str, column: str | None) -> bool:
+        """Whether quotas leave room for one more table, or for one more column of it."""
+        ...
+
+    def drop_tables(self, schema: Schema, tables: Collection[str]) -> Schema:
+        """The schema without these tables and without what it says of them."""
+        ...
+
+    def finalize_schema(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
+        """The schema with what follows from the tables that got rows in a load. Raises SchemaError."""
+        ...

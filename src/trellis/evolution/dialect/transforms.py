@@ -1,0 +1,110 @@
+"""How a record becomes rows: one of four ways, which the engine carries out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from trellis.evolution.program import RowProgram
+from trellis.evolution.recipe import Recipe
+from trellis.evolution.record import Lost
+from trellis.schema.model import Schema
+from trellis.schema.naming import Naming
+
+
+@dataclass
+class Routed:
+    """What becomes of one record: flat rows by table, in order, and what of it reaches none of them.
+
+    `oddity` is something to count that is no fault.
+    """
+
+    rows: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+    oddity: str | None = None
+
+
+SharedNames = Mapping[str, Collection[str]]
+"""What has one name in the tables, and what it was called in the records."""
+
+
+class Router(Protocol):
+    """Spreads records over tables."""
+
+    sorts: tuple[str, ...]
+    """The keys at the top of a record that tell its sort, for `recipe`."""
+
+    def __call__(self, record: Mapping[str, Any], position: str, /) -> Routed:
+        """From a record and its position as text. Raises Rejected."""
+        ...
+
+    def recipe(self, sort: Sequence[str | None]) -> Recipe | None:
+        """The recipe of the records with these texts under the keys of `sorts`, from what is known by now."""
+        ...
+
+    def shared(self) -> SharedNames:
+        """The names, each with its kind in front, with all that came to them so far in the records."""
+        ...
+
+
+class EmittedRow(NamedTuple):
+    """One flat row with its table and the parent of that table, if it has one."""
+
+    table: str
+    parent: str | None
+    row: Mapping[str, Any]
+
+
+class RowEmitter(Protocol):
+    """Makes flat rows of a record by code of the user's own."""
+
+    def __call__(
+        self, record: Any, load_id: str, table: str, where: str, /
+    ) -> Generator[EmittedRow, bool | None, None]:
+        """From a record, the table that the user named and the record's place in words.
+
+        What is sent to the generator is whether the row it gave last is loaded. Raises UsageError.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Flatten:
+    """A record belongs to the table that the user named; `NestingRules` say what becomes of its nesting."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """Records name their tables; the schema is learned from the rows."""
+
+    router: Router
+
+
+@dataclass(frozen=True)
+class Author:
+    """The schema was authored, nothing is learned from the records."""
+
+    program: RowProgram
+
+
+@dataclass(frozen=True)
+class Emit:
+    """Code of the user's makes the rows; the schema is learned from them."""
+
+    emitter: RowEmitter
+
+
+RecordTransform = Flatten | Route | Author | Emit
+
+
+class Routing(Protocol):
+    def transform(
+        self, schema: Schema, naming: Naming, now: datetime, closed: Collection[str] = ()
+    ) -> RecordTransform:
+        """How the records of a load become rows. Raises SchemaError.
+
+        `now` is the time of the load; `closed` are tables for which a quota left no room.
+        """
+        ...
