@@ -33,11 +33,15 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted((*_HOMES, "__version__"))
+
+
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first asked for: `import trellis` starts at once."""
     if name not in _HOMES:
         raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     from importlib import import_module
 
-    globals()[name] = found = getattr(import_module(_HOMES[name]), name)
-    return found
+    globals()[name] = value = getattr(import_module(_HOMES[name]), name)
+    return value

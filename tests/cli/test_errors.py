@@ -13,7 +13,7 @@ SRC = Path(__file__).parents[2] / "src"
 
 LOAD = "load orders.jsonl"
 USAGE = {
-    "load": "missing argument 'SOURCE'; trellis load --help lists what there is",
+    "load": "missing argument 'SOURCE'; trellis load --help lists the options",
     "load nix.jsonl": "nix.jsonl: no such file",
     "load orderz.jsonl": "orderz.jsonl: no such file; did you mean orders.jsonl?",
     "load a*.jsonl": "a*.jsonl: no file matches this pattern",
@@ -44,7 +44,7 @@ USAGE = {
     "load orders.jsonl --engine inline --master yarn": "the engine inline runs without Spark, and yarn is a",
     "load orders.jsonl --master local[2": "--master 'local[2' is no address of Spark; write local[2], spark:",
     "load orders.jsonl --keyy id": "no such option: --keyy: did you mean --key?",
-    "load orders.jsonl --to": "option '--to' requires an argument; trellis load --help lists what there is",
+    "load orders.jsonl --to": "option '--to' requires an argument; trellis load --help lists the options",
     "lod orders.jsonl": "no such command 'lod': did you mean 'load'?",
     "inspect nix.jsonl": "nix.jsonl: no such file",
     "inspect orders.jsonl --limit -1": "invalid value for '--limit'",
@@ -52,15 +52,15 @@ USAGE = {
     "generate --profile shp": "no profile 'shp': did you mean 'shop'?",
     "generate --rows 1 --to nix/x.jsonl": "nix/x.jsonl: no such file or directory",
     "schema shw": "no such command 'shw': did you mean 'show'?",
-    "schema show": "which schema? give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb",
+    "schema show": "missing schema: give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb",
     "schema show typo.yaml --at duckdb:x": "typo.yaml and --at duckdb:x are two schemas; give one",
     "schema show --at duckdb:nix.duckdb": "duckdb:nix.duckdb, dataset main: holds no schema yet",
     "schema show nix.yaml": "nix.yaml: no such file",
-    "schema diff right.yaml": "compare with what? name a second file, or a destination with --at",
-    "schema diff 1 2": "version 1 of which schema? add --at, such as --at duckdb:shop.duckdb",
+    "schema diff right.yaml": "missing second schema: give a second file, or a destination with --at",
+    "schema diff 1 2": "version 1 needs a destination: add --at, such as --at duckdb:shop.duckdb",
     "schema lint typo.yaml": "typo.yaml, line 3, tables.t.colums: unknown key: did you mean 'columns'?",
     "schema import empty.yaml --at duckdb:x.duckdb": "empty.yaml: holds no table",
-    "schema import right.yaml": "which schema? give a FILE, or a destination with --at",
+    "schema import right.yaml": "missing schema: give a FILE, or a destination with --at",
 }
 
 
@@ -121,7 +121,7 @@ def test_a_fault_of_ours_is_said_in_one_sentence(trellis, files, monkeypatch):
     ran = trellis("load", "orders.jsonl")
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == (
-        "error: this is a fault in Trellis (KeyError: 'oops'); "
+        "error: internal error in Trellis (KeyError: 'oops'); "
         "run it again with --debug and report what that shows"
     )
     assert "Traceback" in trellis("load", "orders.jsonl", "--debug").err

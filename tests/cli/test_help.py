@@ -13,8 +13,8 @@ import typer
 
 import trellis as package
 from trellis.cli.app import app
-from trellis.cli.generate import generate_records
-from trellis.cli.load import load_records
+from trellis.cli.commands.generate import generate_records
+from trellis.cli.commands.load import load_records
 from trellis.dialects import registrations
 from trellis.generate import PROFILES
 

@@ -39,7 +39,7 @@ def test_every_path_and_kind_on_one_screen(trellis, lines):
   1  not JSON                                               first on line 4
   1  a record must be a JSON object, this line is an array  first on line 5
 
-1 key stands twice in one object
+1 duplicate key in an object
   1  price  first on line 3"""
     )
 

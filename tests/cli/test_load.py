@@ -70,10 +70,10 @@ What changed
 Variant columns, for values that do not fit the type of their column
   orders.id__v_text  text values of id, which is bigint
 
-1 value discarded; table _trellis_discards tells where each stood and why
+1 value discarded; see table _trellis_discards for source position and reason
   1  collision: another key of the record has the same column name
 
-1 row rejected; table _trellis_rejects tells where each stood and why
+1 row rejected; see table _trellis_rejects for source position and reason
   1  not JSON
 
 rows in 3 = loaded 2 + rejected 1 + dropped 0
@@ -129,7 +129,7 @@ def test_a_load_id_is_loaded_once(loaded):
     first = loaded("load", "orders-2024-02.jsonl", "--to", "duckdb:shop.duckdb", "--load-id", "monday")
     again = loaded("load", "orders-2024-02.jsonl", "--to", "duckdb:shop.duckdb", "--load-id", "monday")
     assert (first.code, again.code) == (0, 0)
-    assert again.out == "load monday is in the destination already; nothing was loaded again"
+    assert again.out == "load monday is already in the destination; nothing was loaded again"
 
 
 def rows(url: str, table: str) -> list[dict[str, object]]:

@@ -43,7 +43,7 @@ orders  append
     _dlt_list_idx   bigint  required
     _dlt_id         text    required, unique
 
-and 3 tables that Trellis keeps for itself; --yaml shows all"""
+and 3 tables of Trellis' own bookkeeping; --yaml shows them"""
     )
 
 

@@ -36,7 +36,7 @@ SECOND = [{"id": n, "v": f"second {n}", "k": [{"n": n}], "late": n} for n in ran
 TRACED = (
     "/trellis/destinations/",
     "/trellis/pipelines/pipeline.py",
-    "/trellis/pipelines/attempt.py",
+    "/trellis/pipelines/loading/attempt.py",
     "/trellis/engine/staging/inflight.py",
 )
 

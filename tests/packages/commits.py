@@ -13,10 +13,10 @@ import pytest
 import trellis
 from trellis.dialects import DEFAULT_DIALECT
 from trellis.errors import DestinationError
+from trellis.pipelines.loading.runner import Carrier
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
-from trellis.pipelines.runner import Carrier
 
 Load = Callable[[Pipeline], Report]
 

@@ -51,8 +51,8 @@ def test_a_pending_load_loads_what_the_load_would(case: Case, tmp_path: Path) ->
     assert without_times(delivered) == without_times(report)
     assert delivered.notes[:-1] == report.notes
     assert delivered.notes[-1] == (
-        f"load {kept.commit.load_id}, which failed before, is in now; the rows of this run were not read: "
-        "run again"
+        f"load {kept.commit.load_id}, which failed before, is now loaded; the rows of this run were not "
+        "read: run again"
     )
     assert other.destination.row_counts(other.dataset) == pipeline.destination.row_counts(pipeline.dataset)
     assert other.schema == pipeline.schema

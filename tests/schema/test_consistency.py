@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trellis.cli.stored import lint
+from trellis.cli.schema_store import lint
 from trellis.schema.consistency import all_faults
 from trellis.schema.document import from_dict, from_yaml
 from trellis.schema.history import HistoryColumns

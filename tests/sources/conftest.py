@@ -10,7 +10,7 @@ os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
 
 from trellis.schema.model import Schema
 from trellis.sources import Resource, Source
-from trellis.sources.extract import Extracted, Part, extract
+from trellis.sources.extraction.extract import Extracted, Part, extract
 
 
 def read(*resources: Resource, state: Mapping[str, Any] | None = None) -> Extracted:

@@ -13,7 +13,7 @@ from trellis.errors import SchemaError
 from trellis.schema.merge import merge_table
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.naming import get_naming
-from trellis.sources.disposition import disposition
+from trellis.sources.hints.write_disposition import disposition
 
 SCD2 = {"disposition": "merge", "strategy": "scd2"}
 

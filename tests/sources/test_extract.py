@@ -16,9 +16,9 @@ from sources.conftest import part, read, rows
 from trellis import sources as trellis
 from trellis.errors import SchemaError, UsageError
 from trellis.schema.model import Schema
-from trellis.sources.checked import Dropped
-from trellis.sources.extract import extract
-from trellis.sources.spool import Spool
+from trellis.sources.extraction.extract import extract
+from trellis.sources.extraction.spool import Spool
+from trellis.sources.extraction.validation import Dropped
 
 
 @dataclass
@@ -95,7 +95,7 @@ def test_rows_and_frames_of_spark_are_told_by_their_class() -> None:
     from pyspark.sql import DataFrame, Row
     from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
-    from trellis.sources.parts import is_typed
+    from trellis.sources.extraction.parts import is_typed
 
     assert rows(trellis.resource([Row(a=1, b="x")], name="r")) == {"r": [{"a": 1, "b": "x"}]}
     frame = object.__new__(ClassicFrame)

@@ -272,7 +272,7 @@ def test_columns_over_a_model_keep_the_model() -> None:
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys, trellis.sources, trellis.sources.extract\n"
+        "import sys, trellis.sources, trellis.sources.extraction.extract\n"
         "print(*(m for m in ('pydantic', 'pyspark', 'pyarrow', 'pandas', 'duckdb') if m in sys.modules))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

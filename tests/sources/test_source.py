@@ -14,8 +14,8 @@ from trellis import sources as trellis
 from trellis.errors import SchemaError, UsageError
 from trellis.schema.document import from_yaml
 from trellis.schema.model import Column, Schema, Settings, Table
-from trellis.sources.editor import SchemaEditor
-from trellis.sources.extract import extract
+from trellis.sources.extraction.extract import extract
+from trellis.sources.schema_editor import SchemaEditor
 
 
 @trellis.source

@@ -8,7 +8,7 @@ def main() -> None:
     import sys
     import warnings
 
-    from trellis.cli.console import print_warning
+    from trellis.cli.output.console import print_warning
 
     warnings.showwarning = print_warning  # before the commands of other distributions are imported
     from trellis.cli.app import run

@@ -16,13 +16,13 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
-from trellis.cli.console import print_warning
-from trellis.cli.discards import discards
-from trellis.cli.generate import generate_records
-from trellis.cli.inspect import inspect_records
-from trellis.cli.load import load_records, plan_load
-from trellis.cli.run import drop_resources, run_source
-from trellis.cli.schema import schemas
+from trellis.cli.commands.discards import discards
+from trellis.cli.commands.generate import generate_records
+from trellis.cli.commands.inspect import inspect_records
+from trellis.cli.commands.load import load_records, plan_load
+from trellis.cli.commands.run import drop_resources, run_source
+from trellis.cli.commands.schema import schemas
+from trellis.cli.output.console import print_warning
 from trellis.dialects import registrations
 from trellis.errors import TrellisError
 
@@ -49,8 +49,8 @@ app.command("generate")(generate_records)
 _GROUPS = {group.name: group.typer_instance for group in app.registered_groups}
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"trellis {__version__}")
         raise typer.Exit
 
@@ -68,10 +68,10 @@ def run(argv: Sequence[str]) -> int:
     """Run one command line and give its exit code. Errors are one sentence on stderr."""
     arguments.debug.clear()
     warnings.showwarning = print_warning
-    asked = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
+    words = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
     with _Interrupts() as interrupts:
         try:
-            code = typer.main.get_command(app).main(asked, prog_name="trellis", standalone_mode=False)
+            code = typer.main.get_command(app).main(words, prog_name="trellis", standalone_mode=False)
             sys.stdout.flush()
         except (BrokenPipeError, SystemExit):  # SystemExit: what Typer and Rich make of a broken pipe
             return _nobody_listens()
@@ -79,10 +79,10 @@ def run(argv: Sequence[str]) -> int:
             code = STOPPED
         except Exception as bad:
             if not interrupts.came:
-                return _failed(bad, asked)
+                return _failed(bad, words)
             code = STOPPED
     if code == STOPPED:
-        loading = bool(asked) and asked[0] == "load"
+        loading = bool(words) and words[0] == "load"
         _say("stopped; nothing was loaded" if loading else "stopped")
     return code if isinstance(code, int) else 0
 
@@ -95,15 +95,15 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
         return bad.exit_code
     usage: Any = getattr(bad, "format_message", None)  # Typer's own errors: unknown options and the like
     if usage is not None:
-        said, command = _plain(usage()), " ".join(["trellis", *_words(argv)])
-        _error(said if "did you mean" in said else f"{said}; {command} --help lists what there is")
+        message, command = _plain(usage()), " ".join(["trellis", *_words(argv)])
+        _error(message if "did you mean" in message else f"{message}; {command} --help lists the options")
         return 2
     if isinstance(bad, OSError) and bad.strerror:
         _error(f"{bad.filename or 'the system'}: {bad.strerror[0].lower()}{bad.strerror[1:]}")
         return 2 if isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError)) else FAULT
-    said = str(bad).strip().partition("\n")[0]
+    message = str(bad).strip().partition("\n")[0]
     _error(
-        f"this is a fault in Trellis ({type(bad).__name__}{f': {said}' if said else ''}); "
+        f"internal error in Trellis ({type(bad).__name__}{f': {message}' if message else ''}); "
         "run it again with --debug and report what that shows"
     )
     return FAULT
@@ -139,10 +139,10 @@ def _main_thread() -> bool:
 
 def _words(argv: Sequence[str]) -> list[str]:
     """The command that was meant: the first words that name one."""
-    if not argv or argv[0] not in (*(each.name for each in app.registered_commands), *_GROUPS):
+    if not argv or argv[0] not in (*(command.name for command in app.registered_commands), *_GROUPS):
         return []
     group = _GROUPS.get(argv[0])
-    inner = [each.name for each in group.registered_commands] if group else []
+    inner = [command.name for command in group.registered_commands] if group else []
     return list(argv[: 2 if len(argv) > 1 and argv[1] in inner else 1])
 
 
@@ -153,7 +153,7 @@ def _plain(message: str) -> str:
 
 
 def _error(text: str) -> None:
-    from trellis.cli.console import error_console
+    from trellis.cli.output.console import error_console
 
     console = error_console()
     console.print("error: ", style="bold red", end="")

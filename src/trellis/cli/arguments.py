@@ -22,10 +22,10 @@ def _debug(value: bool) -> bool:
 def option(
     *names: str, help: str, metavar: str | None = None, panel: str | None = None
 ) -> typer.models.OptionInfo:
-    made: typer.models.OptionInfo = typer.Option(
+    info: typer.models.OptionInfo = typer.Option(
         *names, help=help, metavar=metavar, rich_help_panel=panel, show_default=False
     )
-    return made
+    return info
 
 
 WHERE = "Where to"
@@ -96,7 +96,7 @@ Mode = Annotated[
         "--mode",
         metavar="MODE",
         panel=HOW,
-        help="append (default), replace or merge; it stays with the table.",
+        help="append (default), replace or merge; applies until it is changed.",
     ),
 ]
 Strategy = Annotated[

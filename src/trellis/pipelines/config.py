@@ -38,17 +38,17 @@ class Config:
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
-        said = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
-        if "options" in said:
-            said["options"] = {**other.options, **self.options}
-        if "read_options" in said:
-            said["read_options"] = {**other.read_options, **self.read_options}
+        settings = {field_.name: value for field_ in fields(self) if (value := getattr(self, field_.name))}
+        if "options" in settings:
+            settings["options"] = {**other.options, **self.options}
+        if "read_options" in settings:
+            settings["read_options"] = {**other.read_options, **self.read_options}
         if self.master or self.remote or self.engine == "inline":
             other = replace(other, master=None, remote=None, engine=None)
-        return replace(other, **said)
+        return replace(other, **settings)
 
 
-KEYS = tuple(each.name for each in fields(Config))
+KEYS = tuple(field_.name for field_ in fields(Config))
 
 
 def find_config(path: str | None = None) -> Config:
@@ -71,16 +71,16 @@ def parse_config(text: str, where: str = FILE) -> Config:
         return Config()
     if not isinstance(document, dict):
         raise UsageError(f"{where}: a configuration is a mapping of keys such as to, table and mode")
-    made: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, value in document.items():
         at = f"{where}, line {lines.get((key,), 1)}"
         if key not in KEYS:
             raise UsageError(f"{at}: unknown key {key!r}{nearest(key, KEYS)}")
         if value is not None:
-            made[key] = _CHECKS[key](f"{at}: {key}", value)
-    if made.get("master") and made.get("remote"):
+            settings[key] = _CHECKS[key](f"{at}: {key}", value)
+    if settings.get("master") and settings.get("remote"):
         raise UsageError(f"{where}: master and remote name two different Sparks; keep one")
-    return Config(**made)
+    return Config(**settings)
 
 
 def read_text(file: Path) -> str:
@@ -98,7 +98,7 @@ def read_text(file: Path) -> str:
 def _close(file: Path) -> str:
     from difflib import get_close_matches
 
-    names = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
+    names = [path.name for path in file.parent.iterdir()] if file.parent.is_dir() else []
     close = get_close_matches(file.name, names, n=1)
     return f": did you mean {str(file.parent / close[0])!r}?" if close else ""
 
@@ -110,14 +110,14 @@ def _text(where: str, value: Any) -> str:
 
 
 def _names(where: str, value: Any) -> tuple[str, ...]:
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UsageError(f"{where} takes the name of a column or a list of them, not {value!r}")
-    return tuple(found)
+    return tuple(names)
 
 
 def _contract(where: str, value: Any) -> str | Mapping[str, str]:
-    if isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
+    if isinstance(value, dict) and all(isinstance(mode, str) for mode in value.values()):
         return value
     return _text(where, value)
 

@@ -18,8 +18,8 @@ from trellis.engine.staging.dead_letters import DISCARDS
 from trellis.engine.staging.stage import Stage, by_table
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
+from trellis.pipelines.loading.runner import ATTEMPTS
 from trellis.pipelines.pipeline import Pipeline
-from trellis.pipelines.runner import ATTEMPTS
 from trellis.schema.model import Schema, Table
 from trellis.schema.version import bump
 
@@ -64,16 +64,16 @@ def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
     """The discards of a dataset, most frequent first. Raises DestinationError."""
     schema, destination = pipeline.schema, pipeline.destination
     known = destination.catalog(pipeline.dataset)
-    own = get_dialect(pipeline.dialect).dead_letters.table(schema)
+    dialect_table = get_dialect(pipeline.dialect).dead_letters.table(schema)
     engine = DeadLetterTable(DISCARDS.name, "table_name", "column_name", "value", "reason")
-    found: list[DiscardCount] = []
-    for kept in filter(None, (own, engine)):
+    counts: list[DiscardCount] = []
+    for kept in filter(None, (dialect_table, engine)):
         if kept.name in known:
             by = (kept.table, kept.column, kept.reason)
             for row in destination.count_by(pipeline.dataset, kept.name, by, kept.value):
                 of, column, reason, count, example = row
-                found.append(DiscardCount(kept.name, of, column, reason, int(count), str(example or "")))
-    return sorted(found, key=lambda each: (-each.count, each.table, each.column, each.reason))
+                counts.append(DiscardCount(kept.name, of, column, reason, int(count), str(example or "")))
+    return sorted(counts, key=lambda discard: (-discard.count, discard.table, discard.column, discard.reason))
 
 
 def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
@@ -88,7 +88,9 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
             return _Replaying(pipeline, table).run()
         except CommitConflict:
             continue
-    raise TrellisError(f"{pipeline.destination.url}: other loads changed the schema meanwhile; replay again")
+    raise TrellisError(
+        f"{pipeline.destination.url}: commit conflict: other writers kept committing first; replay again"
+    )
 
 
 class _Replaying:
@@ -116,39 +118,39 @@ class _Replaying:
         back: dict[str, list[Back]] = defaultdict(list)
         left: list[Mapping[str, Any]] = []
         for row in rows:
-            wanted = self.only is None or row[kept.table] == self.only
-            found = dialect.dead_letters.restore(schema, row) if wanted else None
-            if found is None:
+            chosen = self.only is None or row[kept.table] == self.only
+            restored = dialect.dead_letters.restore(schema, row) if chosen else None
+            if restored is None:
                 left.append(row)
             else:
-                back[found.table].append((found, row))
+                back[restored.table].append((restored, row))
         self._leave_out(back, left)
         if not back:
             return Replay(None, left=len(left))
         self._commit(schema, catalog, kept, back, left)
         counts: dict[tuple[str, str], int] = defaultdict(int)
-        for found, _ in (each for several in back.values() for each in several):
-            counts[found.table, found.column] += 1
+        for restored, _ in (pair for several in back.values() for pair in several):
+            counts[restored.table, restored.column] += 1
         return Replay(self.load_id, counts, len(left))
 
     def _leave_out(self, back: dict[str, list[Back]], left: list[Mapping[str, Any]]) -> None:
         """Leave values where they are whose rows are gone, or have a value by now."""
         destination, dataset = self.pipeline.destination, self.pipeline.dataset
         for table, several in [*back.items()]:
-            wanted: dict[tuple[str, str], set[str]] = defaultdict(set)
-            for found, _ in several:
-                ((key, value),) = found.keys.items()
-                wanted[key, found.column].add(str(value))
+            keys: dict[tuple[str, str], set[str]] = defaultdict(set)
+            for restored, _ in several:
+                ((key, value),) = restored.keys.items()
+                keys[key, restored.column].add(str(value))
             empty = {
                 (key, column, value)
-                for (key, column), values in wanted.items()
+                for (key, column), values in keys.items()
                 for value in destination.empty_cells(dataset, table, key, column, sorted(values))
             }
             back[table] = []
-            for found, row in several:
-                ((key, value),) = found.keys.items()
-                if (key, found.column, str(value)) in empty:
-                    back[table].append((found, row))
+            for restored, row in several:
+                ((key, value),) = restored.keys.items()
+                if (key, restored.column, str(value)) in empty:
+                    back[table].append((restored, row))
                 else:
                     left.append(row)
             if not back[table]:
@@ -168,7 +170,7 @@ class _Replaying:
         try:
             with Stage(staging, f"replay-{os.urandom(4).hex()}") as stage:
                 for name, several in back.items():
-                    _stage(stage, after.tables[name], (_row(found) for found, _ in several))
+                    _stage(stage, after.tables[name], (_row(restored) for restored, _ in several))
                 _stage(stage, after.tables[kept.name], left)
             first = {name: several[0][0] for name, several in back.items()}
             fresh = after.stored_hash != base
@@ -195,9 +197,9 @@ class _Replaying:
             shutil.rmtree(staging, ignore_errors=True)
 
 
-def _row(found: RestoredValue) -> Mapping[str, Any]:
+def _row(restored: RestoredValue) -> Mapping[str, Any]:
     """Without a `latest`, so that a value which the row has by now wins."""
-    return {**found.keys, found.column: found.value}
+    return {**restored.keys, restored.column: restored.value}
 
 
 def _stage(stage: Stage, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:

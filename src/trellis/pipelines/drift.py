@@ -25,7 +25,7 @@ Kind = Literal[
 class Drift:
     """One difference: what the destination has instead, and what the next load does about it.
 
-    `found` and `expected` are types in the destination's own words, where the difference is one of types.
+    `actual` and `expected` are types in the destination's own words, where the difference is one of types.
     """
 
     kind: Kind
@@ -33,7 +33,7 @@ class Drift:
     column: str | None
     what: str
     next_load: str
-    found: str | None = None
+    actual: str | None = None
     expected: str | None = None
 
     def describe(self) -> str:
@@ -45,7 +45,10 @@ class Drift:
         return f"{name}: {self.what}; the next load {self.next_load}"
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """The difference as `--json` prints it."""
+        fields = asdict(self)
+        fields["found"] = fields.pop("actual")
+        return fields
 
 
 def drift(pipeline: Pipeline, schema: Schema | None = None) -> tuple[Drift, ...]:
@@ -56,19 +59,19 @@ def drift(pipeline: Pipeline, schema: Schema | None = None) -> tuple[Drift, ...]
     """
     dialect = get_dialect(pipeline.dialect)
     stored = _stored(pipeline, dialect)
-    mine = pipeline.schema.name
+    name = pipeline.schema.name
     catalog = pipeline.destination.catalog(pipeline.dataset)
     if dialect.capabilities.follows_catalog:
-        known = schema or stored.get(mine)
+        known = schema or stored.get(name)
         return () if known is None else tuple(_followed(known, dialect, catalog))
-    tables = schema.tables.values() if schema else stored[mine].tables.values() if mine in stored else ()
-    wanted = [table for table in tables if table.complete_columns and (schema or table.seen_data)]
+    tables = schema.tables.values() if schema else stored[name].tables.values() if name in stored else ()
+    checked = [table for table in tables if table.complete_columns and (schema or table.seen_data)]
     native = dialect.writes.native_types(
-        schema or stored.get(mine) or pipeline.schema, pipeline.destination.abilities.family
+        schema or stored.get(name) or pipeline.schema, pipeline.destination.abilities.family
     )
     return tuple(
         _Look(pipeline.destination, dialect.capabilities.system_prefix, native, stored.values(), catalog).at(
-            wanted
+            checked
         )
     )
 
@@ -115,9 +118,9 @@ class _Look:
             yield from self._columns(table, real)
 
     def _columns(self, table: Table, real: CatalogTable) -> Iterator[Drift]:
-        there = {self._folded(name): name for name in real.columns}
+        columns = {self._folded(name): name for name in real.columns}
         for column in table.complete_columns:
-            name = there.get(self._folded(column.name))
+            name = columns.get(self._folded(column.name))
             if name is None:
                 yield Drift("missing column", table.name, column.name, "it is not there", _added(column))
             else:
@@ -127,22 +130,22 @@ class _Look:
             for owner in (table, *(s.tables[table.name] for s in self.stored if table.name in s.tables))
             for column in owner.complete_columns
         }
-        for folded, name in there.items():
+        for folded, name in columns.items():
             if folded not in known:
                 yield Drift(
                     "unknown column", table.name, name, "the schema does not know it", _left(name, real)
                 )
 
     def _column(self, table: Table, column: Column, name: str, real: CatalogTable) -> Iterator[Drift]:
-        found = real.columns[name]
+        actual = real.columns[name]
         try:
             expected = self.destination.type_name(column, self.native)
         except SchemaError as bad:
-            yield Drift("type", table.name, column.name, str(bad), "fails", found)
+            yield Drift("type", table.name, column.name, str(bad), "fails", actual)
             return
-        if found != expected:
-            what = f"it is {found}, the schema makes {expected} of {column.data_type}"
-            yield Drift("type", table.name, column.name, what, self._retyped(found), found, expected)
+        if actual != expected:
+            what = f"it is {actual}, the schema makes {expected} of {column.data_type}"
+            yield Drift("type", table.name, column.name, what, self._retyped(actual), actual, expected)
         if real.required is None or (name in real.required) == column.required:
             return
         if column.required:
@@ -151,10 +154,10 @@ class _Look:
             what, then = "it takes no NULL, the schema does", "fails if a row has no value for it"
         yield Drift("nullable", table.name, column.name, what, then)
 
-    def _retyped(self, found: str) -> str:
+    def _retyped(self, actual: str) -> str:
         if not self.destination.abilities.casts:
             return "fails; give it its old type, or load into another table"
-        return f"casts values to {found}, and fails if one does not fit"
+        return f"casts values to {actual}, and fails if one does not fit"
 
     def _is_ours(self, name: str) -> bool:
         return is_system(name, self.prefix)

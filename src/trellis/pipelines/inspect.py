@@ -32,7 +32,7 @@ from trellis.pipelines.records import records_of
 from trellis.pipelines.storage import current_storage
 
 CHUNK = 5_000
-Tell = Callable[[str, int, int | None], Any]
+ProgressCallback = Callable[[str, int, int | None], Any]
 
 
 def _silent(_: str, __: int, ___: int | None) -> None:
@@ -65,12 +65,12 @@ class PathReport:
 
     @property
     def nulls(self) -> int:
-        return next((each.count for each in self.kinds if each.kind == "null"), 0)
+        return next((kind.count for kind in self.kinds if kind.kind == "null"), 0)
 
     @property
     def mixed(self) -> bool:
         """Whether values of several kinds stand here, null aside."""
-        return sum(each.kind != "null" for each in self.kinds) > 1
+        return sum(kind.kind != "null" for kind in self.kinds) > 1
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -79,13 +79,13 @@ class PathReport:
             "nulls": self.nulls,
             "missing": self.missing,
             "timestamps": self.timestamps,
-            "kinds": [each.to_dict() for each in self.kinds],
+            "kinds": [kind.to_dict() for kind in self.kinds],
         }
 
 
 @dataclass(frozen=True)
-class Fault:
-    """Lines that are no records, or keys that stand twice in one object."""
+class RecordFault:
+    """Lines that are no records, or duplicate keys in an object."""
 
     what: str
     count: int
@@ -103,27 +103,27 @@ class Inspection:
     files: tuple[str, ...]
     records: int
     paths: tuple[PathReport, ...]
-    rejects: tuple[Fault, ...] = ()
-    duplicate_keys: tuple[Fault, ...] = ()
+    rejects: tuple[RecordFault, ...] = ()
+    duplicate_keys: tuple[RecordFault, ...] = ()
 
     @property
     def rejected(self) -> int:
-        return sum(each.count for each in self.rejects)
+        return sum(reject.count for reject in self.rejects)
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `trellis inspect --json` prints."""
         return {
             "files": list(self.files),
             "rows": {"in": self.records + self.rejected, "read": self.records, "rejected": self.rejected},
-            "paths": [each.to_dict() for each in self.paths],
-            "rejects": {each.what: each.to_dict() for each in self.rejects},
-            "duplicate_keys": {each.what: each.to_dict() for each in self.duplicate_keys},
+            "paths": [path.to_dict() for path in self.paths],
+            "rejects": {reject.what: reject.to_dict() for reject in self.rejects},
+            "duplicate_keys": {duplicate.what: duplicate.to_dict() for duplicate in self.duplicate_keys},
         }
 
 
 def inspect(
     source: str | Path | Sequence[str | Path] | Iterable[Any],
-    tell: Tell = _silent,
+    tell: ProgressCallback = _silent,
     *,
     engine: Engine | None = None,
     master: str | None = None,
@@ -139,7 +139,7 @@ def inspect(
     runner = runner_of(engine, master, remote, tell)
     if isinstance(source, (str, Path)):
         source = [source]
-    if isinstance(source, Sequence) and source and all(isinstance(each, (str, Path)) for each in source):
+    if isinstance(source, Sequence) and source and all(isinstance(path, (str, Path)) for path in source):
         paths = [str(path) for path in source]
         records = records_of(paths, runner, read_options=ReadOptions.of(format, read_options))
         if isinstance(records, FileRecords):
@@ -161,15 +161,17 @@ def inspect(
     return inspection(survey, [])
 
 
-def survey_files(survey: Survey, sources: Sequence[str | Path], tell: Tell | None = None) -> list[str]:
+def survey_files(
+    survey: Survey, sources: Sequence[str | Path], tell: ProgressCallback | None = None
+) -> list[str]:
     """Let a survey look at every record of some files; gives the paths of the files."""
     storage = current_storage()
-    files = input_files([str(each) for each in sources], storage)
+    files = input_files([str(path) for path in sources], storage)
     _scan(survey, files, storage, tell or _silent)
     return [file.path for file in files]
 
 
-def _survey(files: Sequence[InputFile], runner: Runner, storage: Storage, tell: Tell) -> Survey:
+def _survey(files: Sequence[InputFile], runner: Runner, storage: Storage, tell: ProgressCallback) -> Survey:
     if isinstance(runner, InlineRunner):
         survey = Survey()
         _scan(survey, files, storage, tell)
@@ -192,7 +194,7 @@ def _survey_split(folder: str, storage: Storage, split: Split) -> SplitSurvey:
     return survey_split(split, storage, ProgressNote(folder, f"{split.file}-{split.number}"))
 
 
-def _scan(survey: Survey, files: Sequence[InputFile], storage: Storage, tell: Tell) -> None:
+def _scan(survey: Survey, files: Sequence[InputFile], storage: Storage, tell: ProgressCallback) -> None:
     weight = sum(file.weight for file in files)
     done = 0
     for file, split in zip(files, splits_of(files, sys.maxsize, storage), strict=True):
@@ -238,8 +240,8 @@ def _kind(kind: Kind, seen: Seen) -> KindReport:
     return KindReport(kind, seen.count, seen.first, seen.example)
 
 
-def _faults(found: dict[str, Seen]) -> tuple[Fault, ...]:
-    return tuple(Fault(what, seen.count, seen.first, seen.example) for what, seen in found.items())
+def _faults(faults: dict[str, Seen]) -> tuple[RecordFault, ...]:
+    return tuple(RecordFault(what, seen.count, seen.first, seen.example) for what, seen in faults.items())
 
 
 def _place(place: Place) -> dict[str, Any]:

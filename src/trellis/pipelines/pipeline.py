@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Destination, Reset, RunState
@@ -23,16 +24,16 @@ from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
-from trellis.pipelines.attempt import Feed, Job, Tell
-from trellis.pipelines.checks import refuse_edited
 from trellis.pipelines.engine import Engine, engine_of, runner_of
-from trellis.pipelines.load_options import Options, given_schema, with_files
-from trellis.pipelines.proposed import propose_schema
+from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.checks import refuse_edited
+from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
+from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.report import Report
-from trellis.pipelines.resets import drop_job, forgetting, refresh_of, reset_of
-from trellis.pipelines.runner import Carrier
 from trellis.pipelines.schema_folders import SchemaFolders
+from trellis.pipelines.schema_proposals import propose_schema
 from trellis.pipelines.source_job import job_of, source_of, undeclared
 from trellis.pipelines.storage import current_storage
 from trellis.schema.document import from_dict, to_dict
@@ -40,6 +41,12 @@ from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
 from trellis.sources import Source
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from trellis.pipelines.loading.options import LoadOptions
+    from trellis.sources.hints.hints import ResourceHints
 
 
 def _silent(_: str, __: int, ___: int | None) -> None:
@@ -73,7 +80,7 @@ class Pipeline:
     import_schema: str | None = None
     export_schema: str | None = None
     staging: str | None = None
-    tell: Tell = _silent
+    tell: ProgressCallback = _silent
 
     def __post_init__(self) -> None:
         engine_of(self.engine, self.master, self.remote)
@@ -87,11 +94,11 @@ class Pipeline:
         self._folders = SchemaFolders(
             self.import_schema, self.export_schema, dialect.capabilities.system_prefix
         )
-        wanted = self.destination.abilities.naming if "naming" in dialect.capabilities.options else None
+        naming = self.destination.abilities.naming if "naming" in dialect.capabilities.options else None
         if self.naming is not None:
             self.settings = {**self.settings, "naming": self.naming}
-        elif wanted is not None:
-            self.settings = {"naming": wanted, **self.settings}
+        elif naming is not None:
+            self.settings = {"naming": naming, **self.settings}
         self.settings = with_files(self.settings, dialect.capabilities.file_options)
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
@@ -125,10 +132,10 @@ class Pipeline:
             row = self.destination.newest_row(
                 self.dataset, journal.states, "pipeline_name", self.name, journal.newest
             )
-        found = dialect.metadata.restore_state(row, self.name, self.dataset)
+        state = dialect.metadata.restore_state(row, self.name, self.dataset)
         if not journal.states:
-            return found, None
-        return found, RunState(self.name, str(row["version_hash"]) if row else None)
+            return state, None
+        return state, RunState(self.name, str(row["version_hash"]) if row else None)
 
     def look(self, schema_name: str = "") -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         """The newest schema, and the real tables where these say which columns it has.
@@ -140,13 +147,13 @@ class Pipeline:
         if stored is None:
             self._refuse_other_dialect()
         where = f"{self.where}, newest version of schema {name}"
-        found = from_json(stored, where) if stored is not None else dialect.schemas.new_schema(name)
-        refuse_edited(found, self.where)
-        found = self._folders.imported(found)
+        schema = from_json(stored, where) if stored is not None else dialect.schemas.new_schema(name)
+        refuse_edited(schema, self.where)
+        schema = self._folders.imported(schema)
         if dialect.capabilities.follows_catalog:
             catalog = self.destination.catalog(self.dataset)
-            found = dialect.schemas.schema_from_catalog(found, catalog)
-        return dialect.schemas.configure(found, self.settings, self.destination.abilities.family), catalog
+            schema = dialect.schemas.schema_from_catalog(schema, catalog)
+        return dialect.schemas.configure(schema, self.settings, self.destination.abilities.family), catalog
 
     def declared(self, schema: Schema) -> Schema:
         """The schema, linked to the file in the import folder; the file is written if there is none."""
@@ -154,65 +161,71 @@ class Pipeline:
 
     def _refuse_other_dialect(self) -> None:
         """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
-        there = self.destination.catalog(self.dataset)
-        mine = self._dialect.metadata.tables().versions
+        catalog = self.destination.catalog(self.dataset)
+        versions = self._dialect.metadata.tables().versions
         for other in dialects():
             journal = get_dialect(other).metadata.tables().versions
-            if journal != mine and journal in there and mine not in there:
+            if journal != versions and journal in catalog and versions not in catalog:
                 raise UsageError(
                     f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
                     f"--dialect {other}, or load into another dataset"
                 )
 
-    def load(self, source: Any, table: str | None = None, **options: Any) -> Report:
+    def load(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
-        `schema` is a schema to take over: a `Schema`, or a document as an object, as text or as a path.
-        `format` and `read_options` say how Spark reads paths and tables: `load("raw/*.txt", format="csv",
-        read_options={"sep": ";"})`, `load("table:raw.events")`.
-        Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination
-        is then as it was.
+        `table` is the root table, default the name of the first file; the options are those of
+        `LoadOptions`. `format` and `read_options` say how Spark reads paths and tables:
+        `load("raw/*.txt", format="csv", read_options={"sep": ";"})`, `load("table:raw.events")`.
+        Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination is then
+        as it was.
         """
-        return self._load(source, Options(table=table, **options), dry_run=False)
+        return self._load(source, LoadSettings(table=table, **options), dry_run=False)
 
-    def plan(self, source: Any, table: str | None = None, **options: Any) -> Report:
+    def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
-        return self._load(source, Options(table=table, **options), dry_run=True)
+        return self._load(source, LoadSettings(table=table, **options), dry_run=True)
 
     def run(
-        self, source: Any, *, refresh: str | None = None, load_id: str | None = None, **hints: Any
+        self,
+        source: Any,
+        *,
+        refresh: Refresh | None = None,
+        load_id: str | None = None,
+        **hints: Unpack[ResourceHints],
     ) -> Report:
         """Load a source, a resource or rows, with what they declare, all tables in one commit.
 
-        `hints` are those of `Resource.apply_hints` (write_disposition=, primary_key=, columns=,
-        schema_contract=, table_name=, ...) for every resource. `refresh` takes away before it loads:
-        `drop_sources` all tables and the state of the source, `drop_resources` those of the selected
-        resources, `drop_data` their rows. Rows that the destination did not take are kept, and the next run
-        loads them, and only them. Raises what `load` raises.
+        `hints` are those of `trellis.resource`, and apply to every resource that is loaded. `refresh` takes
+        away before it loads: `drop_sources` all tables and the state of the source, `drop_resources` those
+        of the selected resources, `drop_data` their rows. Rows that the destination did not take are kept,
+        and the next run loads them, and only them. Raises what `load` raises.
         """
-        delivered = self._carrier.deliver()
+        delivered = self._load_runner.deliver()
         if delivered is not None:
             return delivered
-        dialect, wanted = self._dialect, refresh_of(refresh)
+        dialect, mode = self._dialect, refresh_of(refresh)
         (state, recalled), reset = self._recall(), Reset()
-        found = source_of(source, self._schema_of(state), hints)
-        schema = self.look(found.name)[0]
-        if wanted is not None:
-            chosen = list(found.resources.selected)
-            reset = reset_of(schema, chosen, wanted, dialect.capabilities.system_prefix)
-            state = forgetting(state, found.name, chosen, wanted)
+        named = source_of(source, self._schema_of(state), hints)
+        schema = self.look(named.name)[0]
+        if mode is not None:
+            chosen = list(named.resources.selected)
+            reset = reset_of(schema, chosen, mode, dialect.capabilities.system_prefix)
+            state = forgetting(state, named.name, chosen, mode)
         runner = self._runner()
-        job = job_of(found, schema, state, dialect, lambda rows: self._records(rows, runner))
-        settings = dialect.schemas.new_schema(found.name).settings if isinstance(source, Source) else None
+        job = job_of(named, schema, state, dialect, lambda rows: self._records(rows, runner))
+        settings = dialect.schemas.new_schema(named.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
             kept = dialect.tables.drop_tables(stored, reset.drop) if reset.drop else stored
             return kept if settings is None else undeclared(kept, settings)
 
         moves = job.state is not None and job.state.get("sources")
-        given = self._named(job.given)
-        job = replace(job, given=given, prepared=prepared, reset=reset, recalled=recalled if moves else None)
-        return self._carrier.carry_out(job, load_id, keeps=True)
+        user_schema = self._named(job.user_schema)
+        job = replace(
+            job, user_schema=user_schema, prepared=prepared, reset=reset, recalled=recalled if moves else None
+        )
+        return self._load_runner.run(job, load_id, keeps=True)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
         """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
@@ -227,11 +240,11 @@ class Pipeline:
                 "pipeline that loaded it, --source its schema"
             )
         job = drop_job(schema, state, self._dialect, resources)
-        return self._carrier.carry_out(job)
+        return self._load_runner.run(job)
 
     def drop_pending(self) -> int:
         """Forget the rows that a failed run left behind; how many packages there were."""
-        return self._carrier.packages.drop()
+        return self._load_runner.packages.drop()
 
     def save_schema(self, schema: Schema) -> Schema:
         """Record a schema as the newest version, without rows, and create its tables.
@@ -242,8 +255,10 @@ class Pipeline:
         """
         dialect, base = self._dialect, schema.stored_hash
         as_read = from_dict(to_dict(schema), f"schema {schema.name}")
-        own = dialect.schemas.new_schema(schema.name).tables.values()
-        after = bump(as_read.with_tables(*(each for each in own if each.name not in as_read.tables)))
+        system_tables = dialect.schemas.new_schema(schema.name).tables.values()
+        after = bump(
+            as_read.with_tables(*(table for table in system_tables if table.name not in as_read.tables))
+        )
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
         remembers = dialect.metadata.tables().states in after.tables
@@ -269,7 +284,7 @@ class Pipeline:
             ) from None
         return after
 
-    def _load(self, source: Any, options: Options, dry_run: bool) -> Report:
+    def _load(self, source: Any, options: LoadSettings, dry_run: bool) -> Report:
         read_options = ReadOptions.of(options.format, options.read_options)
         records = self._records(source, self._runner(), options.payload, read_options)
         table = options.table or records.name
@@ -278,7 +293,7 @@ class Pipeline:
                 raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
             table = ""
         elif not table:
-            raise UsageError("the records come from no file, so the table has no name; give one with table=")
+            raise UsageError("in-memory records need table=, the name of their root table")
         fingerprint = (
             None
             if dry_run or options.load_id
@@ -287,16 +302,21 @@ class Pipeline:
         state = self.state
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.metadata.next_state(state, schema, None)
-        given: Schema | None = None
+        user_schema: Schema | None = None
         notes: tuple[str, ...] = ()
         if options.schema is not None:
-            given = given_schema(options.schema, self._dialect)
+            user_schema = given_schema(options.schema, self._dialect)
         elif isinstance(records, FileRecords) and (
             proposed := propose_schema(self._dialect, source, self.look(schema)[0])
         ):
-            given, notes = proposed.schema, (proposed.note,)
-        job = Job((Feed(records, options.request(table)),), schema, given=self._named(given), state=changed)
-        done = self._carrier.carry_out(job, options.load_id, fingerprint, dry_run)
+            user_schema, notes = proposed.schema, (proposed.note,)
+        job = LoadJob(
+            (LoadInput(records, options.request(table)),),
+            schema,
+            user_schema=self._named(user_schema),
+            state=changed,
+        )
+        done = self._load_runner.run(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
 
     def _records(
@@ -317,20 +337,59 @@ class Pipeline:
     def _tell(self, stage: str, done: int, total: int | None) -> object:
         return self.tell(stage, done, total)
 
-    def _named(self, given: Schema | None) -> Schema | None:
+    def _named(self, user_schema: Schema | None) -> Schema | None:
         """A schema document with the naming convention that wins over its own, if there is one."""
         naming = self.settings.get("naming")
-        return given if given is None or naming is None else with_normalizers(given, {"names": str(naming)})
+        return (
+            user_schema
+            if user_schema is None or naming is None
+            else with_normalizers(user_schema, {"names": str(naming)})
+        )
 
     def _schema_of(self, state: State) -> str:
         """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""
         return str(state.get("default_schema_name") or self.name)
 
     @property
-    def _carrier(self) -> Carrier:
-        return Carrier(self, self.name, self.where, self._dialect.metadata.tables(), self._folders)
+    def _load_runner(self) -> LoadRunner:
+        return LoadRunner(self, self.name, self.where, self._dialect.metadata.tables(), self._folders)
 
 
-def pipeline(name: str, to: str, **options: Any) -> Pipeline:
-    """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`."""
-    return Pipeline(name, to, **options)
+def pipeline(
+    name: str,
+    to: str,
+    *,
+    dataset: str = "",
+    dialect: str = DEFAULT_DIALECT,
+    master: str | None = None,
+    remote: str | None = None,
+    engine: Engine | None = None,
+    naming: str | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    import_schema: str | None = None,
+    export_schema: str | None = None,
+    staging: str | None = None,
+    tell: ProgressCallback = _silent,
+) -> Pipeline:
+    """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`.
+
+    The options are those of `Pipeline`. Raises UsageError for one that does not exist or does not fit.
+
+        shop = trellis.pipeline("shop", "duckdb:shop.duckdb", dataset="raw")
+        report = shop.load("orders/*.jsonl", mode="merge", keys=("id",))
+    """
+    return Pipeline(
+        name,
+        to,
+        dataset=dataset,
+        dialect=dialect,
+        master=master,
+        remote=remote,
+        engine=engine,
+        naming=naming,
+        settings=settings,
+        import_schema=import_schema,
+        export_schema=export_schema,
+        staging=staging,
+        tell=tell,
+    )

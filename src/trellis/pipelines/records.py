@@ -146,8 +146,8 @@ def of_tables(tables: Iterable[Any]) -> Records:
     streams: dict[int, Callable[[], Iterable[pa.RecordBatch]]] = {}
 
     def batches() -> Iterable[pa.RecordBatch]:
-        for number, each in enumerate(tables):
-            table = table_of(each)
+        for number, frame in enumerate(tables):
+            table = table_of(frame)
             if isinstance(table, (pa.Table, pa.RecordBatch)):
                 yield from batches_of(table)()
             else:

@@ -70,7 +70,7 @@ class Report:
         where = f"{self.destination}, dataset {self.dataset}" if self.dataset else self.destination
         lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
-        lines += [f"  {each.name}: {each.rows:,} rows{new[each.created]}" for each in self.tables]
+        lines += [f"  {table.name}: {table.rows:,} rows{new[table.created]}" for table in self.tables]
         for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
         lines += self.notes

@@ -29,20 +29,20 @@ class SchemaFolders:
         file = self._import_file(stored.name)
         if file is None or not file.is_file():
             return stored
-        said = _read(file)
-        if said.name != stored.name:
-            raise SchemaError(f"{file}: it is schema {said.name!r}, but its name says {stored.name!r}")
-        found = content_hash(said)
-        if found == stored.imported_hash:
+        schema = _read(file)
+        if schema.name != stored.name:
+            raise SchemaError(f"{file}: it is schema {schema.name!r}, but its name says {stored.name!r}")
+        file_hash = content_hash(schema)
+        if file_hash == stored.imported_hash:
             return stored
         system = {name: table for name, table in stored.tables.items() if is_system(name, self.prefix)}
         return replace(
-            said,
-            tables={**system, **said.tables},
+            schema,
+            tables={**system, **schema.tables},
             stored_version=stored.stored_version,
             stored_hash=stored.stored_hash,
             previous_hashes=stored.previous_hashes,
-            imported_hash=found,
+            imported_hash=file_hash,
         )
 
     def declared(self, schema: Schema) -> Schema:

@@ -16,14 +16,14 @@ from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.pipelines.attempt import Feed, Job
+from trellis.pipelines.loading.attempt import LoadInput, LoadJob
 from trellis.pipelines.records import of_tables
 from trellis.schema.form import plain
 from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
-from trellis.sources.event_loop import is_awaitable
-from trellis.sources.extract import Extracted, Part, extract
-from trellis.sources.tables import library_of
+from trellis.sources.cursors.frames import library_of
+from trellis.sources.extraction.event_loop import is_awaitable
+from trellis.sources.extraction.extract import Extracted, Part, extract
 
 ToRecords = Callable[[Any], Records]
 SAID_ANEW = ("max_nesting", "root_key_propagation")
@@ -34,32 +34,32 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     if is_awaitable(data):
         raise UsageError("the source is asynchronous and was not awaited: give what it gives, `await NAME()`")
     if isinstance(data, Source):
-        found = data.with_resources(*data.resources.selected)
+        source = data.with_resources(*data.resources.selected)
     elif isinstance(data, Resource):
-        found = Source(name, [data])
-    elif isinstance(data, (list, tuple)) and data and all(isinstance(each, Resource) for each in data):
-        found = Source(name, data)
+        source = Source(name, [data])
+    elif isinstance(data, (list, tuple)) and data and all(isinstance(item, Resource) for item in data):
+        source = Source(name, data)
     else:
         table = hints.get("table_name")
         if not isinstance(table, str):
             raise UsageError(
                 "the rows have no name; give them one with table_name=, or wrap them in a resource"
             )
-        found = Source(name, [resource(data, name=table)])
-    said = {key: value for key, value in hints.items() if value is not None}
-    if "schema_contract" in said:
-        found.schema_contract = said["schema_contract"]
-    if said:
-        for each in found.resources.values():
-            each.apply_hints(**said)
-    return found
+        source = Source(name, [resource(data, name=table)])
+    changed = {key: value for key, value in hints.items() if value is not None}
+    if "schema_contract" in changed:
+        source.schema_contract = changed["schema_contract"]
+    if changed:
+        for member in source.resources.values():
+            member.apply_hints(**changed)
+    return source
 
 
-def job_of(source: Source, schema: Schema, state: State, dialect: Dialect, to_records: ToRecords) -> Job:
+def job_of(source: Source, schema: Schema, state: State, dialect: Dialect, to_records: ToRecords) -> LoadJob:
     """Extract the source. `schema` is the stored one, `state` what the pipeline remembers."""
     sources = dict(state.get("sources") or {})
-    made = extract(source, sources.get(source.name) or {}, schema)
-    if made.state and not dialect.metadata.tables().states:
+    extracted = extract(source, sources.get(source.name) or {}, schema)
+    if extracted.state and not dialect.metadata.tables().states:
         able = [name for name in names() if get_dialect(name).metadata.tables().states]
         way = (
             f"load it with the dialect {' or '.join(able)}" if able else "nor has any other that is installed"
@@ -67,19 +67,19 @@ def job_of(source: Source, schema: Schema, state: State, dialect: Dialect, to_re
         raise UsageError(
             f"source {source.name} keeps a state or a cursor, and this dialect has no table for it; {way}"
         )
-    if made.state or source.name in sources:
-        sources[source.name] = made.state
-    feeds = tuple(feed for part in made.parts for feed in _feeds(part, to_records))
-    return Job(
+    if extracted.state or source.name in sources:
+        sources[source.name] = extracted.state
+    feeds = tuple(feed for part in extracted.parts for feed in _feeds(part, to_records))
+    return LoadJob(
         feeds,
         source.name,
-        given=_given(made),
+        user_schema=_given(extracted),
         state=dialect.metadata.next_state(state, source.name, sources),
-        notes=made.notes,
+        notes=extracted.notes,
     )
 
 
-def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
+def _feeds(part: Part, to_records: ToRecords) -> Iterable[LoadInput]:
     request = TableRequest(
         table=part.table_name,
         declared=part.declared.table,
@@ -89,18 +89,18 @@ def _feeds(part: Part, to_records: ToRecords) -> Iterable[Feed]:
     )
     if part.form == "records":
         chunks = getattr(part.source, "chunks", None)
-        yield Feed(ItemRecords(Chunks(chunks) if chunks else Chunks.of(part.source)), request)
+        yield LoadInput(ItemRecords(Chunks(chunks) if chunks else Chunks.of(part.source)), request)
     elif part.form == "whole":
         yield _feed(part.source, request, to_records)
     else:
         tables = _Tables(part)
         if any(True for _ in tables):
-            yield Feed(of_tables(tables), replace(request, preserve_types=True))
+            yield LoadInput(of_tables(tables), replace(request, preserve_types=True))
         for piece in part.source:
             if not _is_table(piece):
                 yield _feed(piece, request, to_records)
     if part.dropped or len(part.removed_values):
-        yield Feed(FilteredRecords(_Reasons(part), part.table_name), request)
+        yield LoadInput(FilteredRecords(_Reasons(part), part.table_name), request)
 
 
 def _is_table(piece: Any) -> bool:
@@ -108,9 +108,9 @@ def _is_table(piece: Any) -> bool:
     return library_of(piece) in ("pyarrow", "pandas", "polars")
 
 
-def _feed(piece: Any, request: TableRequest, to_records: ToRecords) -> Feed:
-    found = list(piece.paths) if isinstance(piece, Files) else piece
-    return Feed(to_records(found), replace(request, preserve_types=_is_table(piece)))
+def _feed(piece: Any, request: TableRequest, to_records: ToRecords) -> LoadInput:
+    records = list(piece.paths) if isinstance(piece, Files) else piece
+    return LoadInput(to_records(records), replace(request, preserve_types=_is_table(piece)))
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ class _Reasons:
     part: Part
 
     def __iter__(self) -> Iterator[FilteredRecord]:
-        for each in chain(self.part.dropped_items, self.part.removed_values):
+        for removed in chain(self.part.dropped_items, self.part.removed_values):
             yield FilteredRecord(
-                each.position, each.item, f"contract on {each.entity}: {each.reason}", each.key
+                removed.position, removed.item, f"contract on {removed.entity}: {removed.reason}", removed.key
             )
 
 
@@ -149,13 +149,13 @@ def undeclared(schema: Schema, settings: Settings) -> Schema:
     return replace(schema, settings=settings, normalizers=MappingProxyType(normalizers))
 
 
-def _given(made: Extracted) -> Schema:
+def _given(extracted: Extracted) -> Schema:
     """What the source says of the schema as a whole."""
-    said = dict(zip(SAID_ANEW, (made.max_nesting, made.root_key), strict=True))
-    config = {key: value for key, value in said.items() if value is not None}
+    options = dict(zip(SAID_ANEW, (extracted.max_nesting, extracted.root_key), strict=True))
+    config = {key: value for key, value in options.items() if value is not None}
     if not config:
-        return made.schema
-    normalizers = plain(made.schema.normalizers)
+        return extracted.schema
+    normalizers = plain(extracted.schema.normalizers)
     json = normalizers.setdefault("json", {})
     json["config"] = {**(json.get("config") or {}), **config}
-    return replace(made.schema, normalizers=MappingProxyType(normalizers))
+    return replace(extracted.schema, normalizers=MappingProxyType(normalizers))

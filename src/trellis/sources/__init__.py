@@ -1,15 +1,16 @@
 """Sources declared in Python: resources with hints, cursors and state (spec dlt.md, sections 12, 13, 18).
 
-`resource`, `transformer` and `source` declare; `extract.extract` reads what was declared. Nothing here knows
+`resource`, `transformer` and `source` declare; `extraction` reads what was declared. Nothing here knows
 a pipeline or a destination, and Spark, Arrow and pydantic are imported only when their objects come.
 """
 
-from trellis.sources import current, extract, mark
-from trellis.sources.cursor import Incremental
-from trellis.sources.declaring import resource, source, transformer
+from trellis.sources import current
+from trellis.sources import item_hints as mark
+from trellis.sources.cursors.cursor import Incremental
+from trellis.sources.decorators import resource, source, transformer
 from trellis.sources.files import Files, files
-from trellis.sources.origins import Source
 from trellis.sources.resources import Resource
+from trellis.sources.sources import Source
 
 incremental = Incremental
 
@@ -19,7 +20,6 @@ __all__ = [
     "Resource",
     "Source",
     "current",
-    "extract",
     "files",
     "incremental",
     "mark",

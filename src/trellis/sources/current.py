@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from trellis.errors import UsageError
 
 if TYPE_CHECKING:
-    from trellis.sources.editor import SchemaEditor
     from trellis.sources.resources import Resource
+    from trellis.sources.schema_editor import SchemaEditor
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,18 @@ def source_state() -> dict[str, Any]:
 def resource_state(name: str | None = None) -> dict[str, Any]:
     """A dict that is kept from load to load, of the resource that runs or of the one named."""
     state = source_state()
-    found: dict[str, Any] = state.setdefault("resources", {}).setdefault(name or resource().name, {})
-    return found
+    state_of_resource: dict[str, Any] = state.setdefault("resources", {}).setdefault(
+        name or resource().name, {}
+    )
+    return state_of_resource
 
 
 def resource() -> Resource:
     """The resource that runs."""
-    found = _now("resource").resource
-    if found is None:
+    running_resource = _now("resource").resource
+    if running_resource is None:
         raise UsageError("current.resource: no resource runs here; ask in the function of a resource")
-    return found
+    return running_resource
 
 
 def _now(what: str) -> Running:

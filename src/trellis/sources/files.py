@@ -28,4 +28,4 @@ def files(*paths: str | os.PathLike[str]) -> Files:
     """Files as the data of a resource: `trellis.resource(trellis.files("data/*.jsonl"), name="events")`."""
     if not paths:
         raise UsageError("files() needs at least one path")
-    return Files(tuple(os.fspath(each) for each in paths))
+    return Files(tuple(os.fspath(path) for path in paths))

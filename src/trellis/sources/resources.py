@@ -8,13 +8,13 @@ from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from trellis.errors import UsageError
-from trellis.sources.arguments import Arguments, effective_cursor, shown
-from trellis.sources.cursor import Incremental
+from trellis.sources.cursors.cursor import Incremental
+from trellis.sources.cursors.frames import library_of
+from trellis.sources.extraction.arguments import Arguments, effective_cursor, shown
+from trellis.sources.extraction.steps import Filter, Limit, Map, Step, YieldMap
 from trellis.sources.files import Files
-from trellis.sources.hints import Hints, hints_of
-from trellis.sources.steps import Filter, Limit, Map, Step, YieldMap
-from trellis.sources.tables import library_of
-from trellis.sources.variants import HintSet
+from trellis.sources.hints.hint_set import HintSet
+from trellis.sources.hints.hints import Hints, hints_of
 
 
 class Resource:
@@ -48,18 +48,18 @@ class Resource:
             raise UsageError(f"resource {self.name} is not made of a function, so it takes no arguments")
         if self.arguments is not None:
             raise UsageError(f"resource {self.name} has its arguments already; call it once")
-        made = self.copy()
-        made.arguments = Arguments.of(self.data, self.name, args, kwargs, self.transforms)
-        return made
+        copied = self.copy()
+        copied.arguments = Arguments.of(self.data, self.name, args, kwargs, self.transforms)
+        return copied
 
     def __or__(self, other: Resource | Callable[[Any], Any]) -> Resource:
         """Into a transformer, which is returned; or into a function of an item."""
         if isinstance(other, Resource):
             if not other.transforms:
                 raise UsageError(f"resource {other.name} is no transformer; make it with trellis.transformer")
-            made = other.copy()
-            made.parent = self
-            return made
+            transformer = other.copy()
+            transformer.parent = self
+            return transformer
         several = inspect.isgeneratorfunction(other) or inspect.isasyncgenfunction(other)
         return self.add_yield_map(other) if several else self.add_map(other)
 
@@ -72,9 +72,9 @@ class Resource:
 
     def with_name(self, name: str) -> Resource:
         """The resource under another name, and so with another table and another state."""
-        made = self.copy()
-        made.name = made.__name__ = name
-        return made
+        copied = self.copy()
+        copied.name = copied.__name__ = name
+        return copied
 
     @property
     def table_name(self) -> Any:
@@ -82,38 +82,38 @@ class Resource:
         return self.hints.common.table_name or self.name
 
     @table_name.setter
-    def table_name(self, said: Any) -> None:
-        self.apply_hints(table_name=said)
+    def table_name(self, name: Any) -> None:
+        self.apply_hints(table_name=name)
 
     @property
     def columns(self) -> Any:
         """The declared columns by name, or the function that tells them from an item."""
-        found = self.hints.common.columns
-        return found if callable(found) else dict(found or {})
+        columns = self.hints.common.columns
+        return columns if callable(columns) else dict(columns or {})
 
     @property
     def write_disposition(self) -> Any:
         return self.hints.common.write_disposition or "append"
 
     @write_disposition.setter
-    def write_disposition(self, said: Any) -> None:
-        self.apply_hints(write_disposition=said)
+    def write_disposition(self, disposition: Any) -> None:
+        self.apply_hints(write_disposition=disposition)
 
     @property
     def schema_contract(self) -> Any:
         return self.hints.common.contract
 
     @schema_contract.setter
-    def schema_contract(self, said: Any) -> None:
-        self.apply_hints(schema_contract=said)
+    def schema_contract(self, contract: Any) -> None:
+        self.apply_hints(schema_contract=contract)
 
     @property
     def max_table_nesting(self) -> int | None:
         return self.hints.common.max_table_nesting
 
     @max_table_nesting.setter
-    def max_table_nesting(self, said: int | None) -> None:
-        self.apply_hints(max_table_nesting=said)
+    def max_table_nesting(self, levels: int | None) -> None:
+        self.apply_hints(max_table_nesting=levels)
 
     @property
     def incremental(self) -> Incremental | None:
@@ -122,13 +122,13 @@ class Resource:
             return self.hints.common.incremental
         return effective_cursor(self.data, self.arguments, int(self.transforms))
 
-    def apply_hints(self, *, create_table_variant: bool = False, **said: Any) -> Resource:
+    def apply_hints(self, *, create_table_variant: bool = False, **hints: Any) -> Resource:
         """Change what is said of the tables, in place: None keeps, an empty value removes.
 
         Takes what `trellis.resource` takes. `columns=` is merged column by column. With
         `create_table_variant` the hints are those of the table that `table_name=` names.
         """
-        self.hints = self.hints.changed(self.name, said, create_table_variant)
+        self.hints = self.hints.changed(self.name, hints, create_table_variant)
         return self
 
     def add_map(self, function: Callable[[Any], Any]) -> Resource:
@@ -153,25 +153,25 @@ class Resource:
         return self
 
 
-def make(data: Any, name: str | None, said: Mapping[str, Any], selected: bool = True) -> Resource:
+def make(data: Any, name: str | None, hints: Mapping[str, Any], selected: bool = True) -> Resource:
     """A resource of a function or of rows. Raises UsageError."""
     if isinstance(data, Resource):
         raise UsageError(f"{data.name} is a resource already; change it with apply_hints or with_name")
-    found = name or _name(data)
-    if found is None:
+    resource_name = name or _name(data)
+    if resource_name is None:
         raise UsageError(f"the resource made of {shown(data)} has no name; give name=")
     rows = callable(data) or isinstance(data, Files) or library_of(data)
     several = isinstance(data, (Iterable, AsyncIterable)) and not isinstance(data, (str, bytes, Mapping))
     if not rows and not several:
         raise UsageError(
-            f"resource {found}: rows cannot be read from {shown(data)}; give a function that yields rows, a"
-            " list of dicts, a table, or trellis.files('...') for paths"
+            f"resource {resource_name}: rows cannot be read from {shown(data)}; give a function that yields"
+            " rows, a list of dicts, a table, or trellis.files('...') for paths"
         )
-    return Resource(data, found, hints_of(found, said), selected)
+    return Resource(data, resource_name, hints_of(resource_name, hints), selected)
 
 
 def _name(data: Any) -> str | None:
     if isinstance(data, Files):
         return data.name
-    found = getattr(data, "__name__", None)
-    return found if isinstance(found, str) and found.isidentifier() else None
+    function_name = getattr(data, "__name__", None)
+    return function_name if isinstance(function_name, str) and function_name.isidentifier() else None

@@ -14,7 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.dlt.keys import child_key, child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.load.row_ids import (
+    child_key,
+    child_keys,
+    content_hash_of_item,
+    key_hash,
+    random_keys,
+)
 from trellis.evolution.values import HexBytes, Wei
 
 

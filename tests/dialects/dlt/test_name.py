@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from trellis.dialects.dlt.naming import naming_of
-from trellis.dialects.dlt.system import new_schema
+from trellis.dialects.dlt.system_tables import new_schema
 from trellis.dialects.documents import get_naming
 from trellis.dialects.documents import naming_of as naming_of_any
 from trellis.errors import SchemaError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.dlt.remark import remarks
+from trellis.dialects.dlt.load.hint_notes import remarks
 from trellis.schema.model import Column, Schema, Table
 
 

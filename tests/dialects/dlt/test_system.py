@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.dlt.system import DEFAULT_SETTINGS, new_schema
+from trellis.dialects.dlt.system_tables import DEFAULT_SETTINGS, new_schema
 from trellis.errors import SchemaError
 from trellis.schema.naming import get_naming
 from trellis.schema.rules import hints_for, merge_hints

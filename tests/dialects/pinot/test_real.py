@@ -16,7 +16,7 @@ from dialects.pinot import every_type
 from dialects.pinot.cluster import Cluster, pinot_cluster, wait
 from trellis import Pipeline
 from trellis.cli.app import run
-from trellis.cli.work import document_of
+from trellis.cli.settings import document_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.controller_errors import ControllerError
 from trellis.dialects.pinot.cluster.http import Http

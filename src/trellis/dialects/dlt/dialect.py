@@ -7,8 +7,8 @@ from trellis.dialects.dlt.naming import DltNaming
 from trellis.dialects.dlt.nesting import DltNesting
 from trellis.dialects.dlt.routing import DltRouting
 from trellis.dialects.dlt.schemas import SETTINGS, DltSchemas
-from trellis.dialects.dlt.system import PREFIX
 from trellis.dialects.dlt.system_columns import DltSystemColumns
+from trellis.dialects.dlt.system_tables import PREFIX
 from trellis.dialects.dlt.tables import DltTables
 from trellis.dialects.dlt.types import DltTypes
 from trellis.dialects.dlt.writes import DltWrites

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.dlt.records import load_records
-from trellis.dialects.dlt.state import decoded, new_state, remembered
-from trellis.dialects.dlt.system import LOADS, STATE, VERSION
+from trellis.dialects.dlt.load.load_records import load_records
+from trellis.dialects.dlt.load.state import decoded, new_state, remembered
+from trellis.dialects.dlt.system_tables import LOADS, STATE, VERSION
 from trellis.evolution.dialect.metadata import MetadataTables, State
 from trellis.schema.model import Schema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.dlt.system import LOADS, PREFIX
+from trellis.dialects.dlt.system_tables import LOADS, PREFIX
 from trellis.errors import SchemaError
 from trellis.schema.model import Schema
 from trellis.schema.naming import CONVENTIONS, Naming, get_naming

@@ -5,7 +5,7 @@ The rows of a user's own normalizer are flat already: what is nested in them sta
 
 from __future__ import annotations
 
-from trellis.dialects.dlt.normalizer import is_own
+from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches, preferred_type
 
@@ -14,7 +14,7 @@ MAX_NESTING = 1000
 
 class DltNesting:
     def max_nesting(self, schema: Schema, root: str) -> int:
-        if is_own(schema):
+        if is_custom(schema):
             return 0
         own = (schema.tables[root].hints.get("x-normalizer") or {}) if root in schema.tables else {}
         if "max_nesting" in own:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trellis.dialects.dlt.system import LOAD_ID, LOADS, VERSION
+from trellis.dialects.dlt.system_tables import LOAD_ID, LOADS, VERSION
 from trellis.schema.model import Schema, Table
 from trellis.schema.naming import Naming, get_naming
 

@@ -25,13 +25,13 @@ def _convention_name(name: str) -> str:
 
 
 def _upgrade_document(document: Document, engine: int) -> bool:
-    from trellis.dialects.dlt.upgrade import upgrade_document
+    from trellis.dialects.dlt.document_upgrade import upgrade_document
 
     return upgrade_document(document, engine)
 
 
 def _history_columns() -> HistoryColumns:
-    from trellis.dialects.dlt.system import HISTORY
+    from trellis.dialects.dlt.system_tables import HISTORY
 
     return HISTORY
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from trellis.dialects.dlt.normalizer import is_own
-from trellis.dialects.dlt.own import OwnNormalizer
+from trellis.dialects.dlt.normalizer.custom_normalizer import CustomNormalizer
+from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.evolution.dialect.transforms import Emit, Flatten, RecordTransform
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
@@ -16,4 +16,4 @@ class DltRouting:
     def transform(
         self, schema: Schema, naming: Naming, now: datetime, closed: Collection[str] = ()
     ) -> RecordTransform:
-        return Emit(OwnNormalizer(schema, naming)) if is_own(schema) else Flatten()
+        return Emit(CustomNormalizer(schema, naming)) if is_custom(schema) else Flatten()

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from trellis.dialects.dlt.load.partial_tables import nested_tables, root_table
+from trellis.dialects.dlt.load.typed_tables import OPTIONS, switched
 from trellis.dialects.dlt.naming import naming_of
-from trellis.dialects.dlt.normalizer import OPTION, is_own, with_normalizer
-from trellis.dialects.dlt.own import own_class
-from trellis.dialects.dlt.propagate import with_root_key
-from trellis.dialects.dlt.request import nested_tables, root_table
-from trellis.dialects.dlt.system import PREFIX, STATE, STATE_TABLE, new_schema
+from trellis.dialects.dlt.normalizer.custom_normalizer import custom_normalizer_class
+from trellis.dialects.dlt.normalizer.options import OPTION, is_custom, with_normalizer
+from trellis.dialects.dlt.normalizer.propagation import with_root_key
 from trellis.dialects.dlt.system_columns import DltSystemColumns, links_to_root
+from trellis.dialects.dlt.system_tables import PREFIX, STATE, STATE_TABLE, new_schema
 from trellis.dialects.dlt.tables import DltTables
 from trellis.dialects.dlt.warehouses import warehouse_of
-from trellis.dialects.dlt.whole import OPTIONS, switched
-from trellis.dialects.dlt.widen import with_widening
+from trellis.dialects.dlt.widening import with_widening
 from trellis.evolution.dialect.defaults import DefaultSchemas
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.schema.given import CHANGE_ALLOWED, follow, with_normalizers
@@ -54,8 +54,8 @@ class DltSchemas(DefaultSchemas):
         return schema if naming is None else follow(schema, str(naming), naming_of, PREFIX)
 
     def apply_request(self, schema: Schema, request: TableRequest, naming: Naming) -> Schema:
-        if is_own(schema):
-            own_class(schema)
+        if is_custom(schema):
+            custom_normalizer_class(schema)
         name = naming.table(request.table)
         if STATE not in schema.tables:
             schema = schema.with_tables(DltTables().mark_populated(STATE_TABLE))

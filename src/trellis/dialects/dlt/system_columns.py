@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.dialects.dlt.disposition import version_column
-from trellis.dialects.dlt.keys import child_keys, content_hash_of_item, key_hash, random_keys
-from trellis.dialects.dlt.normalizer import is_own
-from trellis.dialects.dlt.own_keys import own_keys
-from trellis.dialects.dlt.propagate import has_root_key, propagated, wants_root_keys
-from trellis.dialects.dlt.system import LIST_IDX, LOAD_ID, PARENT_ID, ROOT_ID, ROW_ID
+from trellis.dialects.dlt.load.row_ids import child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.load.typed_tables import typed_row_keys
+from trellis.dialects.dlt.load.write_disposition import version_column
+from trellis.dialects.dlt.normalizer.custom_keys import custom_row_keys
+from trellis.dialects.dlt.normalizer.options import is_custom
+from trellis.dialects.dlt.normalizer.propagation import has_root_key, propagated, wants_root_keys
+from trellis.dialects.dlt.system_tables import LIST_IDX, LOAD_ID, PARENT_ID, ROOT_ID, ROW_ID
 from trellis.dialects.dlt.types import DltTypes
-from trellis.dialects.dlt.whole import whole_keys
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, DataType, Schema, Table
 
@@ -32,8 +32,8 @@ class DltSystemColumns:
                 from_columns=hashed,
                 of_item=known is not None and version_column(known) == ROW_ID,
             )
-        if is_own(schema):
-            return own_keys(known)
+        if is_custom(schema):
+            return custom_row_keys(known)
         return RowKeys(
             ROW_ID,
             parent_id=PARENT_ID,
@@ -42,13 +42,13 @@ class DltSystemColumns:
         )
 
     def preserved_row_keys(self, schema: Schema, table: str, settings: Mapping[str, Any]) -> RowKeys:
-        return whole_keys(self.row_keys(schema, table), schema.tables.get(table), settings)
+        return typed_row_keys(self.row_keys(schema, table), schema.tables.get(table), settings)
 
     def columns(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
         """Keys to a row whose id came with the data have the type of that id."""
         rules, known = DltTypes(), schema.tables[table]
         types = dict(_TYPES)
-        if is_own(schema):
+        if is_custom(schema):
             return tuple(
                 known.columns.get(name) or rules.new_column(schema, name, "text")
                 for name in self.row_keys(schema, table).columns
@@ -62,7 +62,7 @@ class DltSystemColumns:
         return tuple(rules.new_column(schema, name, types.get(name, "text")) for name in names)
 
     def inherited_values(self, schema: Schema, table: str) -> Mapping[str, str]:
-        return {} if is_own(schema) else propagated(schema, table)
+        return {} if is_custom(schema) else propagated(schema, table)
 
     def root_ids(self, seed: bytes, count: int) -> list[str]:
         return random_keys(seed, count)
@@ -79,7 +79,7 @@ class DltSystemColumns:
 
 def links_to_root(schema: Schema, table: str) -> bool:
     """Whether the rows below this table carry the key of their root row."""
-    if table not in schema.tables or is_own(schema):
+    if table not in schema.tables or is_custom(schema):
         return False
     chain = schema.root_of(table)
     if has_root_key(schema, chain.name) or any(ROOT_ID in t.columns for t in schema.chain(chain.name)):

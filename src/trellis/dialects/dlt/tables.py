@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from trellis.dialects.dlt.normalizer import is_own
-from trellis.dialects.dlt.own_keys import refuse_orphans
-from trellis.dialects.dlt.propagate import without_root_keys
+from trellis.dialects.dlt.normalizer.custom_keys import refuse_orphans
+from trellis.dialects.dlt.normalizer.options import is_custom
+from trellis.dialects.dlt.normalizer.propagation import without_root_keys
 from trellis.evolution.dialect.defaults import DefaultTables
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Schema, Table
@@ -27,6 +27,6 @@ class DltTables(DefaultTables):
         return without_root_keys(drop_tables(schema, tables), tables)
 
     def finalize_schema(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
-        if is_own(after):
+        if is_custom(after):
             refuse_orphans(after, touched)
         return after

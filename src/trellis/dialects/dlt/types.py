@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from trellis.dialects.dlt.normalizer import NO_COERCION, normalizer_of
-from trellis.dialects.dlt.widen import widened
+from trellis.dialects.dlt.normalizer.options import NO_COERCION, normalizer_of
+from trellis.dialects.dlt.widening import widened
 from trellis.evolution.coerce import coercer
 from trellis.evolution.kinds import Kind, TypedKind, classifier
 from trellis.evolution.values import MISFIT, WEI_SIZE

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from trellis.dialects.dlt.ddl import statements
-from trellis.dialects.dlt.disposition import chain_loads
-from trellis.dialects.dlt.normalizer import is_own
-from trellis.dialects.dlt.own_keys import refuse_unlinked
-from trellis.dialects.dlt.remark import remarks
+from trellis.dialects.dlt.load.hint_notes import remarks
+from trellis.dialects.dlt.load.write_disposition import chain_loads
+from trellis.dialects.dlt.normalizer.custom_keys import refuse_unlinked
+from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.loading import Load, Mode
@@ -27,7 +27,7 @@ class DltWrites(DefaultWrites):
         now: datetime,
     ) -> tuple[Load, ...]:
         writes = chain_loads(schema, roots, touched, now)
-        if is_own(schema):
+        if is_custom(schema):
             refuse_unlinked(schema, writes)
         return writes
 

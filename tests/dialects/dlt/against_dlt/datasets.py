@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trellis.dialects.dlt.keys import child_key
+from trellis.dialects.dlt.load.row_ids import child_key
 
 RANDOM_KEY = re.compile(r"[A-Za-z0-9+/]{14}").fullmatch
 SYSTEM = ("_dlt_load_id", "_dlt_root_id", "_dlt_parent_id", "_dlt_list_idx", "_dlt_id")

@@ -87,7 +87,7 @@ def test_a_type_speaks_though_no_value_does(warehouse: Warehouse) -> None:
     table = pa.table({"a": pa.nulls(2, pa.int8()), "b": pa.nulls(2), "C": pa.array(["5", None])})
     report = warehouse.pipeline.load(table, table="t")
     assert said(warehouse) == [("a", "bigint", 8, None), ("c", "text", None, None)]
-    assert report.notes == ("null in every record, so without a column until a value comes: t.b",)
+    assert report.notes == ("all values are null; the column is created with the first value: t.b",)
 
 
 def test_values_that_do_not_fit_go_to_variants(warehouse: Warehouse) -> None:

@@ -220,7 +220,7 @@ def test_m07_an_edited_import_file_replaces_the_schema(tmp_path: Path) -> None:
 def test_m08_a_stored_schema_that_was_edited_is_refused(farm: Pipeline) -> None:
     farm.run([{"a": 1}], table_name="t")
     sql(farm, """UPDATE d._dlt_version SET "schema" = replace("schema", 'bigint', 'double')""")
-    with pytest.raises(SchemaError, match="schema farm was edited where it is stored"):
+    with pytest.raises(SchemaError, match="schema farm was modified outside Trellis"):
         farm.run([{"a": 1}], table_name="t")
     assert rows(farm, "t", "a") == [1]
 

@@ -14,7 +14,7 @@ import pytest
 import trellis
 from dialects.dlt.conformance.warehouse import Warehouse
 from trellis.cli.app import run
-from trellis.dialects.dlt.system import new_schema
+from trellis.dialects.dlt.system_tables import new_schema
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.document import from_yaml

@@ -24,7 +24,7 @@ import trellis
 from dialects.dlt.conformance.warehouse import Opens, Warehouse
 from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.references import references
-from trellis.dialects.dlt.system import new_schema
+from trellis.dialects.dlt.system_tables import new_schema
 from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.errors import SchemaError, TrellisError
 from trellis.evolution.detect import detect

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.dlt.upgrade import upgrade_document
+from trellis.dialects.dlt.document_upgrade import upgrade_document
 from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError
 from trellis.schema import document

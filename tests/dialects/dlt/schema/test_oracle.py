@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from trellis.dialects.dlt.document_upgrade import upgrade_document
 from trellis.dialects.dlt.references import references
-from trellis.dialects.dlt.system import STATE_TABLE, new_schema
-from trellis.dialects.dlt.upgrade import upgrade_document
+from trellis.dialects.dlt.system_tables import STATE_TABLE, new_schema
 from trellis.errors import SchemaError
 from trellis.schema.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
 from trellis.schema.form import table_dict

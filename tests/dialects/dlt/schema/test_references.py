@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trellis.dialects.dlt.references import Reference, references
-from trellis.dialects.dlt.system import new_schema
+from trellis.dialects.dlt.system_tables import new_schema
 from trellis.schema.model import Column, Table
 
 ROW = Column("_dlt_id", "text").with_hints(row_key=True)

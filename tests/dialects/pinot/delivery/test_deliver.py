@@ -11,7 +11,7 @@ import pytest
 
 from dialects.pinot import every_type
 from trellis import Pipeline
-from trellis.cli.work import document_of
+from trellis.cli.settings import document_of
 from trellis.destinations.base import Destination
 from trellis.dialects.pinot.cluster.delivery import DeliverySettings, delivery_of, write
 from trellis.dialects.pinot.document.faults import SchemaFaults

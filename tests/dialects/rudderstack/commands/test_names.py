@@ -143,12 +143,12 @@ def test_a_load_tells_its_tables(trellis, lines):
         ["users", "1", "table,"],
         ["rudder_discards", "0", "table,"],
     ]
-    assert "2 rows rejected; table _trellis_rejects tells where each stood and why" in ran.out
+    assert "2 rows rejected; see table _trellis_rejects for source position and reason" in ran.out
     assert "rows in 4 = loaded 2 + rejected 2 + dropped 0" in ran.out
     lines("later.jsonl", track("4", price="NA", coupon=1))
     ran = trellis("load", "later.jsonl", *RUDDER)
     assert "+  add_to_cart.coupon is new: bigint" in ran.out
-    assert "1 value discarded; table rudder_discards tells where each stood and why" in ran.out
+    assert "1 value discarded; see table rudder_discards for source position and reason" in ran.out
     assert "1  incompatible schema conversion from int to string" in ran.out
 
 

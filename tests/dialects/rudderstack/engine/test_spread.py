@@ -23,8 +23,8 @@ from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE
-from trellis.pipelines.attempt import Attempt, Feed, Job
-from trellis.pipelines.load_options import Options
+from trellis.pipelines.loading.attempt import Attempt, Feed, Job
+from trellis.pipelines.loading.options import Options
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report

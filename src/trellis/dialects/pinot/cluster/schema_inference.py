@@ -24,7 +24,7 @@ from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
 from trellis.evolution.dialect.own_metadata import new_schema
-from trellis.pipelines.inspect import Tell, survey_files
+from trellis.pipelines.inspect import ProgressCallback, survey_files
 from trellis.schema.model import Schema
 
 
@@ -69,7 +69,7 @@ class ValueSurvey(Survey):
 
 
 def infer(
-    sources: Sequence[str | Path], choices: Choices | None = None, tell: Tell | None = None
+    sources: Sequence[str | Path], choices: Choices | None = None, tell: ProgressCallback | None = None
 ) -> Proposal:
     """The proposal for all rows of some files (paths, folders, patterns).
 

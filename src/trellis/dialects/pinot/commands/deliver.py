@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trellis.cli.console import console, counted, grid, indented, print_json, progress
-from trellis.cli.stored import Store
+from trellis.cli.output.console import console, counted, grid, indented, print_json, progress
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.data_files import ROWS
 from trellis.dialects.pinot.cluster.delivery import (
@@ -73,7 +72,7 @@ def run(
 ) -> None:
     """Deliver, and report. Raises TrellisError after the finished steps are shown."""
     check_target_folder(order.out)
-    store = Store.open(*place)
+    store = StoredSchema.open(*place)
     authored, pipeline = authored_of(store.newest), store.pipeline
     delivery = delivery_of(authored, order.out, order.settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)

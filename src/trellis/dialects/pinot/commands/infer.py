@@ -95,13 +95,12 @@ def convert_schema(
     debug: Debug = False,
 ) -> None:
     """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
-    from trellis.cli.console import console, print_json
-    from trellis.cli.stored import Store
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects import get_dialect
     from trellis.dialects.pinot.cluster.schema_inference import write
     from trellis.dialects.pinot.infer.conversion import convert
 
-    store = Store.open(at, dataset, name)
+    store = StoredSchema.open(at, dataset, name)
     prefix = get_dialect(store.pipeline.dialect).capabilities.system_prefix
     proposals = convert(store.newest, table, prefix)
     written = [write(proposal, out) if out is not None else () for proposal in proposals]
@@ -121,7 +120,7 @@ def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
     """Every column with its reason, the warnings, and the paths of the documents."""
     from rich.text import Text
 
-    from trellis.cli.console import counted, cut, grid, indented
+    from trellis.cli.output.console import counted, cut, grid, indented
 
     main = proposal.time_column
     of = f" from {counted(proposal.rows, 'row')}" if proposal.rows else ""

@@ -1,0 +1,204 @@
+"""`trellis schema`: look at schemas, compare them, carry them from place to place."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from trellis.cli.arguments import At, Dataset, Debug, Json, Name, option
+
+schemas = typer.Typer(
+    name="schema",
+    help="Show, compare, export, import and check schemas, in a destination or in a file.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+File = Annotated[
+    str | None, typer.Argument(metavar="FILE", help="Schema document; or use --at.", show_default=False)
+]
+Side = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="B", help="File or version number; default the newest at --at.", show_default=False
+    ),
+]
+
+
+@schemas.command("show")
+def show_schema(
+    file: File = None,
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    yaml: Annotated[bool, option("--yaml", help="Print the document as YAML.", panel="Output")] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show the tables of a schema with their columns, types and hints."""
+    from trellis.cli.output.console import console
+    from trellis.cli.output.schema_report import show
+    from trellis.cli.schema_store import schema_of
+    from trellis.schema.document import to_json, to_yaml
+
+    schema = schema_of(file, at, dataset, name)
+    if json:
+        typer.echo(to_json(schema))
+    elif yaml:
+        typer.echo(to_yaml(schema), nl=False)
+    else:
+        show(schema, console())
+
+
+@schemas.command("history")
+def show_history(
+    at: At = None, dataset: Dataset = None, name: Name = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Show the versions of a schema: when each came, its hash, and what it changed."""
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.schema_report import show_versions
+    from trellis.cli.schema_store import StoredSchema
+
+    store = StoredSchema.open(at, dataset, name)
+    versions = store.versions()
+    if json:
+        print_json({"schema": store.name, "versions": [version.to_dict() for version in versions]})
+    else:
+        show_versions(store.name, versions, console())
+
+
+@schemas.command("diff")
+def diff_schemas(
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="File, or version number at --at.", show_default=False)
+    ],
+    b: Side = None,
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    exit_code: Annotated[
+        bool, option("--exit-code", help="End with 1 if there are differences.", panel="Output")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show what changes from A to B, and which changes are breaking.
+
+    A change is breaking if data or readers that were right before may not be any more.
+    """
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.schema_report import change_dict, show_difference
+    from trellis.cli.schema_store import difference, sides
+
+    before, after = sides(a, b, at, dataset, name)
+    changes = difference(before, after)
+    if json:
+        print_json({"changes": [change_dict(change) for change in changes]})
+    else:
+        show_difference(changes, console())
+    if changes and exit_code:
+        raise typer.Exit(1)
+
+
+@schemas.command("drift")
+def show_drift(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Document to compare with too, default the stored schema.",
+            show_default=False,
+        ),
+    ] = None,
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    exit_code: Annotated[
+        bool, option("--exit-code", help="End with 1 if there is any drift.", panel="Output")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show where the tables of a destination are not what the schema says.
+
+    Each difference comes with what the next load does about it. Nothing is changed.
+    """
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.drift_report import SchemaDrift
+
+    compared = SchemaDrift.of(file, at, dataset, name)
+    if json:
+        print_json(compared.to_dict())
+    else:
+        compared.show(file, console())
+    if compared and exit_code:
+        raise typer.Exit(1)
+
+
+@schemas.command("export")
+def export_schema(
+    at: At = None,
+    to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
+    declared_only: Annotated[
+        bool, option("--declared-only", help="Leave out variant columns and the notes of the engine.")
+    ] = False,
+    dataset: Dataset = None,
+    name: Name = None,
+    debug: Debug = False,
+) -> None:
+    """Write the schema of a destination as YAML, to be edited, kept in git and imported again.
+
+    A FILE that ends in .json gets JSON.
+    """
+    from trellis.cli.schema_store import StoredSchema, write_schema
+
+    schema = StoredSchema.open(at, dataset, name).newest
+    where = write_schema(schema, to, declared_only)
+    if where is not None:
+        typer.echo(f"schema {schema.name}, version {schema.stored_version}, is in {where}", err=True)
+
+
+@schemas.command("import")
+def import_schema(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Schema document, YAML or JSON.", show_default=False)
+    ],
+    at: At = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    force: Annotated[bool, option("--force", help="Import it although changes are breaking.")] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Make a schema document the newest version in a destination, and create its tables.
+
+    What it changes is shown first; breaking changes need --force. No rows are touched.
+    """
+    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.schema_report import change_dict, show_difference
+    from trellis.cli.schema_store import StoredSchema, imported, refuse_breaking
+
+    store = StoredSchema.open(at, dataset, name, empty=True)
+    after, changes = imported(store, file)
+    if not json:
+        show_difference(changes, console())
+    if not force:
+        refuse_breaking(file, changes)
+    saved = store.pipeline.save_schema(after) if changes else after
+    if json:
+        version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
+        print_json({"changes": [change_dict(change) for change in changes], "schema": version})
+    elif changes:
+        where = store.pipeline.destination.url
+        typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {where} now")
+
+
+@schemas.command("lint")
+def lint_schemas(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Schema documents.", show_default=False)],
+    debug: Debug = False,
+) -> None:
+    """Check schema documents: every fault with its file, line and key, and the nearest right key."""
+    from trellis.cli.schema_store import lint
+
+    if not lint(files):
+        raise typer.Exit(2)

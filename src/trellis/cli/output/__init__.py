@@ -1,0 +1,1 @@
+"""What commands print: the console, and reports for a person."""

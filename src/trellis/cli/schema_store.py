@@ -1,0 +1,259 @@
+"""Schemas where they are: in a destination, with their versions, or in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from trellis.cli.output.console import aside
+from trellis.cli.settings import open_pipeline, schema_file
+from trellis.destinations import open_destination
+from trellis.destinations.waiting import NotifiesWaiting
+from trellis.dialects import get_dialect, history_columns, system_prefixes
+from trellis.dialects import names as dialects
+from trellis.dialects.documents import from_json
+from trellis.errors import SchemaError, UsageError, nearest
+from trellis.evolution.dialect.schemas import TableRequest
+from trellis.pipelines.config import Config, find_config
+from trellis.pipelines.pipeline import Pipeline
+from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
+from trellis.schema.consistency import all_faults
+from trellis.schema.document import to_json, to_yaml
+from trellis.schema.merge import adopt
+from trellis.schema.model import Schema, Settings, Table
+from trellis.schema.system import is_system
+
+Changes = tuple[Change | ChangeSchema, ...]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One stored version, and how it differs from the one before."""
+
+    schema: Schema
+    at: datetime | None
+    changes: Changes
+    first: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "version": self.schema.stored_version,
+            "version_hash": self.schema.stored_hash,
+            "inserted_at": self.at.isoformat() if self.at else None,
+            "changes": [change.describe() for change in self.changes],
+        }
+
+
+@dataclass(frozen=True)
+class StoredSchema:
+    """One schema in one dataset of a destination."""
+
+    pipeline: Pipeline
+    rows: tuple[dict[str, Any], ...]
+
+    @staticmethod
+    def open(at: str | None, dataset: str | None, name: str | None, empty: bool = False) -> StoredSchema:
+        """Raises UsageError where there is none, unless `empty` says that this is right."""
+        config = Config(to=at, dataset=dataset, name=name).over(find_config())
+        if config.to is None:
+            raise UsageError(
+                "missing schema: give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
+            )
+        if config.dialect is None:
+            config = replace(config, dialect=_dialect_at(config.to, config.dataset))
+        pipeline = open_pipeline(config)
+        journal = get_dialect(pipeline.dialect).metadata.tables()
+        rows = pipeline.destination.history(pipeline.dataset, journal)
+        names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
+        if config.name is None and pipeline.name not in names and len(names) == 1:
+            pipeline.name = names[0]
+        if pipeline.name not in names and not empty:
+            raise UsageError(_none(pipeline, names))
+        return StoredSchema(pipeline, tuple(row for row in rows if row["schema_name"] == pipeline.name))
+
+    @property
+    def name(self) -> str:
+        return self.pipeline.name
+
+    @property
+    def newest(self) -> Schema:
+        return self.pipeline.schema
+
+    def versions(self) -> list[Version]:
+        """From the first to the newest."""
+        versions: list[Version] = []
+        for row in self.rows:
+            schema = from_json(
+                str(row["schema"]), f"version {row['version']} in {self.pipeline.destination.url}"
+            )
+            before = versions[-1].schema if versions else None
+            at = row["inserted_at"] if isinstance(row["inserted_at"], datetime) else None
+            versions.append(Version(schema, at, difference(before, schema), before is None))
+        return versions
+
+    def version(self, number: int) -> Schema:
+        rows = [row for row in self.rows if int(row["version"]) == number]
+        if not rows:
+            known = ", ".join(str(row["version"]) for row in self.rows)
+            raise UsageError(
+                f"{self.pipeline.destination.url}: schema {self.name} has no version {number}; it has {known}"
+            )
+        return from_json(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
+
+
+def schema_of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
+    """The schema of a file, or the newest of a destination."""
+    if file is not None and at is not None:
+        raise UsageError(f"{file} and --at {at} are two schemas; give one")
+    return schema_file(file) if file is not None else StoredSchema.open(at, dataset, name).newest
+
+
+def sides(
+    a: str, b: str | None, at: str | None, dataset: str | None, name: str | None
+) -> tuple[Schema, Schema]:
+    """The two schemas of a comparison: each a file, or a version number."""
+    store: StoredSchema | None = None
+
+    def side(text: str | None) -> Schema:
+        nonlocal store
+        if text is not None and not (text.isdigit() and not Path(text).exists()):
+            return schema_file(text)
+        if at is None and find_config().to is None:
+            raise UsageError(
+                f"version {text} needs a destination: add --at, such as --at duckdb:shop.duckdb"
+                if text
+                else "missing second schema: give a second file, or a destination with --at"
+            )
+        store = store or StoredSchema.open(at, dataset, name)
+        return store.newest if text is None else store.version(int(text))
+
+    return side(a), side(b)
+
+
+def difference(before: Schema | None, after: Schema) -> Changes:
+    """What changes, tables of our own left out; of a first schema only its tables count."""
+    tables = tuple(c for c in compare(before, after) if not is_system(c.table, *system_prefixes()))
+    return tables if before is None else (*tables, *compare_settings(before, after))
+
+
+def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
+    """The schema that a file makes of the newest one, and what that changes."""
+    imported_schema, before = schema_file(file), store.newest
+    pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)
+    system_tables = {
+        name: table
+        for name, table in before.tables.items()
+        if name.startswith(dialect.capabilities.system_prefix)
+    }
+    theirs = {
+        name: _as_known(table, before)
+        for name, table in imported_schema.tables.items()
+        if name not in system_tables
+    }
+    root = next((table.name for table in theirs.values() if not table.nested), None)
+    if root is None:
+        raise SchemaError(f"{file}: holds no table; declare at least one under 'tables'")
+    base = replace(
+        before,
+        tables=system_tables,
+        description=imported_schema.description or before.description,
+        normalizers={**before.normalizers, **imported_schema.normalizers},
+    )
+    naming = dialect.naming.naming(base, pipeline.destination.abilities.max_identifier)
+    whole = replace(
+        imported_schema,
+        tables=theirs,
+        settings=_settings(before, imported_schema),
+        normalizers=base.normalizers,
+    )
+    after = dialect.schemas.apply_request(adopt(base, whole, naming), TableRequest(table=root), naming)
+    return after, difference(before, after)
+
+
+def _as_known(table: Table, before: Schema) -> Table:
+    """The table with what the engine noted of it, unless the file says otherwise."""
+    known = before.tables.get(table.name)
+    notes = known.hints.get("x-normalizer") if known else None
+    return (
+        table if not notes or "x-normalizer" in table.hints else table.with_hints(**{"x-normalizer": notes})
+    )
+
+
+def _settings(before: Schema, imported_schema: Schema) -> Settings:
+    settings = {
+        field_.name: value
+        for field_ in fields(Settings)
+        if (value := getattr(imported_schema.settings, field_.name)) is not None and value != {}
+    }
+    return replace(before.settings, **settings)
+
+
+def refuse_breaking(file: str, changes: Changes) -> None:
+    breaking = [change.describe() for change in changes if getattr(change, "breaking", False)]
+    if breaking:
+        more = f" and {len(breaking) - 1} more" if len(breaking) > 1 else ""
+        raise SchemaError(f"{file}: breaking changes are not imported without --force ({breaking[0]}{more})")
+
+
+def write_schema(schema: Schema, to: str | None, declared_only: bool) -> str | None:
+    """Write it to a file, whole or not at all, or to stdout."""
+    if to is None:
+        typer.echo(to_yaml(schema, declared_only), nl=False)
+        return None
+    from trellis.schema.document import declared
+
+    if to.endswith(".json"):
+        text = to_json(declared(schema) if declared_only else schema, pretty=True) + "\n"
+    else:
+        text = to_yaml(schema, declared_only)
+    unfinished = Path(f"{to}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(to)
+    return to
+
+
+def lint(files: Sequence[str]) -> bool:
+    """Say of each file whether it is right; whether all are."""
+    from trellis.cli.output.console import console, counted, error_console
+
+    right = True
+    for file in files:
+        try:
+            schema = schema_file(file, lambda document: all_faults(document, history_columns()))
+        except (SchemaError, UsageError) as bad:
+            error_console().print("error: ", style="bold red", end="")
+            error_console().print(str(bad), soft_wrap=True)
+            right = False
+            continue
+        columns = sum(len(table.columns) for table in schema.tables.values())
+        summary = f"{file}: right, schema {schema.name} with {counted(len(schema.tables), 'table')}"
+        console().print(f"{summary} and {counted(columns, 'column')}", soft_wrap=True)
+    return right
+
+
+def _dialect_at(to: str, dataset: str | None) -> str | None:
+    """The dialect that filled a dataset, told by the record of its loads."""
+    destination, tell = open_destination(to), aside()
+    if isinstance(destination, NotifiesWaiting):
+        destination.notify = lambda notice: tell(notice, 0, None)
+    tables = destination.catalog(dataset or destination.abilities.default_dataset)
+    return next(
+        (dialect for dialect in dialects() if get_dialect(dialect).metadata.tables().versions in tables), None
+    )
+
+
+def _none(pipeline: Pipeline, names: Sequence[str]) -> str:
+    where = (
+        f"{pipeline.destination.url}, dataset {pipeline.dataset}"
+        if pipeline.dataset
+        else pipeline.destination.url
+    )
+    if not names:
+        return f"{where}: holds no schema yet; load something into it, or import a schema"
+    return f"{where}: holds no schema {pipeline.name!r}{nearest(pipeline.name, names)} (--name chooses)"

@@ -1,0 +1,403 @@
+"""The walk of a load, on one screen: discover, evolve, conform, stage, migrate, load, record."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any, Protocol
+
+from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
+from trellis.dialects import get_dialect
+from trellis.engine.arrow.nested_types import without_nested_types
+from trellis.engine.parallel import Parallel, in_threads, one_by_one
+from trellis.engine.plan import Counts, Plan
+from trellis.engine.records.files import Records
+from trellis.engine.staging.column_defaults import NOT_FILLED, Filled, filled_columns
+from trellis.engine.staging.dead_letters import DISCARDS, LOST
+from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.staging.positions import settle
+from trellis.engine.staging.stage import StagedFile, by_table
+from trellis.engine.storage.location import is_remote
+from trellis.engine.storage.storage import Storage
+from trellis.engine.task import Outcome, Waiting
+from trellis.errors import SchemaError
+from trellis.evolution.declare import judge
+from trellis.evolution.dialect.schemas import TableRequest
+from trellis.evolution.dialect.system_columns import RowKeys
+from trellis.evolution.evolve import Evolution, evolve, growing_tables
+from trellis.evolution.loading import ChainLoad, KeyedLoad
+from trellis.evolution.nesting import Nesting
+from trellis.evolution.observe import Observations
+from trellis.evolution.wei import sized
+from trellis.pipelines.loading.checks import (
+    beside_wei,
+    oddities,
+    refuse_collisions,
+    refuse_unbound,
+    shared,
+    unscaled,
+    untyped,
+)
+from trellis.pipelines.report import Report, Tally, table_reports
+from trellis.schema.compare import compare, gains_columns, retyped
+from trellis.schema.model import Schema
+from trellis.schema.naming import Naming
+from trellis.schema.version import bump
+
+ROUNDS = 5
+MOST_EXAMPLES = 1_000
+"""Lines that go along with a plan to show what records look like."""
+
+ProgressCallback = Callable[[str, int, int | None], object]
+
+
+@dataclass(frozen=True)
+class LoadInput:
+    """Records, and what is asked of the root table they belong to."""
+
+    records: Records
+    request: TableRequest
+
+
+def _unchanged(schema: Schema) -> Schema:
+    return schema
+
+
+@dataclass(frozen=True)
+class LoadJob:
+    """What one load is to do: its feeds, and what concerns all of them.
+
+    `schema_name` is that of the schema they load into, `user_schema` the schema
+    document that came with the load.
+    `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
+    keeps of its sources from load to load, if the load changes it, and `recalled` the one it was made from.
+    `notes` are for the report.
+    """
+
+    feeds: tuple[LoadInput, ...]
+    schema_name: str
+    user_schema: Schema | None = None
+    prepared: Callable[[Schema], Schema] = _unchanged
+    reset: Reset = field(default_factory=Reset)
+    state: Mapping[str, Any] | None = None
+    recalled: RunState | None = None
+    notes: tuple[str, ...] = ()
+
+
+class LoadContext(Protocol):
+    """What an attempt needs to know of the pipeline it is made for."""
+
+    dialect: str
+    dataset: str
+    destination: Destination
+    settings: Mapping[str, Any]
+    staging: str | None
+
+    @property
+    def storage(self) -> Storage:
+        """How files are opened, as the session and the environment say now."""
+        ...
+
+    @property
+    def tell(self) -> ProgressCallback: ...
+
+    def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+        """The schema to start from, and the tables it was read from, if it was."""
+        ...
+
+    def declared(self, schema: Schema) -> Schema:
+        """Take note of a schema that is declared and has met no data yet."""
+        ...
+
+
+class LoadAttempt:
+    """One try at one load, from the schema that the destination holds now."""
+
+    def __init__(self, context: LoadContext, job: LoadJob, load_id: str, staging: StagingFolder) -> None:
+        self.context = context
+        self.job = job
+        self.load_id = load_id
+        self.staging = staging
+        self.dialect = get_dialect(context.dialect)
+        self.destination = context.destination
+        self.dataset = context.dataset
+        self.seconds: dict[str, float] = {}
+        self.outcomes: list[Outcome] = []
+        self.samples: list[list[bytes]] = [[] for _ in job.feeds]
+        self.commit: Commit | None = None
+        self.report: Report | None = None
+        self.now = datetime.now(timezone.utc)
+
+    def run(self, dry_run: bool) -> Report:
+        before, catalog = self.context.look(self.job.schema_name)
+        start = self._prepare(before)
+        start = bump(start if dry_run else self.context.declared(start))
+        naming = self._naming(start)
+        tables = (feed.request.table for feed in self.job.feeds)
+        roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
+        with _Clock(self.seconds, "discover"):
+            state = self._discover(
+                Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
+            )
+        with _Clock(self.seconds, "conform"):
+            state = self._conform(state, naming)
+            files = [file for outcome in self.outcomes for file in outcome.files]
+            if not (dry_run and is_remote(self.staging.rows)):
+                files = self._fetch(files)
+        unborn = [name for name in roots if self._unborn(name, before, state.schema)]
+        if unborn:
+            names = [table.name for name in unborn for table in state.schema.chain(name)]
+            state = replace(state, schema=self.dialect.tables.drop_tables(state.schema, names))
+            roots = [name for name in roots if name not in unborn]
+        for root in roots:
+            refuse_unbound(state.schema, root)
+        staged = by_table(files)
+        touched = [name for name in state.schema.tables if name in staged]
+        after = bump(self.dialect.tables.finalize_schema(start, state.schema, touched))
+        if not self.destination.abilities.case_sensitive:
+            refuse_collisions(after)
+        report = self.report = self._report(before, after, roots, staged, dry_run)
+        if not dry_run:
+            with _Clock(self.seconds, "load"):
+                self._commit(before, after, roots, staged, touched, catalog)
+        return report
+
+    def _fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
+        """The staged files where the destination reads them, ready to be loaded."""
+        fetched = iter(self.staging.fetch(files))
+        for outcome in self.outcomes:
+            outcome.files = [next(fetched) for _ in outcome.files]
+        return settle([file for outcome in self.outcomes for file in outcome.files], self.outcomes)
+
+    def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
+        """Whether a table was asked for that was not there, and that no row came for."""
+        user_tables = self.job.user_schema.tables if self.job.user_schema is not None else {}
+        known = name in before.tables or name in user_tables
+        return not known and name in after.tables and not after.tables[name].seen_data
+
+    def _prepare(self, before: Schema) -> Schema:
+        stored = self.job.prepared(before)
+        user_schema = self.job.user_schema
+        schema = (
+            stored
+            if user_schema is None
+            else self.dialect.schemas.merge_user_schema(stored, user_schema, self._naming)
+        )
+        for feed in self.job.feeds:
+            schema = self.dialect.schemas.apply_request(schema, feed.request, self._naming(schema))
+        judged = judge(stored, schema, self.dialect.capabilities.system_prefix)
+        return judged if self.destination.abilities.nested_types else without_nested_types(judged)
+
+    def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
+        if not self.destination.abilities.nested_types:
+            return Nesting()
+        mode = self.job.feeds[0].request.mode if self.job.feeds else None
+        filled = [name for name in roots if name in start.tables and start.tables[name].seen_data]
+        loads = self.dialect.writes.table_writes(start, filled, filled, mode, self.now)
+        chains = (load for load in loads if isinstance(load, ChainLoad))
+        return Nesting.of(start, [chain.root for chain in chains if chain.mode == "replace"])
+
+    def _naming(self, schema: Schema) -> Naming:
+        return self.dialect.naming.naming(schema, self.destination.abilities.max_identifier)
+
+    def _plans(self, state: Evolution) -> Iterator[tuple[LoadInput, Plan]]:
+        """Each feed with what its tasks must know. The files of all feeds are numbered through."""
+        files = 0
+        for number, feed in enumerate(self.job.feeds):
+            yield (
+                feed,
+                Plan(
+                    sized(state.schema, self.destination.abilities.digits.wei),
+                    feed.request.table,
+                    self.context.dialect,
+                    self.load_id,
+                    self.staging.below(str(number)) if len(self.job.feeds) > 1 else self.staging.rows,
+                    state.refusals,
+                    self.destination.abilities.max_identifier,
+                    self.now,
+                    files,
+                    self.destination.abilities.digits,
+                    self._whole(state.schema, feed.request),
+                    state.nesting if self.destination.abilities.nested_types else None,
+                    self.staging.storage,
+                    tuple(self.samples[number]),
+                ),
+            )
+            files += feed.records.file_count
+
+    def _whole(self, schema: Schema, request: TableRequest) -> RowKeys | None:
+        if not request.preserve_types:
+            return None
+        table = self._naming(schema).table(request.table)
+        return self.dialect.system_columns.preserved_row_keys(schema, table, self.context.settings)
+
+    def _discover(self, state: Evolution, naming: Naming) -> Evolution:
+        """Learn from the first records, so that few blocks meet something new later."""
+        self.context.tell("discover", 0, None)
+        seen = Observations()
+        for number, (feed, plan) in enumerate(self._plans(state)):
+            peek = feed.records.peek(plan)
+            seen.merge(peek.observed)
+            self.samples[number] += peek.sample
+        return evolve(state, seen, self.dialect, naming)
+
+    def _conform(self, state: Evolution, naming: Naming) -> Evolution:
+        """Conform and stage everything; blocks with something new wait until the schema has room."""
+        weights = [feed.records.weight for feed in self.job.feeds]
+        total = None if None in weights else sum(weight or 0 for weight in weights)
+        done = 0
+
+        def progress(size: int) -> None:
+            nonlocal done
+            done += size
+            self.context.tell("load", min(done, total or done), total)
+
+        waiting: list[Sequence[Waiting] | None] = [None] * len(self.job.feeds)
+        for _ in range(ROUNDS):
+            seen = Observations()
+            for number, (feed, plan) in enumerate(self._plans(state)):
+                blocks, pending = waiting[number], list[Waiting]()
+                if blocks is None or blocks:
+                    for outcome in feed.records.run(plan, blocks, progress):
+                        if outcome.error is not None:
+                            raise outcome.error
+                        self.outcomes.append(outcome)
+                        seen.merge(outcome.observed)
+                        pending += outcome.pending
+                        self.samples[number] += outcome.examples[: MOST_EXAMPLES - len(self.samples[number])]
+                waiting[number] = pending
+            if not any(waiting):
+                return state
+            known, state = state, evolve(state, seen, self.dialect, naming)
+            if retyped(known.schema, state.schema):  # what is staged has the old types
+                self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
+        tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
+        raise SchemaError(
+            f"the schema of table {tables} was still changing after {ROUNDS} passes; "
+            "declare its columns with a schema document"
+        )
+
+    def _report(
+        self,
+        before: Schema,
+        after: Schema,
+        roots: Sequence[str],
+        files: Mapping[str, Sequence[StagedFile]],
+        dry_run: bool,
+    ) -> Report:
+        rows, discards, rejects = Counts(), Counter[str](), Counter[str]()
+        for outcome in self.outcomes:
+            rows.add(outcome.counts)
+            discards.update(outcome.discards)
+            rejects.update(outcome.rejects)
+        changes = tuple(
+            c
+            for c in compare(before, after)
+            if not c.table.startswith(self.dialect.capabilities.system_prefix)
+        )
+        loaded = {name: sum(f.rows for f in staged) for name, staged in files.items()}
+        return Report(
+            self.load_id,
+            self.dataset,
+            self.destination.url,
+            self.context.dialect,
+            after,
+            rows,
+            dry_run,
+            tables=table_reports(changes, loaded, after),
+            changes=changes,
+            statements=self._migration(before, after) if dry_run else (),
+            ddl=self._ddl(before, after) if dry_run else None,
+            discards=Tally(dict(discards)),
+            kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
+            rejects=Tally(dict(rejects)),
+            notes=(
+                *self.job.notes,
+                *self.dialect.writes.warnings(after, roots),
+                *unscaled(before, after),
+                *beside_wei(before, after, self._naming(after)),
+                *untyped(after, self.outcomes),
+                *shared(self.outcomes),
+                *oddities(self.outcomes),
+            ),
+            seconds=self.seconds,
+        )
+
+    def _keepers(self, after: Schema) -> tuple[str, ...]:
+        """The tables that keep what has no place in the others."""
+        dialect_table = self.dialect.dead_letters.table(after)
+        return (dialect_table.name, DISCARDS.name) if dialect_table else (DISCARDS.name,)
+
+    def _migration(self, before: Schema, after: Schema) -> tuple[str, ...]:
+        native = self.dialect.writes.native_types(after, self.destination.abilities.family)
+        filled = self._filled(before, after)
+        return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after), filled))
+
+    def _filled(self, before: Schema, after: Schema) -> Filled:
+        """What the rows that are there get in the columns that the load adds."""
+        if not gains_columns(before, after):
+            return NOT_FILLED
+        return filled_columns(after, self.dialect.writes.backfill(after, self.now))
+
+    def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
+        family, dataset = self.destination.abilities.family, self.dataset or after.name
+        statements = self.dialect.writes.foreign_ddl(before, after, dataset, family, self.context.settings)
+        return (statements[0], tuple(statements[1])) if statements else None
+
+    def _commit(
+        self,
+        before: Schema,
+        after: Schema,
+        roots: Sequence[str],
+        files: Mapping[str, Sequence[StagedFile]],
+        touched: Collection[str],
+        catalog: Mapping[str, CatalogTable] | None,
+    ) -> None:
+        dialect = self.dialect
+        feeds = self.job.feeds
+        mode = feeds[0].request.mode if feeds else None
+        loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
+        fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
+        self.commit = Commit(
+            self.load_id,
+            self.dataset,
+            after,
+            before.stored_hash,
+            tuple(load for load in loads if isinstance(load, ChainLoad)),
+            files,
+            dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
+            {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
+            dialect.metadata.tables(),
+            tuple(LOST.values()),
+            keyed=tuple(load for load in loads if isinstance(load, KeyedLoad)),
+            links=dialect.writes.identity_rules(after),
+            catalog=catalog,
+            retyped=retyped(before, after),
+            filled=self._filled(before, after),
+            native=dialect.writes.native_types(after, self.destination.abilities.family),
+            reset=self.job.reset,
+            recalled=self.job.recalled,
+            now=self.now,
+        )
+        self.destination.commit(self.commit, self._parallel())
+
+    def _parallel(self) -> Parallel:
+        """What spreads the work of a commit: files that were fetched are seen by this machine alone."""
+        if is_remote(self.staging.rows):
+            return in_threads
+        return self.job.feeds[0].records.parallel if self.job.feeds else one_by_one
+
+
+class _Clock:
+    def __init__(self, seconds: dict[str, float], name: str) -> None:
+        self.seconds = seconds
+        self.name = name
+
+    def __enter__(self) -> None:
+        self.started = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds[self.name] = self.seconds.get(self.name, 0.0) + time.monotonic() - self.started

@@ -1,0 +1,122 @@
+"""How one load of records into one root table is to be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+import orjson
+
+from trellis.dialects.documents import from_json, from_yaml
+from trellis.errors import UsageError
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.schemas import TableRequest
+from trellis.evolution.loading import Mode, Strategy
+from trellis.pipelines.config import read_text
+from trellis.schema.model import Column, Schema
+
+Given = Schema | str | Path | Mapping[str, Any]
+"""A schema, or its document: as an object, as text, or as the path of a file."""
+
+
+def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """The settings with the text of the files that these of them name. Raises UsageError."""
+    read = {name: read_text(Path(settings[name])) for name in names if _is_path(settings.get(name))}
+    return {**settings, **read}
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, Path) or (isinstance(value, str) and not value.lstrip().startswith("{"))
+
+
+def given_schema(document: Given, dialect: Dialect) -> Schema:
+    """The schema that a user hands over. Raises UsageError, SchemaError."""
+    if isinstance(document, Schema):
+        return document
+    text, where = _document(document)
+    schema = dialect.schemas.parse_document(text, where)
+    if schema is not None:
+        return schema
+    read = from_json if text.lstrip().startswith("{") else from_yaml
+    return read(text, where)
+
+
+def _document(document: str | Path | Mapping[str, Any]) -> tuple[str, str]:
+    """The text of a document, and how messages call it."""
+    if isinstance(document, Mapping):
+        try:
+            return orjson.dumps(dict(document)).decode(), "schema"
+        except orjson.JSONEncodeError as bad:
+            raise UsageError(f"schema: an object that JSON can hold is expected ({bad})") from None
+    if isinstance(document, Path) or (
+        isinstance(document, str) and "{" not in document and "\n" not in document
+    ):
+        return read_text(Path(document)), str(document)
+    if not isinstance(document, str):
+        raise UsageError(
+            f"schema: a document, its text or its path is expected, not {type(document).__name__}"
+        )
+    return document, "schema"
+
+
+class LoadOptions(TypedDict, total=False):
+    """What `Pipeline.load` and `Pipeline.plan` take by keyword, besides the source and its table."""
+
+    mode: Mode | None
+    """`append` (default), `replace` or `merge`; it applies to the table until it is changed."""
+    strategy: Strategy | None
+    """How to merge: `delete-insert` (default), `upsert`, `insert-only` or `scd2`."""
+    keys: tuple[str, ...]
+    """The columns of the primary key."""
+    merge_keys: tuple[str, ...]
+    """The columns of the merge key: rows that share it are replaced together."""
+    columns: tuple[Column, ...]
+    """Columns that are declared before any record is read."""
+    contract: str | Mapping[str, str] | None
+    """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
+    schema: Given | None
+    """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
+    max_nesting: int | None
+    """How many levels of nesting become columns and tables; deeper values stay JSON."""
+    load_id: str | None
+    """The name of the load; a load that is already in the destination is not repeated."""
+    payload: str | None
+    """The column of a DataFrame that holds the records as JSON: text, bytes or VARIANT."""
+    format: str | None
+    """The format of the source, such as csv, avro or jdbc, where its name does not say it."""
+    read_options: Mapping[str, Any]
+    """Options of Spark's reader for that format."""
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """`LoadOptions` with the table and with defaults: None and empty follow from schema and destination."""
+
+    table: str | None = None
+    mode: Mode | None = None
+    strategy: Strategy | None = None
+    keys: tuple[str, ...] = ()
+    merge_keys: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    contract: str | Mapping[str, str] | None = None
+    schema: Given | None = None
+    max_nesting: int | None = None
+    load_id: str | None = None
+    payload: str | None = None
+    format: str | None = None
+    read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def request(self, table: str) -> TableRequest:
+        """What is asked of the root table."""
+        return TableRequest(
+            table=table,
+            mode=self.mode,
+            strategy=self.strategy,
+            keys=self.keys,
+            merge_keys=self.merge_keys,
+            columns=self.columns,
+            contract=self.contract,
+            max_nesting=self.max_nesting,
+        )

@@ -1,0 +1,1 @@
+"""Incremental cursors: what a load has read, and where the next one begins."""
