@@ -68,7 +68,7 @@ def validate_schema(
     Ends with 2 if Pinot would refuse it. What Trellis does not implement is "unchecked": neither accepted nor
     refused. With --controller that Pinot checks it too; nothing is stored.
     """
-    from trellis.cli.console import console, print_json
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.commands.inputs import check_file, connection
     from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
 
@@ -105,7 +105,7 @@ def try_format(
     """
     from dataclasses import asdict
 
-    from trellis.cli.console import console, print_json
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.commands.inputs import preview_format
     from trellis.dialects.pinot.commands.output import show_preview
 
@@ -136,7 +136,7 @@ def plan_change(
     debug: Debug = False,
 ) -> None:
     """Show what changes between two schemas, whether Pinot accepts it, and the commands in their order."""
-    from trellis.cli.console import console, print_json
+    from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
     from trellis.dialects.pinot.commands.inputs import read_migration
     from trellis.dialects.pinot.commands.output import plan_dict, show_plan
@@ -247,7 +247,7 @@ def deliver_dataset(
 
     With --controller the schema and its tables are added or updated too, in the right order.
     """
-    from trellis.cli.load import settings_of
+    from trellis.cli.commands.load import settings_of
     from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
     from trellis.dialects.pinot.commands.inputs import connection
 

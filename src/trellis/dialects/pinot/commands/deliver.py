@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.cli.output.console import console, counted, grid, indented, print_json, progress
+from trellis.cli.schema_store import StoredSchema
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.data_files import ROWS
 from trellis.dialects.pinot.cluster.delivery import (

@@ -62,7 +62,7 @@ def infer_schema(
 
     All records are read, never a sample, and the types hold every value.
     """
-    from trellis.cli.console import console, print_json, progress
+    from trellis.cli.output.console import console, print_json, progress
     from trellis.dialects.pinot.cluster.schema_inference import infer, write
     from trellis.dialects.pinot.infer.proposal import Choices
 
@@ -96,6 +96,7 @@ def convert_schema(
 ) -> None:
     """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
     from trellis.cli.output.console import console, print_json
+    from trellis.cli.schema_store import StoredSchema
     from trellis.dialects import get_dialect
     from trellis.dialects.pinot.cluster.schema_inference import write
     from trellis.dialects.pinot.infer.conversion import convert

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trellis.cli.load import settings_of
+from trellis.cli.commands.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic

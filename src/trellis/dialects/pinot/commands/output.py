@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from trellis.cli.console import counted, cut, grid, indented
+from trellis.cli.output.console import counted, cut, grid, indented
 from trellis.dialects.pinot.document.comparison.changes import Effort
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ def preview_names(
     """
     from dataclasses import asdict
 
-    from trellis.cli.console import console, grid, indented, print_json
-    from trellis.cli.load import settings_of
+    from trellis.cli.commands.load import settings_of
+    from trellis.cli.output.console import console, grid, indented, print_json
     from trellis.dialects.rudderstack.identifiers.preview import preview
     from trellis.dialects.rudderstack.options import Options
     from trellis.errors import UsageError
