@@ -23,9 +23,9 @@ from trellis.destinations.postgres import types as postgres
 from trellis.destinations.postgres.destination import Postgres
 from trellis.destinations.sql.literals import duckdb_value, postgres_value
 from trellis.destinations.sql.migration import Migration
-from trellis.dialects.dlt.ddl import statements
+from trellis.dialects.dlt.plan.ddl import statements
+from trellis.dialects.dlt.plan.warehouses import WAREHOUSES
 from trellis.dialects.dlt.system_tables import new_schema
-from trellis.dialects.dlt.warehouses import WAREHOUSES
 from trellis.dialects.rudderstack import ddl, diff
 from trellis.dialects.rudderstack.system import LONG
 from trellis.dialects.rudderstack.warehouses import NEUTRAL, PROVIDERS, Provider
