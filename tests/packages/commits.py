@@ -13,7 +13,7 @@ import pytest
 import trellis
 from trellis.dialects import DEFAULT_DIALECT
 from trellis.errors import DestinationError
-from trellis.pipelines.loading.runner import Carrier
+from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -27,9 +27,9 @@ def refuse(*_: Any) -> None:
     raise DestinationError("the disk is full")
 
 
-def always_keeping(carry_out: Callable[..., Report]) -> Callable[..., Report]:
-    """`Carrier.carry_out` that keeps what the destination refuses, whatever is asked."""
-    return lambda *args, **options: carry_out(*args, **{**options, "keeps": True})
+def always_keeping(run: Callable[..., Report]) -> Callable[..., Report]:
+    """`LoadRunner.run` that keeps what the destination refuses, whatever is asked."""
+    return lambda *args, **options: run(*args, **{**options, "keeps": True})
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Case:
         pipeline, kept = self.filled(folder), list[Package]()
         pipeline.destination.commit = refuse  # type: ignore[method-assign]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Carrier, "carry_out", always_keeping(Carrier.carry_out))
+            patch.setattr(LoadRunner, "run", always_keeping(LoadRunner.run))
             keep = Packages.keep
             patch.setattr(Packages, "keep", lambda self, package: (kept.append(package), keep(self, package)))
             with pytest.raises(DestinationError, match="the disk is full; the rows are kept"):
@@ -68,7 +68,7 @@ class Case:
 
 
 def packages_of(pipeline: Pipeline) -> Packages:
-    return pipeline._carrier.packages
+    return pipeline._load_runner.packages
 
 
 def assert_comes_back(case: Case, folder: Path) -> None:

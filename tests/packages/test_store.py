@@ -300,7 +300,7 @@ def test_a_load_that_was_delivered_before_a_crash_is_not_loaded_twice(
         patch.setattr(Packages, "done", refuse)
         with pytest.raises(DestinationError, match="the disk is full"):
             farm.run([{"a": 3}], table_name="t")
-    assert "which failed before, is in now" in farm.run([{"a": 3}], table_name="t").notes[-1]
+    assert "which failed before, is now loaded" in farm.run([{"a": 3}], table_name="t").notes[-1]
     assert sorted(row["a"] for row in farm.destination.query("d", "t")) == [1, 2]
 
 

@@ -16,9 +16,9 @@ class DltNesting:
     def max_nesting(self, schema: Schema, root: str) -> int:
         if is_custom(schema):
             return 0
-        own = (schema.tables[root].hints.get("x-normalizer") or {}) if root in schema.tables else {}
-        if "max_nesting" in own:
-            return int(own["max_nesting"])
+        notes = (schema.tables[root].hints.get("x-normalizer") or {}) if root in schema.tables else {}
+        if "max_nesting" in notes:
+            return int(notes["max_nesting"])
         config = (schema.normalizers.get("json") or {}).get("config") or {}
         return int(config.get("max_nesting", MAX_NESTING))
 

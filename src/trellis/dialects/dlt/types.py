@@ -55,10 +55,10 @@ class DltTypes:
     def new_column(self, schema: Schema, name: str, data_type: DataType, kind: Kind | None = None) -> Column:
         hints = dict(hints_for(schema.settings, name))
         nullable = hints.pop("nullable", True)
-        made = Column(name, data_type, nullable=nullable, hints=MappingProxyType(hints))
+        new_column = Column(name, data_type, nullable=nullable, hints=MappingProxyType(hints))
         if isinstance(kind, TypedKind):
-            return replace(made, precision=kind.precision, scale=kind.scale)
-        return made
+            return replace(new_column, precision=kind.precision, scale=kind.scale)
+        return new_column
 
     def on_type_mismatch(
         self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind

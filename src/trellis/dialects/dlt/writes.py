@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.dlt.ddl import statements
 from trellis.dialects.dlt.load.hint_notes import remarks
 from trellis.dialects.dlt.load.write_disposition import chain_loads
 from trellis.dialects.dlt.normalizer.custom_keys import refuse_unlinked
 from trellis.dialects.dlt.normalizer.options import is_custom
-from trellis.dialects.dlt.warehouses import warehouse_of
+from trellis.dialects.dlt.plan.ddl import statements
+from trellis.dialects.dlt.plan.warehouses import warehouse_of
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.loading import Load, Mode
 from trellis.schema.model import Schema

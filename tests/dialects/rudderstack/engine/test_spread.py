@@ -23,8 +23,8 @@ from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE
-from trellis.pipelines.loading.attempt import Attempt, Feed, Job
-from trellis.pipelines.loading.options import Options
+from trellis.pipelines.loading.attempt import LoadAttempt, LoadInput, LoadJob
+from trellis.pipelines.loading.options import LoadSettings
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report
@@ -121,8 +121,8 @@ class Tables:
         staging = self.folder / str(len(self.reports))
         staging.mkdir()
         records = source if isinstance(source, FileRecords) else records_of(source, InlineRunner())
-        job = Job((Feed(records, Options(**options).request("")),), "shop")
-        attempt = Attempt(self, job, "1", StagingFolder.of(str(staging), None, "1", DEFAULT_STORAGE))
+        job = LoadJob((LoadInput(records, LoadSettings(**options).request("")),), "shop")
+        attempt = LoadAttempt(self, job, "1", StagingFolder.of(str(staging), None, "1", DEFAULT_STORAGE))
         attempt.now = NOW
         report = attempt.run(dry_run=True)
         self.schema = report.schema

@@ -1,0 +1,1 @@
+"""What a plan shows: the statements that a warehouse would get."""
