@@ -18,7 +18,7 @@ import trellis
 from destinations.postgres_server import Server, database, postgres
 from trellis.cli.app import run
 from trellis.destinations.parquet.manifest import LiveTable, Manifests
-from trellis.evolution.values import Wei
+from trellis.evolution.scalars.values import Wei
 from trellis.pipelines.drift import drift
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import DATA_TYPES, Column, Schema, Table

@@ -19,7 +19,7 @@ from trellis.evolution.dialect.defaults import (
     DialectDefaults,
 )
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.kinds import Kind
+from trellis.evolution.scalars.kinds import Kind
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.naming import Naming, get_naming
 

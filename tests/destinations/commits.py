@@ -16,7 +16,7 @@ from trellis.destinations.base import Commit
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
-from trellis.evolution.loading import KeyedLoad
+from trellis.evolution.table_writes import KeyedLoad
 from trellis.schema.model import Column, DataType, Schema, Table
 
 Row = Mapping[str, Any]

@@ -29,7 +29,7 @@ from trellis.destinations.base import ChainLoad, History, Reset
 from trellis.destinations.postgres.session import Session
 from trellis.destinations.sql.names import quoted
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import KeyedLoad, Links, OnMatch
+from trellis.evolution.table_writes import KeyedLoad, Links, OnMatch
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Schema, Table
 

@@ -21,7 +21,7 @@ from trellis.destinations.parquet.copy_on_write import open_rewriter
 from trellis.destinations.sql.keyed import EngineSyntax, KeyedStatements
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
-from trellis.evolution.loading import KeyedLoad, OnMatch
+from trellis.evolution.table_writes import KeyedLoad, OnMatch
 from trellis.schema.model import Column, Table
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}

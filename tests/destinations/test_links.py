@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
 from trellis.destinations.sql.identities import Pair, id_generator, resolve
-from trellis.evolution.loading import KeyedLoad, Links
+from trellis.evolution.table_writes import KeyedLoad, Links
 
 COLUMNS = ("kind_1", "value_1", "kind_2", "value_2")
 RULES = table("rules", **dict.fromkeys(COLUMNS, "text"))

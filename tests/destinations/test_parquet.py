@@ -26,7 +26,7 @@ from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Man
 from trellis.engine.arrow.nested_types import hint_of
 from trellis.engine.arrow.types import arrow_schema
 from trellis.errors import ContractError, DestinationError, SchemaError
-from trellis.evolution.loading import KeyedLoad
+from trellis.evolution.table_writes import KeyedLoad
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import NESTED_TYPE, Column, Table
 

@@ -14,7 +14,7 @@ import pytest
 from destinations.commits import Warehouse, table
 from trellis.destinations.base import CatalogTable, ChainLoad, CommitConflict
 from trellis.errors import SchemaError
-from trellis.evolution.loading import KeyedLoad, OnMatch
+from trellis.evolution.table_writes import KeyedLoad, OnMatch
 from trellis.schema.model import Column, DataType, Schema
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}

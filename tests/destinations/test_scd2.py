@@ -19,7 +19,7 @@ from destinations.postgres_server import Server
 from trellis.destinations.base import ChainLoad, History
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import Strategy
+from trellis.evolution.table_writes import Strategy
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
 

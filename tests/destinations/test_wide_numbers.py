@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from destinations.postgres_server import Server
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
+from trellis.engine.arrow.cast import fitted
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.typed.cast import fitted
 from trellis.errors import ContractError, SchemaError
-from trellis.evolution.coerce import coerce, coercer
-from trellis.evolution.values import MISFIT, Wei
-from trellis.evolution.wei import sized
+from trellis.evolution.scalars.coerce import coerce, coercer
+from trellis.evolution.scalars.values import MISFIT, Wei
+from trellis.evolution.scalars.wei import sized
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Settings, Table
 

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.destinations.parquet.types import name_of
+from trellis.engine.arrow.cast import json_of
 from trellis.engine.arrow.nested_types import hint_of, kept_type, type_of
 from trellis.engine.arrow.nested_values import Misfit, nested_cast, nested_of_texts
-from trellis.engine.columnar.typed.cast import json_of
-from trellis.evolution.iso import UTC
+from trellis.evolution.scalars.iso import UTC
 
 WHEN = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
 SIMPLE: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [

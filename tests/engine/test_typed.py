@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
+from trellis.engine.arrow.cast import shortened
 from trellis.engine.arrow.types import ColumnType, Digits, Unsupported, arrow_type, column_type
-from trellis.engine.columnar.typed.cast import shortened
 from trellis.engine.conform.learned import Conformed, LearnedConformer
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.parquet import RowBatch, rows_of

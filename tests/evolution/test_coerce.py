@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 from evolution.values import VALUES, WORDS
 from trellis.errors import SchemaError
-from trellis.evolution.coerce import coerce, coercer
-from trellis.evolution.jsontext import minified
-from trellis.evolution.kinds import classify, type_of
-from trellis.evolution.values import MISFIT, HexBytes, Wei
+from trellis.evolution.scalars.coerce import coerce, coercer
+from trellis.evolution.scalars.json_text import minified
+from trellis.evolution.scalars.kinds import classify, type_of
+from trellis.evolution.scalars.values import MISFIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
 UTC = timezone.utc

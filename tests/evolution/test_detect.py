@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.errors import SchemaError
-from trellis.evolution.detect import DETECTORS, Detecting, detect
-from trellis.evolution.kinds import classify
-from trellis.evolution.values import WEI_LIMIT, HexBytes, Wei
+from trellis.evolution.scalars.detect import DETECTORS, Detecting, detect
+from trellis.evolution.scalars.kinds import classify
+from trellis.evolution.scalars.values import WEI_LIMIT, HexBytes, Wei
 
 NOW = 1_700_000_000.0
 YEAR = 365 * 86_400

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trellis.evolution import iso
-from trellis.evolution.iso import (
+from trellis.evolution.scalars import iso
+from trellis.evolution.scalars.iso import (
     from_epoch,
     is_timestamp,
     parse_date,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from evolution.values import VALUES, WORDS
 from trellis.errors import ContractError
-from trellis.evolution.coerce import coerce
-from trellis.evolution.kinds import Kind, classify, type_of
-from trellis.evolution.values import MISFIT, HexBytes, Wei
+from trellis.evolution.scalars.coerce import coerce
+from trellis.evolution.scalars.kinds import Kind, classify, type_of
+from trellis.evolution.scalars.values import MISFIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.evolution.tagged_json import MAX_DEPTH, dumps, from_tagged, loads, to_tagged
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.tagged_json import MAX_DEPTH, dumps, from_tagged, loads, to_tagged
+from trellis.evolution.scalars.values import HexBytes, Wei
 
 offsets = st.integers(-82_800, 82_800).map(lambda seconds: timezone(timedelta(seconds=seconds)))
 zones = st.none() | st.just(timezone.utc) | offsets

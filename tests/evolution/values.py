@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.values import HexBytes, Wei
 
 # divided by bars, for there are spaces, quotes and commas in them
 _WORDS = """\

@@ -13,7 +13,7 @@ from trellis.engine.plan import Counts
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links
+from trellis.evolution.table_writes import ChainLoad, History, KeyedLoad, Links
 from trellis.pipelines.packages import Package
 from trellis.pipelines.report import Report, TableReport, Tally
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, ChangeTable, DropColumn, DropTable

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from trellis.cli.schema_store import lint
-from trellis.schema.consistency import all_faults
-from trellis.schema.document import from_dict, from_yaml
+from trellis.schema.documents.consistency import all_faults
+from trellis.schema.documents.document import from_dict, from_yaml
+from trellis.schema.documents.validate import DocumentError
 from trellis.schema.history import HistoryColumns
-from trellis.schema.validate import DocumentError
 
 HISTORY = HistoryColumns("began", "ended", "version")
 BROKEN = """\

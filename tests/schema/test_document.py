@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from schema.strategies import schemas
 from trellis.errors import SchemaError
-from trellis.schema.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
+from trellis.schema.documents.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
+from trellis.schema.documents.validate import DocumentError
 from trellis.schema.model import Column, Schema, Table
-from trellis.schema.validate import DocumentError
 from trellis.schema.version import bump, content_hash
 
 FARM = """\

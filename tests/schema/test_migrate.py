@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from trellis.errors import SchemaError
-from trellis.schema.document import from_dict
-from trellis.schema.form import Document
-from trellis.schema.migrate import migrate
+from trellis.schema.documents.document import from_dict
+from trellis.schema.documents.form import Document
+from trellis.schema.documents.migrate import migrate
 
 
 def test_columns_that_were_only_null_so_far_leave() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from trellis import sources as trellis
 from trellis.errors import SchemaError, UsageError
-from trellis.schema.document import from_yaml
+from trellis.schema.documents.document import from_yaml
 from trellis.schema.model import Column, Schema, Settings, Table
 from trellis.sources.extraction.extract import extract
 from trellis.sources.schema_editor import SchemaEditor

@@ -23,8 +23,8 @@ from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.config import Config, find_config
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
-from trellis.schema.consistency import all_faults
-from trellis.schema.document import to_json, to_yaml
+from trellis.schema.documents.consistency import all_faults
+from trellis.schema.documents.document import to_json, to_yaml
 from trellis.schema.merge import adopt
 from trellis.schema.model import Schema, Settings, Table
 from trellis.schema.system import is_system
@@ -206,7 +206,7 @@ def write_schema(schema: Schema, to: str | None, declared_only: bool) -> str | N
     if to is None:
         typer.echo(to_yaml(schema, declared_only), nl=False)
         return None
-    from trellis.schema.document import declared
+    from trellis.schema.documents.document import declared
 
     if to.endswith(".json"):
         text = to_json(declared(schema) if declared_only else schema, pretty=True) + "\n"

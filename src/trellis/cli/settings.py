@@ -19,14 +19,14 @@ from trellis.dialects.documents import from_json, from_yaml, get_naming
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
-from trellis.evolution.loading import Mode, Strategy
+from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import Config, read_text
 from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
+from trellis.schema.documents.validate import DocumentError, Fault, faults, name_fault
+from trellis.schema.documents.yaml_text import read
 from trellis.schema.model import Schema
-from trellis.schema.validate import DocumentError, Fault, faults, name_fault
-from trellis.schema.yaml_text import read
 
 
 @dataclass

@@ -17,7 +17,7 @@ from trellis.engine.staging.stage import StagedFile
 from trellis.errors import TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import ChainLoad, History, KeyedLoad, Links
+from trellis.evolution.table_writes import ChainLoad, History, KeyedLoad, Links
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.warehouses.warehouse import Warehouse
 

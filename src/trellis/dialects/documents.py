@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from trellis.dialects import registrations
-from trellis.schema import document as documents
 from trellis.schema import naming as conventions
-from trellis.schema.form import Document
-from trellis.schema.given import with_normalizers
+from trellis.schema.documents import document as documents
+from trellis.schema.documents.form import Document
+from trellis.schema.documents.validate import Fault, faults
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
-from trellis.schema.validate import Fault, faults
+from trellis.schema.user_schema import with_normalizers
 
 
 def from_json(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

@@ -16,7 +16,7 @@ from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.dialect.transforms import RecordTransform
 from trellis.evolution.evolve import Refusals
-from trellis.evolution.nesting import Nesting
+from trellis.evolution.nested_types import Nesting
 from trellis.evolution.observe import Observations
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming

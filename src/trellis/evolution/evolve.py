@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 from trellis.errors import ContractError
 from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
 from trellis.evolution.dialect import Dialect
-from trellis.evolution.kinds import TypedKind
-from trellis.evolution.nesting import Nesting, with_nested_type
+from trellis.evolution.nested_types import Nesting, with_nested_type
 from trellis.evolution.observe import CellKey, Observations, Position, Seen, TableSeen
+from trellis.evolution.scalars.kinds import TypedKind
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from trellis.evolution.kinds import Kind
+from trellis.evolution.scalars.kinds import Kind
 
 Position = tuple[int, ...]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.errors import UsageError, nearest
-from trellis.schema.yaml_text import read
+from trellis.schema.documents.yaml_text import read
 
 FILE = "trellis.yaml"
 

@@ -36,9 +36,9 @@ from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.schema_proposals import propose_schema
 from trellis.pipelines.source_job import job_of, source_of, undeclared
 from trellis.pipelines.storage import current_storage
-from trellis.schema.document import from_dict, to_dict
-from trellis.schema.given import with_normalizers
+from trellis.schema.documents.document import from_dict, to_dict
 from trellis.schema.model import Schema
+from trellis.schema.user_schema import with_normalizers
 from trellis.schema.version import bump
 from trellis.sources import Source
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import SchemaError, UsageError
-from trellis.schema.document import to_yaml
+from trellis.schema.documents.document import to_yaml
 from trellis.schema.model import Schema
 from trellis.schema.system import OURS, is_system
 from trellis.schema.version import content_hash

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from trellis.schema.form import column_keys, plain, said, table_keys
+from trellis.schema.documents.form import column_keys, plain, said, table_keys
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 
 PROCESSING = frozenset({"x-normalizer", "x-loader", "x-extractor"})

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from trellis.errors import SchemaError, nearest
-from trellis.schema.document import with_defaults
-from trellis.schema.form import column_keys, column_of, table_keys, table_of
+from trellis.schema.documents.document import with_defaults
+from trellis.schema.documents.form import column_keys, column_of, table_keys, table_of
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.naming import Naming
 

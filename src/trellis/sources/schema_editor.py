@@ -10,13 +10,13 @@ from typing import Any
 from trellis.dialects.documents import naming_of
 from trellis.errors import SchemaError, nearest
 from trellis.evolution.contract import expand
-from trellis.schema import document
-from trellis.schema.form import plain, table_of, to_dict
+from trellis.schema.documents import document
+from trellis.schema.documents.form import plain, table_of, to_dict
+from trellis.schema.documents.validate import DETECTIONS, TABLE
 from trellis.schema.merge import adopt, merge_table, parents_first
 from trellis.schema.model import DataType, Schema, Settings, Table
 from trellis.schema.naming import Naming
 from trellis.schema.rules import merge_hints, update_preferred_types
-from trellis.schema.validate import DETECTIONS, TABLE
 from trellis.sources.hints.columns import columns_of
 
 DETECTED_BY_DEFAULT = ("iso_timestamp",)

@@ -10,7 +10,7 @@ from typing import Any
 
 from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import SchemaError, UsageError
-from trellis.schema.document import PROCESSING
+from trellis.schema.documents.document import PROCESSING
 from trellis.schema.model import Extra, Schema, Table
 
 ENDINGS = (".schema.yaml", ".schema.yml", ".schema.json")

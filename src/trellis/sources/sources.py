@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trellis.errors import SchemaError, UsageError, nearest
+from trellis.schema.documents.validate import name_fault
 from trellis.schema.model import Schema
-from trellis.schema.validate import name_fault
 from trellis.sources.extraction.arguments import shown
 from trellis.sources.resources import Resource
 from trellis.sources.schema_editor import SchemaEditor

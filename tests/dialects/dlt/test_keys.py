@@ -21,7 +21,7 @@ from trellis.dialects.dlt.load.row_ids import (
     key_hash,
     random_keys,
 )
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.values import HexBytes, Wei
 
 
 def test_k01_primary_key_and_child() -> None:

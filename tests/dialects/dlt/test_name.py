@@ -12,8 +12,8 @@ from trellis.dialects.dlt.system_tables import new_schema
 from trellis.dialects.documents import get_naming
 from trellis.dialects.documents import naming_of as naming_of_any
 from trellis.errors import SchemaError
-from trellis.schema.given import with_normalizers
 from trellis.schema.model import Schema
+from trellis.schema.user_schema import with_normalizers
 
 
 class Careless:

@@ -24,7 +24,7 @@ from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 from trellis.evolution.dialect.transforms import Routed
-from trellis.evolution.record import Lost, Rejected
+from trellis.evolution.record_outcome import Lost, Rejected
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
 CELLS = {int, float, bool, datetime, str, ArrayText, JsonText, LongText, SpaceText}

@@ -38,7 +38,7 @@ def show_schema(
     from trellis.cli.output.console import console
     from trellis.cli.output.schema_report import show
     from trellis.cli.schema_store import schema_of
-    from trellis.schema.document import to_json, to_yaml
+    from trellis.schema.documents.document import to_json, to_yaml
 
     schema = schema_of(file, at, dataset, name)
     if json:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trellis.cli.output.console import by_parent, counted, cut, grid, indented, some
-from trellis.evolution.record import DUPLICATE_KEY
+from trellis.evolution.record_outcome import DUPLICATE_KEY
 from trellis.schema.compare import AddColumn, AddTable, Change, DropColumn, DropTable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from trellis.destinations.sql.names import quoted
-from trellis.evolution.loading import Links
+from trellis.evolution.table_writes import Links
 
 Pair = tuple[str, str]
 """Kind and value."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
-from trellis.evolution.loading import KeyedLoad
+from trellis.evolution.table_writes import KeyedLoad
 
 Count = Callable[[str], int]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.roots import MergeNames, RootStatements, merge_columns, positioned_query
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import ChainLoad
+from trellis.evolution.table_writes import ChainLoad
 from trellis.schema.model import Column, Schema, Table
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.versions import VersionColumns
 from trellis.errors import SchemaError
-from trellis.evolution.loading import ChainLoad, Strategy
+from trellis.evolution.table_writes import ChainLoad, Strategy
 from trellis.schema.model import Column, Table
 
 _HINTS: Mapping[Strategy, tuple[str, ...]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from trellis.errors import SchemaError
-from trellis.evolution.loading import History
+from trellis.evolution.table_writes import History
 from trellis.schema.model import Column, Table
 
 _LAST_YEAR = 2261

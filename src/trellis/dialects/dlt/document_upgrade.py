@@ -14,8 +14,8 @@ from trellis.dialects.dlt.system_tables import (
     VERSION_TABLE,
 )
 from trellis.errors import TrellisError
-from trellis.schema.form import Document, table_dict
-from trellis.schema.migrate import ENGINE
+from trellis.schema.documents.form import Document, table_dict
+from trellis.schema.documents.migrate import ENGINE
 from trellis.schema.naming import get_naming
 
 

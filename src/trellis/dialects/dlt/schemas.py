@@ -19,10 +19,10 @@ from trellis.dialects.dlt.tables import DltTables
 from trellis.dialects.dlt.widening import with_widening
 from trellis.evolution.dialect.defaults import DefaultSchemas
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.schema.given import CHANGE_ALLOWED, follow, with_normalizers
 from trellis.schema.merge import merge_table
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
+from trellis.schema.user_schema import CHANGE_ALLOWED, follow, with_normalizers
 
 SETTINGS: tuple[str, ...] = (
     "max_nesting",

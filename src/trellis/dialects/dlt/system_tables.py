@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from trellis.errors import SchemaError
+from trellis.schema.documents.validate import name_fault
 from trellis.schema.history import HistoryColumns
 from trellis.schema.model import Column, DataType, Extra, Schema, Settings, Table
-from trellis.schema.validate import name_fault
 
 PREFIX = "_dlt"
 VERSION = "_dlt_version"

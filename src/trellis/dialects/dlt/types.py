@@ -9,10 +9,10 @@ from typing import Any
 
 from trellis.dialects.dlt.normalizer.options import NO_COERCION, normalizer_of
 from trellis.dialects.dlt.widening import widened
-from trellis.evolution.coerce import coercer
-from trellis.evolution.kinds import Kind, TypedKind, classifier
-from trellis.evolution.values import MISFIT, WEI_SIZE
-from trellis.evolution.wei import with_room
+from trellis.evolution.scalars.coerce import coercer
+from trellis.evolution.scalars.kinds import Kind, TypedKind, classifier
+from trellis.evolution.scalars.values import MISFIT, WEI_SIZE
+from trellis.evolution.scalars.wei import with_room
 from trellis.schema.model import Column, DataType, Schema, Table, number_size
 from trellis.schema.naming import Naming
 from trellis.schema.rules import hints_for, preferred_type

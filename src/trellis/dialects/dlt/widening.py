@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from trellis.errors import UsageError, nearest
-from trellis.evolution.kinds import Kind
+from trellis.evolution.scalars.kinds import Kind
 from trellis.schema.model import Column, DataType, Schema, Settings
 
 KEY = "x-widen"

@@ -13,7 +13,7 @@ from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.dialects.dlt.plan.ddl import statements
 from trellis.dialects.dlt.plan.warehouses import warehouse_of
 from trellis.evolution.dialect.defaults import DefaultWrites
-from trellis.evolution.loading import Load, Mode
+from trellis.evolution.table_writes import Load, Mode
 from trellis.schema.model import Schema
 
 

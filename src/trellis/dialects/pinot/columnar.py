@@ -15,8 +15,8 @@ from trellis.dialects.pinot.row.pipeline import Column, Pipeline
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.value.losses import LossCounts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
-from trellis.evolution.recipe import Path
-from trellis.evolution.vector import Cell, Derived, Special, Target, VectorProgram
+from trellis.evolution.columnar_transform import Cell, Derived, Special, Target, VectorProgram
+from trellis.evolution.projection import Path
 
 _TARGETS: Final[Mapping[PinotType, Target]] = {
     PinotType.INT: "int32",

@@ -15,9 +15,9 @@ from trellis.dialects.pinot.stored_schema import Authored, table_name
 from trellis.dialects.pinot.value.losses import LossKind
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.errors import SchemaError
-from trellis.evolution.program import Made
-from trellis.evolution.record import Lost, Rejected, Stopped
-from trellis.evolution.vector import VectorProgram
+from trellis.evolution.columnar_transform import VectorProgram
+from trellis.evolution.record_outcome import Lost, Rejected, Stopped
+from trellis.evolution.row_transform import Made
 
 NULLABLE: Final = "nullable"
 KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": Float32}

@@ -13,7 +13,7 @@ from trellis.dialects.pinot.row_transform import program_of
 from trellis.dialects.pinot.stored_schema import authored_of, table_name
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.evolution.dialect.defaults import DefaultWrites
-from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode
+from trellis.evolution.table_writes import ChainLoad, KeyedLoad, Load, Mode
 from trellis.schema.model import Schema
 
 

@@ -12,7 +12,7 @@ from trellis.dialects.rudderstack.identifiers.standard_names import StandardName
 from trellis.dialects.rudderstack.types import INCOMPATIBLE, OUT_OF_RANGE, RudderTypes
 from trellis.dialects.rudderstack.warehouse.migration import neutral_of
 from trellis.evolution.dialect.dead_letters import RestoredValue
-from trellis.evolution.values import MISFIT
+from trellis.evolution.scalars.values import MISFIT
 from trellis.schema.model import Schema
 
 

@@ -21,8 +21,8 @@ from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE, options_of
 from trellis.dialects.rudderstack.warehouse.providers import Provider
 from trellis.evolution.dialect.types import LossyCast, Rejection
-from trellis.evolution.kinds import Kind
-from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE
+from trellis.evolution.scalars.kinds import Kind
+from trellis.evolution.scalars.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 

@@ -13,7 +13,7 @@ from trellis.dialects.rudderstack.warehouse.migration import migration_statement
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, home_provider
 from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
 from trellis.evolution.dialect.defaults import DefaultWrites
-from trellis.evolution.loading import Links, Load, Mode
+from trellis.evolution.table_writes import Links, Load, Mode
 from trellis.schema.model import DataType, Schema
 
 

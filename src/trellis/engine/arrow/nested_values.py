@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trellis.engine.arrow.cast import plain
 from trellis.engine.arrow.nested_types import is_list
 from trellis.engine.arrow.types import ColumnType, Unsupported, column_type
-from trellis.engine.columnar.typed.cast import plain
-from trellis.evolution.coerce import coerce
-from trellis.evolution.values import MISFIT
+from trellis.evolution.scalars.coerce import coerce
+from trellis.evolution.scalars.values import MISFIT
 from trellis.schema.model import DataType
 
 _CONVERTED: frozenset[tuple[DataType, DataType]] = frozenset(

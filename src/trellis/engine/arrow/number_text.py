@@ -8,8 +8,8 @@ from decimal import Decimal
 import pyarrow as pa
 
 from trellis.engine.arrow.types import arrow_type, column_type
-from trellis.evolution.coerce import coercer
-from trellis.evolution.values import MISFIT, WEI_SIZE
+from trellis.evolution.scalars.coerce import coercer
+from trellis.evolution.scalars.values import MISFIT, WEI_SIZE
 from trellis.schema.model import Column, number_size
 
 _NUMBERS = ("bigint", "double", "decimal", "text")

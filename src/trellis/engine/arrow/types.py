@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from trellis.engine.arrow.nested_types import nested_type
-from trellis.evolution.values import WEI_SIZE
+from trellis.evolution.scalars.values import WEI_SIZE
 from trellis.schema.model import Column, DataType, Table, is_single, number_size
 
 MAX_PRECISION = 76

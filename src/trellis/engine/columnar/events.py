@@ -26,7 +26,7 @@ from trellis.engine.columnar.misfits import misfit_pattern, value_starts
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
-from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
+from trellis.evolution.projection import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]

@@ -21,16 +21,16 @@ from trellis.engine.columnar.authored.typed import BatchColumns
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.columnar.typed.kinds import marked_rows
 from trellis.engine.conform.outcome import Conformed, parse_records
-from trellis.engine.exact.text import count_keys, to_json
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import has_long_number, replaced_values
 from trellis.engine.input.parquet import RowBatch
 from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.engine.staging.column_defaults import plain_array
+from trellis.engine.text import count_keys, to_json
 from trellis.errors import ContractError
-from trellis.evolution.program import RowProgram
-from trellis.evolution.record import DUPLICATE_KEY, Rejected, Stopped
+from trellis.evolution.record_outcome import DUPLICATE_KEY, Rejected, Stopped
+from trellis.evolution.row_transform import RowProgram
 
 FEW: Final = 64
 """Parts of at most so many records are not divided further."""

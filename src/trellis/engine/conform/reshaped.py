@@ -7,9 +7,9 @@ from typing import Any
 from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.exact.tables import TableBuilders
-from trellis.engine.exact.text import count_keys
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.plan import Plan
+from trellis.engine.text import count_keys
 from trellis.errors import UsageError
 from trellis.evolution.dialect.transforms import EmittedRow, RowEmitter
 from trellis.evolution.observe import Position

@@ -12,7 +12,6 @@ from trellis.engine.columnar.event_batcher import Sorts
 from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, Line, parse_records
 from trellis.engine.exact.routed_rows import Became, Spreader
-from trellis.engine.exact.text import to_json
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import (
     SAFE,
@@ -24,9 +23,10 @@ from trellis.engine.input.lines import (
 )
 from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import TableBatch
+from trellis.engine.text import to_json
 from trellis.errors import ContractError
 from trellis.evolution.observe import Position
-from trellis.evolution.record import DUPLICATE_KEY, Rejected
+from trellis.evolution.record_outcome import DUPLICATE_KEY, Rejected
 
 RECORDS_PER_CHECK = 2_000
 """Records whose keys are counted together to find duplicate keys."""

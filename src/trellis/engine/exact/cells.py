@@ -7,13 +7,13 @@ from typing import Any
 
 from trellis.engine.exact.findings import Findings
 from trellis.engine.exact.slots import Coerce, FieldBinding, TableBuilder
-from trellis.engine.exact.text import to_json
 from trellis.engine.plan import Plan, Row
+from trellis.engine.text import to_json
 from trellis.errors import ContractError
 from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import Kind, type_of
-from trellis.evolution.values import MISFIT
+from trellis.evolution.scalars.kinds import Kind, type_of
+from trellis.evolution.scalars.values import MISFIT
 
 
 class Dropped(Exception):

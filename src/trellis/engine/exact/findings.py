@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from trellis.engine.exact.slots import FieldBinding, TableBuilder
-from trellis.engine.exact.text import item_text, to_json
 from trellis.engine.plan import Discard
-from trellis.evolution.kinds import Kind
-from trellis.evolution.losses import Loss
+from trellis.engine.text import item_text, to_json
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
+from trellis.evolution.scalars.kinds import Kind
+from trellis.evolution.scalars.losses import Loss
 
 
 class Findings:

@@ -12,13 +12,13 @@ from typing import Any, Literal
 from trellis.engine.exact.cells import CellWriter, Dropped
 from trellis.engine.exact.findings import Findings
 from trellis.engine.exact.slots import FieldBinding, TableBuilder
-from trellis.engine.exact.text import to_json
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.plan import Discard, Plan, Row
+from trellis.engine.text import to_json
 from trellis.evolution.dialect.transforms import Router
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.observe import Position
-from trellis.evolution.record import Rejected
+from trellis.evolution.record_outcome import Rejected
 
 EXACT_IN_FLOAT = 10**15
 """A double holds every integer up to here exactly."""

@@ -8,8 +8,8 @@ from typing import Any, Final
 from trellis.engine.plan import Plan, Row
 from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import Kind
-from trellis.evolution.losses import Loss
+from trellis.evolution.scalars.kinds import Kind
+from trellis.evolution.scalars.losses import Loss
 from trellis.schema.model import Column
 
 Coerce = Callable[[Any], Any]

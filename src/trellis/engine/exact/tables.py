@@ -6,7 +6,7 @@ from typing import Any
 
 from trellis.engine.exact.slots import FieldBinding, TableBuilder, table_place
 from trellis.engine.plan import Plan
-from trellis.evolution.losses import loss_of
+from trellis.evolution.scalars.losses import loss_of
 
 
 class TableBuilders:

@@ -17,11 +17,11 @@ from trellis.engine.exact.raw_values import id_values, inherited_values
 from trellis.engine.exact.shared_keys import MOVED, OVERWRITTEN, SharedNameFound, values_that_stay
 from trellis.engine.exact.slots import SEQUENCES, FieldBinding, TableBuilder, Visit
 from trellis.engine.exact.tables import TableBuilders
-from trellis.engine.exact.text import count_keys
 from trellis.engine.plan import Plan, Row
+from trellis.engine.text import count_keys
 from trellis.errors import ContractError
 from trellis.evolution.observe import Position
-from trellis.evolution.record import DUPLICATE_KEY
+from trellis.evolution.record_outcome import DUPLICATE_KEY
 from trellis.schema.model import NOTHING
 
 MIN_BIGINT: Final = -(1 << 63)

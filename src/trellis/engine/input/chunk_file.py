@@ -9,7 +9,7 @@ from os import SEEK_END
 from typing import IO, Any
 
 from trellis.errors import UsageError
-from trellis.evolution.tagged_json import dumps, loads
+from trellis.evolution.scalars.tagged_json import dumps, loads
 
 
 class ChunkFile:

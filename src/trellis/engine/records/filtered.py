@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from trellis.engine.exact.text import to_json
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import Discard, Peek, Plan
 from trellis.engine.staging.dead_letters import DISCARDS, discard_batch
 from trellis.engine.staging.stage import Stage
 from trellis.engine.task import Outcome, Progress, Waiting
+from trellis.engine.text import to_json
 from trellis.evolution.observe import Observations
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.exact.text import nested_text
 from trellis.engine.staging.batches import array_of
+from trellis.engine.text import nested_text
 from trellis.schema.model import Column, Schema, Table
 
 Filled = Mapping[str, Mapping[str, pa.Scalar]]

@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 
-from trellis.engine.exact.text import count_keys
 from trellis.engine.input.blocks import Block
 from trellis.engine.input.lines import BadLine, duplicates, may_repeat, record
 from trellis.engine.survey.paths import KINDS, Kind, Node, Place, Seen, example
-from trellis.evolution.iso import is_timestamp
+from trellis.engine.text import count_keys
+from trellis.evolution.scalars.iso import is_timestamp
 
 LOW, HIGH = -(2**63), 2**63 - 1
 

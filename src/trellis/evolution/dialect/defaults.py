@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.errors import UsageError
-from trellis.evolution.coerce import coercer
 from trellis.evolution.dialect.capabilities import Capabilities
 from trellis.evolution.dialect.dead_letters import DeadLetterPolicy, DeadLetterTable, RestoredValue
 from trellis.evolution.dialect.metadata import MetadataStore, MetadataTables
@@ -23,14 +22,15 @@ from trellis.evolution.dialect.tables import TableRules
 from trellis.evolution.dialect.transforms import Flatten, RecordTransform, Routing
 from trellis.evolution.dialect.types import LossyCast, Rejection, TypeRules
 from trellis.evolution.dialect.writes import WritePolicy
-from trellis.evolution.kinds import Kind, classifier
-from trellis.evolution.loading import ChainLoad, KeyedLoad, Links, Load, Mode
-from trellis.evolution.values import WEI_SIZE
-from trellis.schema.given import merge_user_schema
+from trellis.evolution.scalars.coerce import coercer
+from trellis.evolution.scalars.kinds import Kind, classifier
+from trellis.evolution.scalars.values import WEI_SIZE
+from trellis.evolution.table_writes import ChainLoad, KeyedLoad, Links, Load, Mode
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Convention, Naming
 from trellis.schema.system import OURS, is_system
+from trellis.schema.user_schema import merge_user_schema
 
 _VERBATIM: Final = Convention("as-it-is", str, case_sensitive=True, separator="\x1f")
 _CLASSES: Mapping[DataType, tuple[type, ...]] = {

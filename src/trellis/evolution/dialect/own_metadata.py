@@ -9,10 +9,10 @@ from typing import Any
 
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.metadata import MetadataTables, State
-from trellis.schema.document import to_json
+from trellis.schema.documents.document import to_json
+from trellis.schema.documents.validate import name_fault
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.system import OURS
-from trellis.schema.validate import name_fault
 
 
 def own_tables(prefix: str = OURS) -> MetadataTables:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from trellis.evolution.loading import Mode, Strategy
+from trellis.evolution.table_writes import Mode, Strategy
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from trellis.evolution.program import RowProgram
-from trellis.evolution.recipe import Recipe
-from trellis.evolution.record import Lost
+from trellis.evolution.projection import Recipe
+from trellis.evolution.record_outcome import Lost
+from trellis.evolution.row_transform import RowProgram
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 

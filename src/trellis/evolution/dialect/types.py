@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from trellis.evolution.kinds import Kind
-from trellis.evolution.values import WEI_SIZE
+from trellis.evolution.scalars.kinds import Kind
+from trellis.evolution.scalars.values import WEI_SIZE
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Naming
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from trellis.evolution.loading import Links, Load, Mode
+from trellis.evolution.table_writes import Links, Load, Mode
 from trellis.schema.model import DataType, Schema
 
 

@@ -14,11 +14,11 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
+from trellis.engine.positions import settle
 from trellis.engine.records.files import Records
 from trellis.engine.staging.column_defaults import NOT_FILLED, Filled, filled_columns
 from trellis.engine.staging.dead_letters import DISCARDS, LOST
 from trellis.engine.staging.folder import StagingFolder
-from trellis.engine.staging.positions import settle
 from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
@@ -28,10 +28,10 @@ from trellis.evolution.declare import judge
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
-from trellis.evolution.loading import ChainLoad, KeyedLoad
-from trellis.evolution.nesting import Nesting
+from trellis.evolution.nested_types import Nesting
 from trellis.evolution.observe import Observations
-from trellis.evolution.wei import sized
+from trellis.evolution.scalars.wei import sized
+from trellis.evolution.table_writes import ChainLoad, KeyedLoad
 from trellis.pipelines.loading.checks import (
     beside_wei,
     oddities,

@@ -13,7 +13,7 @@ from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.evolution.loading import Mode, Strategy
+from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import read_text
 from trellis.schema.model import Column, Schema
 

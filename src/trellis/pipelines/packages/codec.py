@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from trellis.errors import nearest
-from trellis.evolution.tagged_json import from_tagged, to_tagged
+from trellis.evolution.scalars.tagged_json import from_tagged, to_tagged
 
 KIND = "kind"
 """The key under which an object says its class, where there is a choice."""

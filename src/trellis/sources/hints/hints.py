@@ -12,10 +12,10 @@ from typing import Any, TypedDict
 
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.contract import expand
-from trellis.schema.form import plain
+from trellis.schema.documents.form import plain
+from trellis.schema.documents.validate import REFERENCE
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import Table
-from trellis.schema.validate import REFERENCE
 from trellis.sources.cursors.cursor import Incremental
 from trellis.sources.hints.columns import columns_of, key_names
 from trellis.sources.hints.models import model_of

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trellis.errors import SchemaError
-from trellis.schema.form import table_dict
+from trellis.schema.documents.form import table_dict
+from trellis.schema.documents.validate import TABLE
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import Column, Table
-from trellis.schema.validate import TABLE
 from trellis.sources.hints.columns import with_key
 from trellis.sources.hints.hints import Hints
 from trellis.sources.hints.write_disposition import disposition

@@ -11,7 +11,7 @@ import pytest
 
 from dialects.dlt.conformance.warehouse import Warehouse
 from trellis.errors import ContractError
-from trellis.evolution.kinds import Wei
+from trellis.evolution.scalars.kinds import Wei
 from trellis.schema.model import Schema, Settings
 
 UTC = timezone.utc

@@ -15,7 +15,7 @@ from trellis.destinations.duckdb.destination import DuckDB
 from trellis.destinations.url import split_naming
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
-from trellis.schema.document import from_yaml
+from trellis.schema.documents.document import from_yaml
 from trellis.schema.model import Schema
 
 __all__ = ["database", "postgres"]

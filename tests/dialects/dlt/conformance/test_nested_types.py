@@ -20,10 +20,10 @@ from trellis.cli.app import app
 from trellis.engine.arrow.nested_types import described, hint_of, type_of
 from trellis.errors import ContractError, SchemaError
 from trellis.evolution.contract import ContractViolation
-from trellis.evolution.iso import UTC
+from trellis.evolution.scalars.iso import UTC
 from trellis.pipelines.drift import drift
 from trellis.pipelines.pipeline import Pipeline
-from trellis.schema.document import with_defaults
+from trellis.schema.documents.document import with_defaults
 from trellis.schema.model import NESTED_TYPE, Column, Table
 
 DEEP = pa.struct(

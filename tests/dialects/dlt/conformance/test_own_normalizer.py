@@ -17,7 +17,7 @@ from trellis.cli.app import run
 from trellis.dialects.dlt.system_tables import new_schema
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
-from trellis.schema.document import from_yaml
+from trellis.schema.documents.document import from_yaml
 from trellis.schema.model import Schema
 
 LINKED = "dialects.dlt.conformance.linked_normalizer"

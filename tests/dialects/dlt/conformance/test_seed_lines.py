@@ -27,13 +27,13 @@ from trellis.dialects.dlt.plan.warehouses import warehouse_of
 from trellis.dialects.dlt.references import references
 from trellis.dialects.dlt.system_tables import new_schema
 from trellis.errors import SchemaError, TrellisError
-from trellis.evolution.detect import detect
-from trellis.evolution.values import HexBytes, Wei
-from trellis.schema.document import from_yaml, to_dict, to_yaml
+from trellis.evolution.scalars.detect import detect
+from trellis.evolution.scalars.values import HexBytes, Wei
+from trellis.schema.documents.document import from_yaml, to_dict, to_yaml
+from trellis.schema.documents.validate import DETECTIONS
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import get_naming
 from trellis.schema.rules import matches, merge_hints, update_preferred_types
-from trellis.schema.validate import DETECTIONS
 from trellis.schema.version import content_hash
 
 UTC = timezone.utc

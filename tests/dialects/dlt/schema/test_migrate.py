@@ -10,8 +10,8 @@ import pytest
 from trellis.dialects.dlt.document_upgrade import upgrade_document
 from trellis.dialects.documents import from_json
 from trellis.errors import SchemaError
-from trellis.schema import document
-from trellis.schema.migrate import migrate
+from trellis.schema.documents import document
+from trellis.schema.documents.migrate import migrate
 from trellis.schema.model import Schema
 from trellis.schema.version import bump
 

@@ -17,7 +17,7 @@ from trellis.dialects.pinot.cluster.delivery import DeliverySettings, delivery_o
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.stored_schema import Authored, authored_of
 from trellis.errors import DestinationError, UsageError
-from trellis.schema.yaml_text import read
+from trellis.schema.documents.yaml_text import read
 
 RIDES: dict[str, Any] = {
     "schemaName": "rides",

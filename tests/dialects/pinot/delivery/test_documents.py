@@ -17,7 +17,7 @@ from trellis.dialects.pinot.table.generated_config import (
 )
 from trellis.dialects.pinot.table.ingestion_job import JOB_TYPES, IngestionJob
 from trellis.errors import UsageError
-from trellis.schema.yaml_text import read
+from trellis.schema.documents.yaml_text import read
 
 DAY = {"name": "started", "dataType": "LONG", "format": "EPOCH|SECONDS", "granularity": "1:SECONDS"}
 END = {"name": "ended", "dataType": "LONG", "format": "EPOCH|SECONDS", "granularity": "1:SECONDS"}

@@ -19,8 +19,8 @@ from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
-from trellis.evolution.program import Made
-from trellis.evolution.record import Rejected, Stopped
+from trellis.evolution.record_outcome import Rejected, Stopped
+from trellis.evolution.row_transform import Made
 
 SINGLE = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES")
 SEVERAL = ("INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES")

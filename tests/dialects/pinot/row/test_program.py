@@ -12,7 +12,7 @@ from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
-from trellis.evolution.record import Rejected, Stopped
+from trellis.evolution.record_outcome import Rejected, Stopped
 
 SAID = document([column("n", "INT"), column("s", "STRING", notNull=True), several("m", "FLOAT")])
 

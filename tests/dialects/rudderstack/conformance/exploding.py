@@ -19,7 +19,7 @@ from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 from trellis.evolution.dialect.transforms import Routed
-from trellis.evolution.record import Lost
+from trellis.evolution.record_outcome import Lost
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
 RECEIVED = "2024-02-29T10:00:05.000Z"

@@ -24,7 +24,7 @@ from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongT
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import provider_of
-from trellis.evolution.record import Rejected
+from trellis.evolution.record_outcome import Rejected
 
 SEED_TIMES = {
     "receivedAt": "2020-04-26T07:00:45.558Z",

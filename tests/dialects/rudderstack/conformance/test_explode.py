@@ -25,7 +25,7 @@ from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, Space
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.dialect.transforms import Routed
-from trellis.evolution.record import Lost
+from trellis.evolution.record_outcome import Lost
 
 
 def track(**properties: Any) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.job import SparkRunner
 from trellis.errors import SchemaError, UsageError
-from trellis.evolution.loading import ChainLoad, KeyedLoad
+from trellis.evolution.table_writes import ChainLoad, KeyedLoad
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trellis.dialects.rudderstack.identifiers.names import Names, blendo, namespace, snake
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, Provider, provider_of
-from trellis.evolution.record import Rejected
+from trellis.evolution.record_outcome import Rejected
 
 
 def names(warehouse: str = "RS", **said: bool) -> Names:

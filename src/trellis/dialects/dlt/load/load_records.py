@@ -8,7 +8,7 @@ from typing import Any
 
 from trellis.dialects.dlt.load.state import State, state_row
 from trellis.dialects.dlt.system_tables import LOADS, STATE, VERSION
-from trellis.schema.document import to_json
+from trellis.schema.documents.document import to_json
 from trellis.schema.model import Schema
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]

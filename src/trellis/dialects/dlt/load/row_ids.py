@@ -20,9 +20,9 @@ from typing import Any
 import orjson
 
 from trellis.dialects.dlt.system_tables import PREFIX
-from trellis.evolution.coerce import coerce
-from trellis.evolution.jsontext import number_text
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.coerce import coerce
+from trellis.evolution.scalars.json_text import number_text
+from trellis.evolution.scalars.values import HexBytes, Wei
 
 _BYTES = 10  # of a digest
 _PADDED = 12  # the next size that is whole groups of three bytes, so of four characters

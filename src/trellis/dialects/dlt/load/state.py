@@ -20,7 +20,7 @@ from uuid import UUID
 from trellis.dialects.dlt.load.row_ids import canonical, random_keys
 from trellis.dialects.dlt.system_tables import LOAD_ID, ROW_ID, STATE
 from trellis.errors import SchemaError
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.values import HexBytes, Wei
 
 ENGINE = 4
 State = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 from trellis.dialects.dlt.system_tables import LOAD_ID, ROW_ID
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import KeyedLoad, OnMatch
+from trellis.evolution.table_writes import KeyedLoad, OnMatch
 from trellis.schema.model import Schema, Table
 
 ADD_ROW_ID, ADD_LOAD_ID = "add_dlt_id", "add_dlt_load_id"

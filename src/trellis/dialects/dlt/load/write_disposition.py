@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from trellis.dialects.dlt.load.typed_tables import keyed_load, without_ids
 from trellis.dialects.dlt.system_tables import HISTORY, PREFIX, ROW_ID
 from trellis.errors import SchemaError
-from trellis.evolution.loading import ChainLoad, History, Load, Mode, Strategy
+from trellis.evolution.table_writes import ChainLoad, History, Load, Mode, Strategy
 from trellis.schema.model import Schema, Table
 
 

@@ -8,7 +8,7 @@ from trellis.dialects.dlt.normalizer.options import normalizer_of
 from trellis.dialects.dlt.system_tables import LIST_IDX, PARENT_ID, ROOT_ID, ROW_ID
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.loading import ChainLoad, Load
+from trellis.evolution.table_writes import ChainLoad, Load
 from trellis.schema.model import Schema, Table
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trellis.errors import UsageError
-from trellis.schema.form import plain
-from trellis.schema.given import with_normalizers
+from trellis.schema.documents.form import plain
 from trellis.schema.model import Schema
+from trellis.schema.user_schema import with_normalizers
 
 HOME: Final = "dlt.common.normalizers.json"
 RELATIONAL: Final = "relational"

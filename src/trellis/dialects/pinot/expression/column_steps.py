@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal
 from trellis.dialects.pinot.functions.date_time.epochs import UNITS
-from trellis.evolution.vector import Divide, ReadTime, Step, Times, WriteTime
+from trellis.evolution.columnar_transform import Divide, ReadTime, Step, Times, WriteTime
 
 _LENGTHS: Final[Mapping[str, int]] = {unit.lower(): length for unit, length in UNITS.items()}
 _EPOCH: Final = re.compile(f"(to|from)epoch({'|'.join(_LENGTHS)})(.*)")

@@ -17,7 +17,7 @@ from trellis.dialects.pinot.expression.grammar.tree import arguments
 from trellis.dialects.pinot.expression.map_columns import KEYS, VALUES, keys_of, values_of
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
-from trellis.evolution.vector import Step
+from trellis.evolution.columnar_transform import Step
 
 
 @dataclass(frozen=True)

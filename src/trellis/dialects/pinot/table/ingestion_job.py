@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from trellis.errors import UsageError, nearest
-from trellis.schema.yaml_text import write
+from trellis.schema.documents.yaml_text import write
 
 CONTROLLER: Final = "http://localhost:9000"
 """The URL of a local controller, the default."""

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from trellis.dialects.rudderstack.events.cells import Cell, SpaceText, is_blank, scalar_cell
 from trellis.dialects.rudderstack.events.timestamps import Parse, in_utc, parse
-from trellis.evolution.record import Lost
+from trellis.evolution.record_outcome import Lost
 
 _AUTO: Final = UUID("5f0c6a3e-2f0b-4c55-9d1e-6f3b7a1c8e42")
 

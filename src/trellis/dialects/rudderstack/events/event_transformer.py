@@ -44,7 +44,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
     known_fields,
 )
 from trellis.dialects.rudderstack.options import Options
-from trellis.evolution.record import Lost, Rejected
+from trellis.evolution.record_outcome import Lost, Rejected
 
 LONGEST_PAIR: Final = 512
 """Characters of a type and a value of a merge rule together."""

@@ -25,7 +25,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
     USERS,
 )
 from trellis.dialects.rudderstack.options import Options
-from trellis.evolution.record import Lost, Rejected
+from trellis.evolution.record_outcome import Lost, Rejected
 
 MAX_EVENT_NAMES: Final = 10_000
 """Names of events that are remembered."""

@@ -23,7 +23,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.timestamps import Parse
 from trellis.dialects.rudderstack.identifiers.names import Names
 from trellis.dialects.rudderstack.identifiers.standard import SECTIONS
-from trellis.evolution.record import Lost
+from trellis.evolution.record_outcome import Lost
 
 MAX_KEYS: Final = 100_000
 """Keys that a tree remembers before it starts anew; a deep one counts as many."""

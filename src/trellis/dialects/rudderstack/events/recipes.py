@@ -17,7 +17,7 @@ from trellis.dialects.rudderstack.events.event_types import (
 )
 from trellis.dialects.rudderstack.events.flatten import KeyNode, KeyTree
 from trellis.dialects.rudderstack.events.timestamps import parse
-from trellis.evolution.recipe import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
+from trellis.evolution.projection import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 
 _TEXTS: Final[tuple[Path, ...]] = tuple(
     (key,)

@@ -14,8 +14,8 @@ from trellis.dialects.rudderstack.events.recipes import recipe_of
 from trellis.dialects.rudderstack.events.timestamps import parse, parse_strict
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, EventOverrides, Options
 from trellis.evolution.dialect.transforms import Routed, SharedNames
-from trellis.evolution.recipe import Recipe
-from trellis.evolution.record import Lost, Rejected
+from trellis.evolution.projection import Recipe
+from trellis.evolution.record_outcome import Lost, Rejected
 
 EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
 MAX_OVERRIDES: Final = 64

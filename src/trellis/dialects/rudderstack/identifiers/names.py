@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from trellis.dialects.rudderstack.warehouse.providers import Provider
-from trellis.evolution.record import Rejected
+from trellis.evolution.record_outcome import Rejected
 
 MAX_NAMESPACE: Final = 127
 EMPTY_NAMESPACE: Final = "stringempty"

@@ -16,7 +16,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
 )
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, MAPPINGS
-from trellis.evolution.loading import Links
+from trellis.evolution.table_writes import Links
 from trellis.schema.model import Column, Table
 
 EVENT_TABLES = ("tracks", IDENTIFIES, "pages", "screens", "groups", "aliases", USERS)

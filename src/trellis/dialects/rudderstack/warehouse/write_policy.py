@@ -8,7 +8,7 @@ from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, MERGE_RU
 from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES
-from trellis.evolution.loading import ChainLoad, KeyedLoad, Load, Mode, OnMatch
+from trellis.evolution.table_writes import ChainLoad, KeyedLoad, Load, Mode, OnMatch
 
 _ETL = ("cloud", "singer-protocol")
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.json import object_text
 from trellis.engine.columnar.strict import FastPathMiss
-from trellis.evolution.vector import Cell, Target
+from trellis.evolution.columnar_transform import Cell, Target
 
 INT: Final = (-(2**31), 2**31 - 1)
 EXACT: Final = 2**53

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.evolution.vector import Divide, ReadTime, Step, Times, WriteTime
+from trellis.evolution.columnar_transform import Divide, ReadTime, Step, Times, WriteTime
 
 _YEARS: Final = (-30_610_224_000_000, 253_402_300_799_999)
 """The milliseconds of the years 1000 to 9999: four digits each."""

@@ -20,10 +20,10 @@ from trellis.engine.columnar.authored.casts import KernelFinder
 from trellis.engine.columnar.authored.chain import chained
 from trellis.engine.columnar.authored.fit import check_values, fit_lists, fit_values
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
-from trellis.engine.exact.text import nested_text
 from trellis.engine.staging.batches import TableBatch
-from trellis.evolution.recipe import Path
-from trellis.evolution.vector import Cell, Derived, Special, VectorProgram
+from trellis.engine.text import nested_text
+from trellis.evolution.columnar_transform import Cell, Derived, Special, VectorProgram
+from trellis.evolution.projection import Path
 from trellis.schema.model import Column, Table
 
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from trellis.engine.columnar.authored.casts import KernelFinder, check_bounds, json_kernel
 from trellis.engine.columnar.authored.chain import times_of
 from trellis.engine.columnar.strict import FastPathMiss
-from trellis.evolution.vector import Cell
+from trellis.evolution.columnar_transform import Cell
 
 
 def fit_values(

@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.engine.exact.text import to_json
+from trellis.engine.text import to_json
 
 _ESCAPED: Final = r'["\\\\\x00-\x1f]'
 

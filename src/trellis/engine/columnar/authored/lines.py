@@ -18,8 +18,8 @@ from trellis.engine.columnar.authored.columns import ColumnReader, ReadResult
 from trellis.engine.columnar.events import types_in
 from trellis.engine.columnar.strict import FastPathMiss, UnknownKeys, read_strictly
 from trellis.engine.input.lines import BadLine, parse
-from trellis.evolution.recipe import Path
-from trellis.evolution.vector import at
+from trellis.evolution.columnar_transform import at
+from trellis.evolution.projection import Path
 
 SAMPLE: Final = 256
 """Lines of a block whose types are read."""

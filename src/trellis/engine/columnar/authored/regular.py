@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.typed import FLAT
-from trellis.evolution.vector import VectorProgram
+from trellis.evolution.columnar_transform import VectorProgram
 
 _DAY: Final = 86_400
 _FIRST: Final = -62_135_596_800 + 2 * _DAY

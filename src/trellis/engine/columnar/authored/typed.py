@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from trellis.engine.columnar.authored.lines import has_key
 from trellis.engine.columnar.authored.typed_casts import typed_kernel
 from trellis.engine.columnar.typed.kinds import Kinds, marked_rows
-from trellis.evolution.recipe import Path
-from trellis.evolution.vector import VectorProgram, at
+from trellis.evolution.columnar_transform import VectorProgram, at
+from trellis.evolution.projection import Path
 
 
 class BatchColumns:

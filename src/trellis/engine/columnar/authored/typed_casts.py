@@ -22,7 +22,7 @@ from trellis.engine.columnar.authored.casts import (
 )
 from trellis.engine.columnar.authored.json import object_text
 from trellis.engine.columnar.strict import FastPathMiss
-from trellis.evolution.vector import Cell, Target
+from trellis.evolution.columnar_transform import Cell, Target
 
 _GREGORIAN: Final = -12_212_553_600_000
 """The milliseconds of 1583: the texts of earlier times follow the calendar that was in use then."""

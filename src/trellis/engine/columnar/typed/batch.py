@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from trellis.engine.columnar.typed.cast import Fitted, fitted, plain, shortened
+from trellis.engine.arrow.cast import Fitted, fitted, plain, shortened
 from trellis.engine.columnar.typed.fields import Field, fields_of, first_value
 from trellis.engine.columnar.typed.preserved import (
     fitted_whole,
@@ -27,15 +27,15 @@ from trellis.engine.columnar.typed.preserved import (
     refuse_shared,
 )
 from trellis.engine.columnar.typed.widen import widening
-from trellis.engine.exact.text import item_text, to_json
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.parquet import rows_of
 from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
+from trellis.engine.text import item_text, to_json
 from trellis.errors import ContractError
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import typed_kind
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
+from trellis.evolution.scalars.kinds import typed_kind
 
 _PYTHON_DIGITS = 38
 _CUT = "a second in {}.{} has more digits than the column keeps, the last ones were cut"

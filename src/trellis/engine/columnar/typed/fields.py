@@ -16,7 +16,7 @@ from trellis.engine.plan import Plan
 from trellis.errors import ContractError, UsageError
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.kinds import TypedKind, typed_kind
+from trellis.evolution.scalars.kinds import TypedKind, typed_kind
 from trellis.schema.model import Column
 
 

@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from trellis.engine.arrow.cast import Fitted, fitted, json_of, plain, shortened
 from trellis.engine.arrow.nested_types import described, nested_type
 from trellis.engine.arrow.nested_values import Misfit, nested_cast, nested_of_texts
 from trellis.engine.arrow.number_text import is_number_text
 from trellis.engine.arrow.types import arrow_type, value_type
-from trellis.engine.columnar.typed.cast import Fitted, fitted, json_of, plain, shortened
 from trellis.engine.columnar.typed.fields import Field
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.input.parquet import rows_of
@@ -24,7 +24,7 @@ from trellis.engine.staging.batches import array_of
 from trellis.errors import ContractError, UsageError
 from trellis.evolution.contract import ContractViolation, contract_for
 from trellis.evolution.evolve import Verdict
-from trellis.evolution.values import MISFIT
+from trellis.evolution.scalars.values import MISFIT
 from trellis.schema.model import Column, DataType
 
 

@@ -12,7 +12,7 @@ from trellis.engine.columnar.typed.preserved import fitted_whole
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.plan import Plan
 from trellis.evolution.contract import contract_for
-from trellis.evolution.kinds import Kind
+from trellis.evolution.scalars.kinds import Kind
 from trellis.schema.model import DATA_TYPES, Column, DataType
 
 

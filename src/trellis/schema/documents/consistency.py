@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trellis.errors import nearest
-from trellis.schema.checks import Fault
+from trellis.schema.documents.validate import faults
+from trellis.schema.documents.value_checks import Fault
 from trellis.schema.history import HistoryColumns
 from trellis.schema.naming import CONVENTIONS
-from trellis.schema.validate import faults
 
 KEYED = ("upsert", "insert-only")
 UNIQUE_HINTS = ("dedup_sort", "hard_delete", "x-valid-from", "x-valid-to", "x-row-version")

@@ -11,8 +11,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from math import isfinite
 from typing import Any, Literal
 
-from trellis.evolution.literals import INERT_STARTS, hexadecimal, literal
-from trellis.evolution.values import MAX_DIGITS, MISFIT, WEI_LIMIT, Convert
+from trellis.evolution.scalars.literals import INERT_STARTS, hexadecimal, literal
+from trellis.evolution.scalars.values import MAX_DIGITS, MISFIT, WEI_LIMIT, Convert
 from trellis.schema.model import DataType
 
 Exact = Literal["decimal", "wei"]

@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from trellis.evolution.coerce import coercer
-from trellis.evolution.kinds import Kind
-from trellis.evolution.values import MISFIT, WEI_SIZE
+from trellis.evolution.scalars.coerce import coercer
+from trellis.evolution.scalars.kinds import Kind
+from trellis.evolution.scalars.values import MISFIT, WEI_SIZE
 from trellis.schema.model import Column, Schema, number_size
 
 Size = tuple[int, int]

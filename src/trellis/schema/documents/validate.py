@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from trellis.errors import SchemaError, nearest
-from trellis.schema.checks import (
+from trellis.schema.documents.value_checks import (
     Check,
     Fault,
     Path,

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.arrow.number_text import is_number_text, texts_of_numbers
 from trellis.engine.arrow.types import arrow_type, column_type
-from trellis.engine.exact.text import to_json
+from trellis.engine.text import to_json
 from trellis.schema.model import Column, DataType
 
 

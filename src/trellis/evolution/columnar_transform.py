@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trellis.evolution.recipe import Path
+from trellis.evolution.projection import Path
 
 Target = Literal[
     "int32", "int64", "float32", "float64", "bool", "millis", "text", "digits", "json", "binary", "other"

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from trellis.errors import SchemaError
-from trellis.schema.form import Document, mappings, schema_of, to_dict
-from trellis.schema.migrate import Upgrade, migrate, no_upgrade
+from trellis.schema.documents.form import Document, mappings, schema_of, to_dict
+from trellis.schema.documents.migrate import Upgrade, migrate, no_upgrade
+from trellis.schema.documents.validate import Fault, Path, check, faults, no_lines
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.rules import HINTS
-from trellis.schema.validate import Fault, Path, check, faults, no_lines
 from trellis.schema.version import bump
 
 __all__ = ["from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml", "with_defaults"]
@@ -112,7 +112,7 @@ def to_yaml(schema: Schema, declared_only: bool = False) -> str:
     `declared_only` leaves out what processing adds: its hints and the variant columns. A schema does not
     tell a declared column from an inferred one, so pass it as it was before it met data.
     """
-    from trellis.schema.yaml_text import write
+    from trellis.schema.documents.yaml_text import write
 
     saved = to_dict(bump(declared(schema) if declared_only else schema))
     saved.pop("imported_version_hash", None)
@@ -150,7 +150,7 @@ def from_yaml(
     upgrade: Upgrade = no_upgrade,
 ) -> Schema:
     """The schema of a YAML document; `where` is the file's name, for errors; the others as in `from_dict`."""
-    from trellis.schema.yaml_text import read
+    from trellis.schema.documents.yaml_text import read
 
     document, lines = read(text, where)
 

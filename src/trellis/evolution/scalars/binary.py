@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.evolution.values import MISFIT, Convert, same
+from trellis.evolution.scalars.values import MISFIT, Convert, same
 from trellis.schema.model import DataType
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}").fullmatch

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any, Final
 
-from trellis.evolution.iso import UTC, from_epoch, parse_date, parse_time, to_timestamp
-from trellis.evolution.literals import INERT_STARTS
-from trellis.evolution.values import MISFIT, Convert, same
+from trellis.evolution.scalars.iso import UTC, from_epoch, parse_date, parse_time, to_timestamp
+from trellis.evolution.scalars.literals import INERT_STARTS
+from trellis.evolution.scalars.values import MISFIT, Convert, same
 from trellis.schema.model import DataType
 
 

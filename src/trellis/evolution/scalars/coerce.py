@@ -15,13 +15,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from trellis.errors import SchemaError, nearest
-from trellis.evolution.binary import BINARY
-from trellis.evolution.exact import bound, numbers
-from trellis.evolution.families import family
-from trellis.evolution.jsontext import iso, json_of_text, json_text, plain, text_of_bytes
-from trellis.evolution.machine_numbers import BIGINT, BOOL, DOUBLE, within_bits
-from trellis.evolution.moments import DATE, NAIVE_TIMESTAMP, TIME, TIMESTAMP
-from trellis.evolution.values import MISFIT, Convert, same
+from trellis.evolution.scalars.binary import BINARY
+from trellis.evolution.scalars.exact import bound, numbers
+from trellis.evolution.scalars.families import family
+from trellis.evolution.scalars.json_text import iso, json_of_text, json_text, plain, text_of_bytes
+from trellis.evolution.scalars.machine_numbers import BIGINT, BOOL, DOUBLE, within_bits
+from trellis.evolution.scalars.moments import DATE, NAIVE_TIMESTAMP, TIME, TIMESTAMP
+from trellis.evolution.scalars.values import MISFIT, Convert, same
 from trellis.schema.model import DATA_TYPES, DataType
 
 

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 from uuid import UUID
 
-from trellis.evolution.values import MISFIT, HexBytes
+from trellis.evolution.scalars.values import MISFIT, HexBytes
 
 
 def plain(value: Any) -> Any:

@@ -22,7 +22,7 @@ from uuid import UUID
 
 import orjson
 
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.values import HexBytes, Wei
 
 TAG = "$"
 MAX_DEPTH = 200

@@ -7,8 +7,8 @@ from decimal import Decimal
 from math import isinf
 from typing import Any, Final
 
-from trellis.evolution.literals import INERT_STARTS, NOT_FINITE, hexadecimal, literal
-from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, Convert, same
+from trellis.evolution.scalars.literals import INERT_STARTS, NOT_FINITE, hexadecimal, literal
+from trellis.evolution.scalars.values import BIGINT_MAX, BIGINT_MIN, MISFIT, Convert, same
 from trellis.schema.model import DataType
 
 _TRUE = frozenset(("yes", "true", "t", "y", "1"))

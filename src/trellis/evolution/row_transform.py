@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trellis.evolution.record import Lost
-from trellis.evolution.vector import VectorProgram
+from trellis.evolution.columnar_transform import VectorProgram
+from trellis.evolution.record_outcome import Lost
 
 
 @dataclass

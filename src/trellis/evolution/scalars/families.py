@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import Enum
 from uuid import UUID
 
-from trellis.evolution.values import HexBytes, Wei
+from trellis.evolution.scalars.values import HexBytes, Wei
 from trellis.schema.model import DataType
 
 _FAMILIES: dict[type, DataType] = {

@@ -19,16 +19,16 @@ from typing import Any
 from uuid import UUID
 
 from trellis.errors import ContractError
-from trellis.evolution import iso
-from trellis.evolution.binary import is_base64
-from trellis.evolution.coerce import coercer
-from trellis.evolution.detect import DEFAULT, Detecting, detect, detector
-from trellis.evolution.exact import storable
-from trellis.evolution.families import family
-from trellis.evolution.iso import common_date, common_timestamp
-from trellis.evolution.jsontext import is_json, plain
-from trellis.evolution.literals import INERT_STARTS, may_be_number
-from trellis.evolution.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_LIMIT, HexBytes, Wei
+from trellis.evolution.scalars import iso
+from trellis.evolution.scalars.binary import is_base64
+from trellis.evolution.scalars.coerce import coercer
+from trellis.evolution.scalars.detect import DEFAULT, Detecting, detect, detector
+from trellis.evolution.scalars.exact import storable
+from trellis.evolution.scalars.families import family
+from trellis.evolution.scalars.iso import common_date, common_timestamp
+from trellis.evolution.scalars.json_text import is_json, plain
+from trellis.evolution.scalars.literals import INERT_STARTS, may_be_number
+from trellis.evolution.scalars.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DATA_TYPES, DataType
 
 __all__ = ["HexBytes", "Kind", "TypedKind", "Wei", "classifier", "classify", "type_of", "typed_kind"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trellis.errors import SchemaError, nearest
-from trellis.evolution.iso import is_timestamp, parse_date
-from trellis.evolution.values import BIGINT_MAX, WEI_LIMIT, HexBytes, Wei
+from trellis.evolution.scalars.iso import is_timestamp, parse_date
+from trellis.evolution.scalars.values import BIGINT_MAX, WEI_LIMIT, HexBytes, Wei
 from trellis.schema.model import DataType
 
 
