@@ -16,7 +16,7 @@ from trellis.destinations.base import Commit
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
-from trellis.evolution.table_writes import KeyedLoad
+from trellis.evolution.table_writes import KeyedWrite
 from trellis.schema.model import Column, DataType, Schema, Table
 
 Row = Mapping[str, Any]
@@ -43,7 +43,7 @@ class Warehouse:
         self.numbers = itertools.count()
         self.base: str | None = None
 
-    def commit(self, load: KeyedLoad, rows: Sequence[Row], into: Table, **more: Any) -> Commit:
+    def commit(self, load: KeyedWrite, rows: Sequence[Row], into: Table, **more: Any) -> Commit:
         """One load into one table, from one file."""
         return self.run([into], {into.name: [rows]}, keyed=(load,), **more)
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trellis.destinations.base import ChainLoad, Commit
+from trellis.destinations.base import Commit, TableTreeWrite
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -44,7 +44,7 @@ def commit_of(
 ) -> Commit:
     """A load that appends files to tables, or whatever else is said of it, and notes its id."""
     load_id = load_id or uuid4().hex
-    chains = tuple(ChainLoad(name, "append") for name in tables)
+    chains = tuple(TableTreeWrite(name, "append") for name in tables)
     said = {
         "schema": Schema("shop", {table.name: table for table in (*known, LOADS)}),
         "base_hash": None,

@@ -25,11 +25,11 @@ from sqlglot import exp
 import trellis
 from destinations.commits import Row, Warehouse
 from destinations.postgres_server import Server
-from trellis.destinations.base import ChainLoad, History, Reset
+from trellis.destinations.base import History, Reset, TableTreeWrite
 from trellis.destinations.postgres.session import Session
 from trellis.destinations.sql.names import quoted
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.table_writes import KeyedLoad, Links, OnMatch
+from trellis.evolution.table_writes import IdentityRules, KeyedWrite, OnMatch
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, DataType, Schema, Table
 
@@ -138,7 +138,7 @@ def words(statements: list[str]) -> Words:
 
 # --- The loads -------------------------------------------------------------------------------------------
 
-LINKS = Links(
+LINKS = IdentityRules(
     "rules",
     "mappings",
     (("kind_1", "value_1"), ("kind_2", "value_2")),
@@ -159,13 +159,15 @@ FIXED: Mapping[str, Column] = {
     )
 }
 """The columns that the loads look at, and that are not among the names."""
-CHAINS: Mapping[str, Callable[[datetime], ChainLoad]] = {
-    "appended": lambda at: ChainLoad("appended", "append"),
-    "replaced": lambda at: ChainLoad("replaced", "replace"),
-    "merged": lambda at: ChainLoad("merged", "merge"),
-    "upserted": lambda at: ChainLoad("upserted", "merge", "upsert"),
-    "inserted": lambda at: ChainLoad("inserted", "merge", "insert-only"),
-    "historized": lambda at: ChainLoad("historized", "merge", "scd2", History("row", "begins", "ends", at)),
+CHAINS: Mapping[str, Callable[[datetime], TableTreeWrite]] = {
+    "appended": lambda at: TableTreeWrite("appended", "append"),
+    "replaced": lambda at: TableTreeWrite("replaced", "replace"),
+    "merged": lambda at: TableTreeWrite("merged", "merge"),
+    "upserted": lambda at: TableTreeWrite("upserted", "merge", "upsert"),
+    "inserted": lambda at: TableTreeWrite("inserted", "merge", "insert-only"),
+    "historized": lambda at: TableTreeWrite(
+        "historized", "merge", "scd2", History("row", "begins", "ends", at)
+    ),
 }
 LEVELS = {
     "": RowKeys("row"),
@@ -268,11 +270,11 @@ class Loads:
         old = [{"id": number, "at": 1, **self.staged(number, "old")} for number in (1, 2, 3)]
         rows = ((3, 2), (4, 2), (4, 1))
         new = [{"id": number, "at": at, **self.staged(number, "new")} for number, at in rows]
-        keyed = tuple(KeyedLoad(name) for name in tables)
+        keyed = tuple(KeyedWrite(name) for name in tables)
         self.warehouse.run([*tables.values()], {name: [old] for name in tables}, keyed=keyed)
         self.add_by_hand(*tables)
         keys = ("id", *self.key_names)
-        keyed = tuple(KeyedLoad(f"on_{on_match}", keys, "at", on_match) for on_match in ON_MATCH)
+        keyed = tuple(KeyedWrite(f"on_{on_match}", keys, "at", on_match) for on_match in ON_MATCH)
         self.warehouse.run([*tables.values()], {name: [new] for name in tables}, keyed=keyed)
         added, filled = ("none", "old") if self.by_hand else ("new", "filled")
         untouched = [(1, 1, "old"), (2, 1, "old")]
@@ -344,13 +346,13 @@ class Loads:
             {"id": 2, "kind": "user", "value_1": "u2", "identity": "B", "updated": NOON},
         ]
         rows = [{**row, **self.staged(int(str(row["id"])), "old")} for row in known]
-        self.warehouse.run([rules, mappings], {"mappings": [rows]}, keyed=(KeyedLoad("mappings"),))
+        self.warehouse.run([rules, mappings], {"mappings": [rows]}, keyed=(KeyedWrite("mappings"),))
         self.add_by_hand("mappings")
         pairs = (("user", "u1", "user", "u2"), ("user", "u1", "anonymous", "a1"))
         names = [name for pair in LINKS.pairs for name in pair]
         linked = [{**dict(zip(names, pair, strict=True)), **self.staged(1, "new"), "id": 1} for pair in pairs]
         self.warehouse.run(
-            [rules, mappings], {"rules": [linked]}, keyed=(KeyedLoad("rules"),), links=LINKS, now=ONE
+            [rules, mappings], {"rules": [linked]}, keyed=(KeyedWrite("rules"),), links=LINKS, now=ONE
         )
         assert self.rows("mappings", "kind", "value_1", "identity", "updated") == [
             ("anonymous", "a1", "A", ONE, "none"),
@@ -367,7 +369,7 @@ class Loads:
         self.warehouse.run(
             [before, *others, Table("filled", {"id": FIXED["id"]})],
             {**value, "retyped": [[{"id": 1, **dict.fromkeys(self.names, stored)}]], "filled": [[{"id": 1}]]},
-            keyed=tuple(KeyedLoad(name) for name in ("retyped", "filled", "dropped", "emptied")),
+            keyed=tuple(KeyedWrite(name) for name in ("retyped", "filled", "dropped", "emptied")),
         )
         version = {"version": 2, "inserted_at": None, "schema_name": "shop", "version_hash": "v"}
         old = self.cells(1, "old")
@@ -377,7 +379,7 @@ class Loads:
                 "retyped": [[{"id": 2, **self.cells(2, "new")}]],
                 "filled": [[{"id": 2, **self.cells(2, "new")}]],
             },
-            keyed=tuple(KeyedLoad(name, ("id",), None, "replace") for name in ("retyped", "filled")),
+            keyed=tuple(KeyedWrite(name, ("id",), None, "replace") for name in ("retyped", "filled")),
             retyped={"retyped": self.names},
             filled={"filled": {name: pa.scalar(cell) for name, cell in old.items()}},
             reset=Reset(("dropped",), ("emptied",), versions=True),

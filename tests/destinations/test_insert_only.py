@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from destinations.commits import Warehouse, table
 from destinations.postgres_server import Server
-from trellis.destinations.base import ChainLoad
+from trellis.destinations.base import TableTreeWrite
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.pipelines.pipeline import Pipeline, pipeline
@@ -84,7 +84,7 @@ def test_null_in_a_key_is_equal_to_nothing(destination_url: str, tmp_path: Path)
     keys = {name: Column(name, kind).with_hints(primary_key=True) for name, kind in columns.items()}
     roots = Table("t", {**keys, "row": Column("row", "text")})
     below = table("t__k", value="bigint", parent="text", row="text")
-    chain = (ChainLoad("t", "merge", "insert-only"),)
+    chain = (TableTreeWrite("t", "merge", "insert-only"),)
     for number in range(2):
         rows = [{"a": 1, "b": None, "row": f"r{number}"}, {"a": 1, "b": "x", "row": "x"}]
         nested = [{"value": number, "parent": f"r{number}", "row": f"k{number}"}, {"value": 9, "parent": "x"}]

@@ -21,7 +21,7 @@ from trellis.destinations.parquet.copy_on_write import open_rewriter
 from trellis.destinations.sql.keyed import EngineSyntax, KeyedStatements
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import SchemaError
-from trellis.evolution.table_writes import KeyedLoad, OnMatch
+from trellis.evolution.table_writes import KeyedWrite, OnMatch
 from trellis.schema.model import Column, Table
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
@@ -38,8 +38,8 @@ def lake(tmp_path: Path) -> Warehouse:
     return Warehouse(URLS["parquet"].format(tmp_path), tmp_path)
 
 
-def load(on_match: OnMatch, *keys: str, latest: str | None = "at") -> KeyedLoad:
-    return KeyedLoad("users", keys or ("id",), latest, on_match)
+def load(on_match: OnMatch, *keys: str, latest: str | None = "at") -> KeyedWrite:
+    return KeyedWrite("users", keys or ("id",), latest, on_match)
 
 
 def user(id: str | None, at: int | None, plan: str | None = None, city: str | None = None) -> Row:
@@ -101,7 +101,7 @@ def test_without_keys_all_rows_are_loaded(
     """A key that no row has is no key."""
     rows = [{"at": 1, "plan": "x"}] * 2
     for _ in range(2):
-        warehouse.commit(KeyedLoad("users", keys, "at", on_match), rows, USERS)
+        warehouse.commit(KeyedWrite("users", keys, "at", on_match), rows, USERS)
     assert warehouse.rows("users") == [(None, 1, "x", None)] * 4
 
 
@@ -221,7 +221,7 @@ def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
         warehouse.run(
             [USERS, other],
             {"users": rows, "pages": rows},
-            keyed=(load("fill"), KeyedLoad("pages", ("id",), "at", "replace")),
+            keyed=(load("fill"), KeyedWrite("pages", ("id",), "at", "replace")),
         )
     assert warehouse.rows("users") == warehouse.rows("pages") == [("u", 2, "y", None)]
 
@@ -229,7 +229,7 @@ def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
 def test_names_that_the_queries_use_themselves(warehouse: Warehouse) -> None:
     names = ("q_place", "q_turn", "q_key_0", "Q_Latest", "file_index", "file_row_number", 'a"b', "q_staged")
     odd = Table("users", {name: Column(name, "text") for name in names})
-    keyed = KeyedLoad("users", ("q_place", "q_turn"), "Q_Latest", "fill")
+    keyed = KeyedWrite("users", ("q_place", "q_turn"), "Q_Latest", "fill")
     first = dict.fromkeys(names, "1")
     second = {**dict.fromkeys(names, "2"), "q_place": "1", "q_turn": "1", "q_staged": None}
     warehouse.commit(keyed, [first, second], odd)
@@ -296,7 +296,7 @@ LOAD = st.tuples(
 
 
 def fold(now: list[Row], on_match: OnMatch, rows: Iterable[Row]) -> list[Row]:
-    """`KeyedLoad` in Python: rows from the least to the most to be believed, later ones on top."""
+    """`KeyedWrite` in Python: rows from the least to the most to be believed, later ones on top."""
     held = {row["id"]: row for row in now if row["id"] is not None}
     loose = [row for row in now if row["id"] is None]
     coming: dict[str, list[Row]] = {}
@@ -325,7 +325,7 @@ def age(row: Row) -> int:
 @given(st.lists(LOAD, min_size=1, max_size=4), st.sampled_from([1, 3]))
 @example([("fill", [[{"id": "a", "at": 1, "plan": "x"}, {"id": "a", "city": "y"}]])], 3)
 def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]], passes: int) -> None:
-    """Filled in one pass or in several, the result is that of a few lines of Python."""
+    """FillValues in one pass or in several, the result is that of a few lines of Python."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(KeyedStatements, "_passes", lambda *_: passes)
         warehouse, now = Warehouse(URLS[kind].format(folder), Path(folder)), list[Row]()
@@ -416,7 +416,7 @@ def by_hand(file: Warehouse, *statements: str) -> None:
 @pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "append"])
 @pytest.mark.parametrize("type_", ["VARCHAR", "DOUBLE", "HUGEINT"])
 def test_a_column_widened_by_hand(file: Warehouse, on_match: OnMatch, type_: str) -> None:
-    keyed = KeyedLoad("n", ("id",), "at", on_match)
+    keyed = KeyedWrite("n", ("id",), "at", on_match)
     numbers = table("n", id="bigint", at="bigint")
     file.commit(keyed, [{"id": 1, "at": 1}], numbers)
     by_hand(file, *(f'ALTER TABLE n ALTER "{name}" TYPE {type_}' for name in ("id", "at")))

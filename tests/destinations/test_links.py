@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
 from trellis.destinations.sql.identities import Pair, id_generator, resolve
-from trellis.evolution.table_writes import KeyedLoad, Links
+from trellis.evolution.table_writes import IdentityRules, KeyedWrite
 
 COLUMNS = ("kind_1", "value_1", "kind_2", "value_2")
 RULES = table("rules", **dict.fromkeys(COLUMNS, "text"))
 MAPPINGS = table("mappings", kind="text", value="text", identity="text", updated="timestamp")
-LINKS = Links(
+LINKS = IdentityRules(
     "rules",
     "mappings",
     (("kind_1", "value_1"), ("kind_2", "value_2")),
@@ -116,7 +116,7 @@ def link(warehouse: Warehouse, *files: Iterable[Row], now: datetime = NOON, **mo
     warehouse.run(
         [RULES, MAPPINGS],
         {"rules": [list(rows) for rows in files]},
-        keyed=(KeyedLoad("rules"),),
+        keyed=(KeyedWrite("rules"),),
         links=LINKS,
         now=now,
         **more,
@@ -193,7 +193,7 @@ def test_the_rules_are_loaded_as_well(warehouse: Warehouse) -> None:
 def test_columns_beside_the_mapping(warehouse: Warehouse) -> None:
     noted = MAPPINGS.with_columns(*table("x", note="text").columns.values())
     note = {"kind": "user_id", "value": "u2", "identity": "old", "updated": NOON, "note": "kept"}
-    warehouse.run([noted], {"mappings": [[note]]}, keyed=(KeyedLoad("mappings"),))
+    warehouse.run([noted], {"mappings": [[note]]}, keyed=(KeyedWrite("mappings"),))
     link(warehouse, [rule(*U1, None, None), rule(*U1, *U2)])
     expected = [("u1", None), ("u2", "kept")]
     assert warehouse.rows("mappings", "value", "note") == expected

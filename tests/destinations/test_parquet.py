@@ -26,7 +26,7 @@ from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Man
 from trellis.engine.arrow.nested_types import hint_of
 from trellis.engine.arrow.types import arrow_schema
 from trellis.errors import ContractError, DestinationError, SchemaError
-from trellis.evolution.table_writes import KeyedLoad
+from trellis.evolution.table_writes import KeyedWrite
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import NESTED_TYPE, Column, Table
 
@@ -126,9 +126,9 @@ def test_a_required_column_called_like_a_field(lake: Path, tmp_path: Path, names
     }
     table = Table("t", {name: columns[name] for name in names})
     warehouse = Warehouse(f"parquet:{lake}", tmp_path)
-    warehouse.commit(KeyedLoad("t"), [{"a": {"b": None}, "a.b": 1}], table)
+    warehouse.commit(KeyedWrite("t"), [{"a": {"b": None}, "a.b": 1}], table)
     with pytest.raises(ContractError, match=r"table t, column a\.b: it is required"):
-        warehouse.commit(KeyedLoad("t"), [{"a": {"b": 1}, "a.b": None}], table)
+        warehouse.commit(KeyedWrite("t"), [{"a": {"b": 1}, "a.b": None}], table)
     assert warehouse.rows("t", "a", "a.b") == [({"b": None}, 1)]
 
 
@@ -143,9 +143,9 @@ def test_a_required_struct_beside_a_column_called_like_its_field(
     }
     table = Table("t", {name: columns[name] for name in names})
     warehouse = Warehouse(f"parquet:{lake}", tmp_path)
-    warehouse.commit(KeyedLoad("t"), [{"a": {"b": 1}, "a.b": None}], table)
+    warehouse.commit(KeyedWrite("t"), [{"a": {"b": 1}, "a.b": None}], table)
     with pytest.raises(ContractError, match="table t, column a: it is required"):
-        warehouse.commit(KeyedLoad("t"), [{"a": None, "a.b": 1}], table)
+        warehouse.commit(KeyedWrite("t"), [{"a": None, "a.b": 1}], table)
     assert warehouse.rows("t", "a", "a.b") == [({"b": 1}, None)]
 
 

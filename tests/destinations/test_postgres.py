@@ -18,7 +18,7 @@ import pytest
 from destinations.postgres_loads import LOADS, commit_of, staged
 from destinations.postgres_server import Server
 from trellis.destinations import open_destination
-from trellis.destinations.base import CommitConflict, Destination, KeyedLoad, Links
+from trellis.destinations.base import CommitConflict, Destination, IdentityRules, KeyedWrite
 from trellis.destinations.postgres.names import digest, lock_number, staging_schema
 from trellis.destinations.url import redacted
 from trellis.engine.parallel import in_threads
@@ -169,7 +169,7 @@ def test_last_in_the_input_wins(warehouse: Destination, sql: Sql, tmp_path: Path
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("trellis.destinations.postgres.copy.TASK_BYTES", 1)
         for _ in range(2):
-            keyed = (KeyedLoad("t", ("id",), on_match="replace"),)
+            keyed = (KeyedWrite("t", ("id",), on_match="replace"),)
             warehouse.commit(commit_of({"t": files}, T, chains=(), keyed=keyed), backwards)
     assert sorted(sql("SELECT id, v FROM t")) == [(n, f"c {35 + n}") for n in range(5)]
 
@@ -236,7 +236,7 @@ def test_generated_columns_are_left_alone(warehouse: Destination, sql: Sql, tmp_
     )
     table = T.with_columns(*(Column(name, "bigint") for name in ("twice", "number", "serial")))
     files = staged(tmp_path, table, [{"id": 4, "v": "a", "twice": 1, "number": 9, "serial": None}])
-    for keyed in ((), (KeyedLoad("t", ("id",), on_match="fill"),)):
+    for keyed in ((), (KeyedWrite("t", ("id",), on_match="fill"),)):
         warehouse.commit(commit_of({"t": files}, table, keyed=keyed, **({"chains": ()} if keyed else {})))
     rows = sql("SELECT id, twice, number, made, serial, v FROM t")
     assert rows == [(4, 8, 1, "by default", 1, "a")]
@@ -367,7 +367,7 @@ def test_keyed_loads(warehouse: Destination, sql: Sql, tmp_path: Path, on_match:
         {"id": "u", "at": 3, "a": "three", "b": 9},
         {"id": "u", "at": 5, "a": None, "b": 5},
     ]
-    keyed = (KeyedLoad("users", ("id",), "at", on_match),)
+    keyed = (KeyedWrite("users", ("id",), "at", on_match),)
     warehouse.commit(commit_of({"users": staged(tmp_path, USERS, rows)}, USERS, chains=(), keyed=keyed))
     assert sql('SELECT id, at, a, b FROM users ORDER BY id COLLATE "C", at') == expected
 
@@ -378,7 +378,7 @@ def test_links(warehouse: Destination, sql: Sql, tmp_path: Path) -> None:
         "mappings",
         {**{n: Column(n, "text") for n in ("kind", "value", "id")}, "at": Column("at", "timestamp")},
     )
-    links = Links("rules", "mappings", (("k1", "v1"), ("k2", "v2")), "kind", "value", "id", "at")
+    links = IdentityRules("rules", "mappings", (("k1", "v1"), ("k2", "v2")), "kind", "value", "id", "at")
     for pairs in (["a1 u1", "a2 u2"], ["u1 u2", "a3"]):
         rows = [
             dict(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from destinations.commits import KEPT, Row, Warehouse, table
-from trellis.destinations.base import ChainLoad, Commit, CommitConflict, Reset
+from trellis.destinations.base import Commit, CommitConflict, Reset, TableTreeWrite
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.schema.model import Column, DataType, Schema, Table
@@ -30,7 +30,7 @@ def warehouse(destination_url: str, tmp_path: Path) -> Warehouse:
 
 def append(warehouse: Warehouse, rows: dict[str, Sequence[Row]], *tables: Table, **more: Any) -> Commit:
     known = tables or (ORDERS, LINES, OTHER)
-    chains = tuple(ChainLoad(t.name, "append") for t in known if t.parent is None)
+    chains = tuple(TableTreeWrite(t.name, "append") for t in known if t.parent is None)
     return warehouse.run(
         known, {name: [given] for name, given in rows.items()}, chains=chains, keys=KEYS, **more
     )
@@ -126,7 +126,7 @@ def test_merge_into_what_a_reset_left(warehouse: Warehouse) -> None:
     fill(warehouse)
     keyed = ORDERS.with_columns(Column("id", "bigint").with_hints(primary_key=True))
     rows = {"orders": [[{"id": 1, "note": "new", "row": "r9"}]]}
-    chains = (ChainLoad("orders", "merge", "insert-only"),)
+    chains = (TableTreeWrite("orders", "merge", "insert-only"),)
     reset = Reset(empty=("orders", "lines"))
     warehouse.run((keyed, LINES), rows, chains=chains, keys=KEYS, reset=reset)
     assert warehouse.rows("orders", "id", "note") == [(1, "new")]
@@ -221,9 +221,11 @@ def test_newest_row(warehouse: Warehouse) -> None:
         {"name": "a", "n": None, "at": at.replace(year=2028), "text": "without"},
         {"name": "b'", "n": 9, "at": None, "text": None},
     ]
-    warehouse.run([notes], {"notes": [rows[:2], rows[2:]]}, chains=(ChainLoad("notes", "append"),))
+    warehouse.run([notes], {"notes": [rows[:2], rows[2:]]}, chains=(TableTreeWrite("notes", "append"),))
     wider = notes.with_columns(Column("more", "bigint"))
-    warehouse.run([wider], {"notes": [[{"name": "c", "more": 1}]]}, chains=(ChainLoad("notes", "append"),))
+    warehouse.run(
+        [wider], {"notes": [[{"name": "c", "more": 1}]]}, chains=(TableTreeWrite("notes", "append"),)
+    )
     found = newest("a", ["n", "at"])
     assert found == {"name": "a", "n": 2, "at": at.replace(year=2027), "text": "it's last", "more": None}
     assert newest("a", ["at"])["text"] == "without"

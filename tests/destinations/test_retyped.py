@@ -12,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from destinations.commits import Warehouse, table
-from trellis.destinations.base import CatalogTable, ChainLoad, CommitConflict
+from trellis.destinations.base import CatalogTable, CommitConflict, TableTreeWrite
 from trellis.errors import SchemaError
-from trellis.evolution.table_writes import KeyedLoad, OnMatch
+from trellis.evolution.table_writes import KeyedWrite, OnMatch
 from trellis.schema.model import Column, DataType, Schema
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
 OLD = table("t", id="bigint", v="bigint")
-APPEND, FILL = KeyedLoad("t"), KeyedLoad("t", ("id",), None, "fill")
+APPEND, FILL = KeyedWrite("t"), KeyedWrite("t", ("id",), None, "fill")
 NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 
 
@@ -75,7 +75,7 @@ def test_a_column_gets_another_type(
 @pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "amend", "append"])
 def test_rows_are_merged_into_the_new_type(warehouse: Warehouse, on_match: OnMatch) -> None:
     warehouse.commit(APPEND, [{"id": 1, "v": 1}, {"id": 2, "v": 2}], OLD)
-    load = KeyedLoad("t", ("id",), None, on_match)
+    load = KeyedWrite("t", ("id",), None, on_match)
     after = table("t", id="bigint", v="text")
     warehouse.commit(load, [{"id": 1, "v": "x"}, {"id": 3, "v": "y"}], after, retyped={"t": ["v"]})
     expected = {
@@ -91,7 +91,7 @@ def test_a_column_of_a_table_that_is_emptied(warehouse: Warehouse, files: Sequen
     """What leaves need not fit."""
     warehouse.commit(APPEND, [{"id": 1, "v": "many"}], table("t", id="bigint", v="text"))
     staged = {"t": files} if files else {}
-    warehouse.run([OLD], staged, chains=(ChainLoad("t", "replace"),), retyped={"t": ["v"]})
+    warehouse.run([OLD], staged, chains=(TableTreeWrite("t", "replace"),), retyped={"t": ["v"]})
     assert warehouse.rows("t") == [(row["id"], row["v"]) for rows in files for row in rows]
     assert warehouse.destination.catalog(warehouse.dataset)["t"].types["v"] == "bigint"
 
@@ -189,7 +189,7 @@ def test_a_table_is_gone(warehouse: Warehouse) -> None:
 def test_another_table_looks_otherwise(warehouse: Warehouse) -> None:
     """Only what the load touches has to be as it was."""
     other = table("other", id="bigint")
-    warehouse.run([other], {"other": [[{"id": 1}]]}, keyed=(KeyedLoad("other"),))
+    warehouse.run([other], {"other": [[{"id": 1}]]}, keyed=(KeyedWrite("other"),))
     warehouse.run([OLD, other], {"t": [[{"id": 1}]]}, keyed=(APPEND,), catalog={})
     assert warehouse.rows("t", "id") == [(1,)]
 

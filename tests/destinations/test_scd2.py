@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from destinations.commits import Warehouse, table
 from destinations.postgres_server import Server
-from trellis.destinations.base import ChainLoad, History
+from trellis.destinations.base import History, TableTreeWrite
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.table_writes import Strategy
@@ -382,7 +382,7 @@ def test_rows_in_nested_tables_only(destination_url: str, tmp_path: Path, strate
     below = replace(table("t__k", value="bigint", parent="text", row="text"), parent="t")
     history = History("row", "begins", "ends", D1) if strategy == "scd2" else None
     more: Any = {
-        "chains": (ChainLoad("t", "merge", strategy, history),),
+        "chains": (TableTreeWrite("t", "merge", strategy, history),),
         "keys": {"t": RowKeys("row"), "t__k": RowKeys("row", parent_id="parent")},
     }
     nested = [{"value": 1, "parent": "r1", "row": "k1"}]

@@ -20,7 +20,7 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.errors import ContractError, SchemaError
 from trellis.evolution.scalars.coerce import coerce, coercer
 from trellis.evolution.scalars.values import MISFIT, Wei
-from trellis.evolution.scalars.wei import sized
+from trellis.evolution.scalars.wei import with_default_precision
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Settings, Table
 
@@ -454,8 +454,8 @@ def test_seed_d079_sizes_are_for_the_load_alone() -> None:
     schema = Schema(
         "s", {"t": Table("t", {"w": Column("w", "wei"), "x": Column("x", "text")}), "u": Table("u")}
     )
-    made = sized(schema, ROOM)
+    made = with_default_precision(schema, ROOM)
     assert made.tables["t"].columns["w"] == Column("w", "wei", precision=156, scale=78)
     assert arrow_type(made.tables["t"].columns["w"]) == pa.string()
     assert list(made.tables["t"].columns) == ["w", "x"]
-    assert sized(schema, (38, 0)) is schema
+    assert with_default_precision(schema, (38, 0)) is schema

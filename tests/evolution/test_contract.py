@@ -18,9 +18,9 @@ from trellis.evolution.contract import (
     ContractViolation,
     contract_for,
     expand,
-    impose,
+    impose_contract,
 )
-from trellis.evolution.declare import judge
+from trellis.evolution.declare import apply_contract
 from trellis.schema.model import Column, Schema, Settings, Table
 
 FROZEN = Contract("freeze", "freeze", "freeze")
@@ -89,7 +89,7 @@ def test_s13_a_contract_of_the_run_is_stored_on_source_and_tables() -> None:
         table("_trellis_loads"),
         contract={"columns": "freeze"},
     )
-    after = impose(before, "evolve")
+    after = impose_contract(before, "evolve")
     assert after.settings.schema_contract == "evolve"
     assert {t.name: t.hints.get("schema_contract") for t in after.tables.values()} == {
         "own": "evolve",
@@ -98,9 +98,9 @@ def test_s13_a_contract_of_the_run_is_stored_on_source_and_tables() -> None:
         "_trellis_loads": None,
     }
     assert contract_for(after, "other") == EVOLVE
-    assert impose(before, "evolve", ["own"]).tables["other"] == before.tables["other"]
+    assert impose_contract(before, "evolve", ["own"]).tables["other"] == before.tables["other"]
     with pytest.raises(SchemaError):
-        impose(before, "evolv")
+        impose_contract(before, "evolv")
 
 
 def test_the_nearest_ancestor_decides() -> None:
@@ -170,7 +170,7 @@ def test_who_declares_is_not_told_to_declare() -> None:
     before = schema(known, contract="freeze")
     declared = before.with_tables(before.tables["t"].with_columns(Column("b", "text")))
     with pytest.raises(ContractViolation) as raised:
-        judge(before, declared)
+        apply_contract(before, declared)
     assert str(raised.value) == (
         "farm.t.b: a new column is declared, and the contract has columns: freeze;"
         " take the declaration back, or load with the contract columns: evolve"

@@ -13,7 +13,7 @@ from trellis.engine.plan import Counts
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.table_writes import ChainLoad, History, KeyedLoad, Links
+from trellis.evolution.table_writes import History, IdentityRules, KeyedWrite, TableTreeWrite
 from trellis.pipelines.packages import Package
 from trellis.pipelines.report import Report, TableReport, Tally
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, ChangeTable, DropColumn, DropTable
@@ -59,8 +59,8 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
         SCHEMA,
         "hash 2",
         (
-            ChainLoad("orders", "merge", "scd2", History("_dlt_id", "valid_from", "valid_to", AT)),
-            ChainLoad("other", "replace"),
+            TableTreeWrite("orders", "merge", "scd2", History("_dlt_id", "valid_from", "valid_to", AT)),
+            TableTreeWrite("other", "replace"),
         ),
         files,
         {
@@ -70,8 +70,10 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
         {"orders": RowKeys("_dlt_id", "_dlt_load_id", loaded_at={"uuid_ts": "ms"}, from_columns=("id",))},
         MetadataTables("_dlt_version", "_dlt_loads", "load_id", "_dlt_pipeline_state", ("version",)),
         (REJECTS,),
-        keyed=(KeyedLoad("users", ("id",), "received_at", "fill"), KeyedLoad("tracks")),
-        links=Links("rules", "mappings", (("t1", "v1"), ("t2", "v2")), "type", "value", "id", "updated_at"),
+        keyed=(KeyedWrite("users", ("id",), "received_at", "fill"), KeyedWrite("tracks")),
+        links=IdentityRules(
+            "rules", "mappings", (("t1", "v1"), ("t2", "v2")), "type", "value", "id", "updated_at"
+        ),
         catalog={
             "users": CatalogTable(
                 "users", {"id": "TEXT", "x": "XML"}, {"id": "text", "x": None}, False, {"id"}

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from trellis.engine.arrow.types import Digits
 from trellis.engine.parallel import Parallel, one_by_one
-from trellis.engine.staging.column_defaults import NOT_FILLED, Filled
+from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.table_writes import ChainLoad, History, KeyedLoad, Links
+from trellis.evolution.table_writes import History, IdentityRules, KeyedWrite, TableTreeWrite
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.warehouses.warehouse import Warehouse
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "NOT_FILLED",
     "NO_COLUMNS",
+    "NO_FILL_VALUES",
     "NO_NATIVE",
     "Abilities",
     "CatalogTable",
-    "ChainLoad",
     "Commit",
     "CommitConflict",
     "Destination",
-    "Filled",
+    "FillValues",
     "History",
-    "KeyedLoad",
-    "Links",
+    "IdentityRules",
+    "KeyedWrite",
     "Parallel",
     "Reset",
     "RunState",
     "StateConflict",
+    "TableTreeWrite",
     "one_by_one",
 ]
 
@@ -121,17 +121,17 @@ class Commit:
     dataset: str
     schema: Schema
     base_hash: str | None
-    chains: tuple[ChainLoad, ...]
+    chains: tuple[TableTreeWrite, ...]
     files: Mapping[str, Sequence[StagedFile]]
     records: Mapping[str, Sequence[Mapping[str, Any]]]
     keys: Mapping[str, RowKeys]
     journal: MetadataTables
     extra_tables: tuple[Table, ...] = ()
-    keyed: tuple[KeyedLoad, ...] = ()
-    links: Links | None = None
+    keyed: tuple[KeyedWrite, ...] = ()
+    links: IdentityRules | None = None
     catalog: Mapping[str, CatalogTable] | None = None
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    filled: Filled = field(default_factory=dict)
+    filled: FillValues = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
     recalled: RunState | None = None
@@ -192,7 +192,7 @@ class Destination(Protocol):
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
-        filled: Filled = NOT_FILLED,
+        filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
         """The statements that bring the real catalog to the schema; the others as in `Commit`."""
         ...

@@ -81,7 +81,7 @@ class BlockRef:
     lines: tuple[int, ...] | None = None
 
 
-def refs_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | None]:
+def lines_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | None]:
     """The lines of each block of the one split of a source in memory."""
     return {ref.offset: ref.lines for ref in waiting if isinstance(ref, BlockRef)}
 

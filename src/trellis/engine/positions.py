@@ -9,18 +9,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from trellis.engine.staging.dead_letters import LOST
+from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES
 from trellis.engine.staging.stage import StagedFile
 from trellis.engine.task import Outcome
 
 POSITION = "position"
 
 
-def settle(files: Sequence[StagedFile], outcomes: Sequence[Outcome]) -> list[StagedFile]:
+def renumber_positions(files: Sequence[StagedFile], outcomes: Sequence[Outcome]) -> list[StagedFile]:
     """The staged files, those of rejects and discards with positions that count from 1 in their file."""
     before = _lines_before(outcomes)
     split_of = {file.path: outcome.split for outcome in outcomes for file in outcome.files}
-    return [_renumber(file, before[split_of[file.path]]) if file.table in LOST else file for file in files]
+    return [
+        _renumber(file, before[split_of[file.path]]) if file.table in DEAD_LETTER_TABLES else file
+        for file in files
+    ]
 
 
 def _lines_before(outcomes: Sequence[Outcome]) -> dict[tuple[int, int], int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from trellis.engine.conform.choose import AnyConformer, conformer_of
+from trellis.engine.conform.choose import Conformer, conformer_of
 from trellis.engine.conform.outcome import Conformed
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
@@ -66,7 +66,7 @@ def run_parts(
     plan: Plan,
     name: str,
     split: Split,
-    parts: Callable[[AnyConformer], Iterator[Part]],
+    parts: Callable[[Conformer], Iterator[Part]],
     selection: Mapping[int, tuple[int, ...] | None] | None,
     progress: Progress,
 ) -> Outcome:
@@ -99,9 +99,7 @@ def run_parts(
     return outcome
 
 
-def spooling_lines(
-    plan: Plan, split: Split, blocks: Iterable[Block], conformer: AnyConformer
-) -> Iterator[Part]:
+def spooling_lines(plan: Plan, split: Split, blocks: Iterable[Block], conformer: Conformer) -> Iterator[Part]:
     """The blocks of a source that can be read only once: lines that wait are written to a file."""
     for block in blocks:
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
@@ -111,7 +109,7 @@ def spooling_lines(
 
 
 def spooling_rows(
-    plan: Plan, split: Split, batches: Iterable[RowBatch], conformer: AnyConformer
+    plan: Plan, split: Split, batches: Iterable[RowBatch], conformer: Conformer
 ) -> Iterator[Part]:
     """The typed rows of a source that can be read only once: rows that wait are written to a file."""
     for rows in batches:
@@ -127,7 +125,7 @@ def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
     """Conform and stage records of one split that had to wait."""
     split = spooled[0].split
 
-    def parts(conformer: AnyConformer) -> Iterator[Part]:
+    def parts(conformer: Conformer) -> Iterator[Part]:
         for records in spooled:
             if records.holds_lines:
                 yield from spooling_lines(plan, split, [spooled_block(records, plan.storage)], conformer)
@@ -137,7 +135,7 @@ def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
     return run_parts(plan, f"{split.file:06d}-{split.number:015d}-1", split, parts, None, lambda size: None)
 
 
-def read_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+def read_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
     return _READERS[split.layout](conformer, split, storage)
 
@@ -157,7 +155,7 @@ class Part(NamedTuple):
     places: Places | None = None
 
 
-def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek | None:
+def peek_split(conformer: Conformer, split: Split, storage: Storage) -> Peek | None:
     """What the first records of a split show; None where it has none."""
     if split.layout == "parquet":
         for rows in read_batches(split, storage):
@@ -168,21 +166,21 @@ def peek_split(conformer: AnyConformer, split: Split, storage: Storage) -> Peek 
     return None
 
 
-def _text_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+def _text_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
     for block in read_blocks(split, conformer.times, storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         conform, wait = partial(conformer.block, split, block), partial(BlockRef, split, block.offset)
         yield Part(block.offset, len(block.data), lines, conform, wait)
 
 
-def _row_parts(conformer: AnyConformer, split: Split, storage: Storage) -> Iterator[Part]:
+def _row_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
     for rows in read_batches(split, storage):
         lines = rows.first + rows.batch.num_rows
         conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
         yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
 
 
-_READERS: Mapping[Layout, Callable[[AnyConformer, Split, Storage], Iterator[Part]]] = {
+_READERS: Mapping[Layout, Callable[[Conformer, Split, Storage], Iterator[Part]]] = {
     "lines": _text_parts,
     "array": _text_parts,
     "parquet": _row_parts,

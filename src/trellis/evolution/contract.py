@@ -153,7 +153,7 @@ def contract_for(schema: Schema, table: str, parents: Iterable[str] = (), prefix
     return expand(schema.settings.schema_contract or None)
 
 
-def impose(
+def impose_contract(
     schema: Schema, shorthand: Shorthand, tables: Iterable[str] | None = None, prefix: str = OURS
 ) -> Schema:
     """The schema with one contract for its settings and its root tables: all of them, or those named.

@@ -16,7 +16,7 @@ TRUE_BY_DEFAULT = ("nullable", "timezone")
 GOVERNED = ("data_type", *TRUE_BY_DEFAULT, "precision", "scale")
 
 
-def judge(before: Schema, declared: Schema, prefix: str = OURS) -> Schema:
+def apply_contract(before: Schema, declared: Schema, prefix: str = OURS) -> Schema:
     """The declared schema without what contracts discard. Raises ContractViolation where one says `freeze`.
 
     No contract governs tables and columns of the dialect's own, whose names begin with `prefix`.

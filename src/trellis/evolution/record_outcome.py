@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 DUPLICATE_KEY: Final = "duplicate key: a later value of the same key replaced it"
 
 
-class Lost(NamedTuple):
+class LostValue(NamedTuple):
     """A value of a record that reaches no table: its position, the value and the reason."""
 
     table: str

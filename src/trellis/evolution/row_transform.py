@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from trellis.evolution.columnar_transform import VectorProgram
-from trellis.evolution.record_outcome import Lost
+from trellis.evolution.record_outcome import LostValue
 
 
 @dataclass
-class Made:
+class TransformResult:
     """What became of one record.
 
     `rows` hold values by column, a missing one is NULL. `dropped`: no row is left, as a filter says. `lost`
@@ -24,12 +24,12 @@ class Made:
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[LostValue] = field(default_factory=list)
     oddities: list[str] = field(default_factory=list)
     dropped: bool = False
 
 
-class RowProgram(Protocol):
+class RowTransform(Protocol):
     """Makes the rows of `table`."""
 
     table: str
@@ -40,7 +40,7 @@ class RowProgram(Protocol):
         """The classes for types that a source may have and Python has not, by name: `int64`, `float32`."""
         ...
 
-    def __call__(self, record: Mapping[str, Any], /) -> Made:
+    def __call__(self, record: Mapping[str, Any], /) -> TransformResult:
         """Raises Rejected for a record that is refused, Stopped where the load cannot go on."""
         ...
 

@@ -27,7 +27,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class ChainLoad:
+class TableTreeWrite:
     """How the rows of a root table and its descendants go in. `history` goes with the strategy scd2."""
 
     root: str
@@ -40,7 +40,7 @@ OnMatch = Literal["replace", "newer", "keep", "fill", "amend", "append"]
 
 
 @dataclass(frozen=True)
-class KeyedLoad:
+class KeyedWrite:
     """How the rows of a table without descendants go in, where rows of equal keys are one.
 
     Of the rows of the load with equal keys the one with the greatest `latest` stays (of equal ones, and of
@@ -59,7 +59,7 @@ class KeyedLoad:
 
 
 @dataclass(frozen=True)
-class Links:
+class IdentityRules:
     """Rules that say which two pairs of type and value belong together, and where the outcome is kept.
 
     `rules` is a table of the load with the columns `pairs` ((type, value), (type, value)); the second pair
@@ -77,4 +77,4 @@ class Links:
     updated: str
 
 
-Load = ChainLoad | KeyedLoad
+Load = TableTreeWrite | KeyedWrite

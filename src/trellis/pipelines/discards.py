@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from trellis.destinations.base import ChainLoad, Commit, CommitConflict, KeyedLoad
+from trellis.destinations.base import Commit, CommitConflict, KeyedWrite, TableTreeWrite
 from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import TableBatch, array_of
 from trellis.engine.staging.dead_letters import DISCARDS
@@ -180,13 +180,13 @@ class _Replaying:
                     pipeline.dataset,
                     after,
                     base,
-                    (ChainLoad(kept.name, "replace"),),
+                    (TableTreeWrite(kept.name, "replace"),),
                     by_table(stage.files),
                     dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=None),
                     {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
                     dialect.metadata.tables(),
                     keyed=tuple(
-                        KeyedLoad(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
+                        KeyedWrite(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
                     ),
                     catalog=catalog,
                     native=dialect.writes.native_types(after, pipeline.destination.abilities.family),

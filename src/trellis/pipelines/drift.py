@@ -1,4 +1,4 @@
-"""Where the tables of a destination are not what the stored schema says (spec dlt.md, section 22.4)."""
+"""Where the tables of a destination are not what the stored schema says."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from trellis.dialects.documents import from_json
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
-from trellis.engine.staging.column_defaults import filled_columns
+from trellis.engine.staging.column_defaults import fill_values
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
@@ -275,7 +275,7 @@ class Pipeline:
                 records,
                 {},
                 dialect.metadata.tables(),
-                filled=filled_columns(after, dialect.writes.backfill(after, now)),
+                filled=fill_values(after, dialect.writes.backfill(after, now)),
             )
             self.destination.commit(commit)
         except CommitConflict:

@@ -1,4 +1,4 @@
-"""What a run takes away before it loads, and what `drop` takes away (spec dlt.md, section 18)."""
+"""What a run takes away before it loads, and what `drop` takes away."""
 
 from __future__ import annotations
 

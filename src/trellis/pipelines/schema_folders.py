@@ -1,4 +1,4 @@
-"""Folders in which a pipeline writes its schema, and from which it takes one (spec dlt.md, section 18)."""
+"""Folders in which a pipeline writes its schema, and from which it takes one."""
 
 from __future__ import annotations
 

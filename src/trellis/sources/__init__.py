@@ -1,4 +1,4 @@
-"""Sources declared in Python: resources with hints, cursors and state (spec dlt.md, sections 12, 13, 18).
+"""Sources declared in Python: resources with hints, cursors and state.
 
 `resource`, `transformer` and `source` declare; `extraction` reads what was declared. Nothing here knows
 a pipeline or a destination, and Spark, Arrow and pydantic are imported only when their objects come.

@@ -1,4 +1,4 @@
-"""Resources: rows of one root table, or of several, and what is said of them (spec dlt.md, section 18)."""
+"""Resources: rows of one root table, or of several, and what is said of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema of a source as code changes it (spec dlt.md, sections 8 and 18)."""
+"""The schema of a source as code changes it."""
 
 from __future__ import annotations
 

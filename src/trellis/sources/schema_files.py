@@ -1,4 +1,4 @@
-"""Schema files of sources: given by path, or beside the module of the source (spec dlt.md, section 18)."""
+"""Schema files of sources: given by path, or beside the module of the source."""
 
 from __future__ import annotations
 

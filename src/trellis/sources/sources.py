@@ -1,4 +1,4 @@
-"""Sources: resources that share a schema and a state (spec dlt.md, sections 1 and 18)."""
+"""Sources: resources that share a schema and a state."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
 from trellis.evolution.dialect.transforms import Routed
-from trellis.evolution.record_outcome import Lost, Rejected
+from trellis.evolution.record_outcome import LostValue, Rejected
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
 CELLS = {int, float, bool, datetime, str, ArrayText, JsonText, LongText, SpaceText}
@@ -112,7 +112,7 @@ def shuffled(value: Any) -> Any:
     return [shuffled(item) for item in value] if isinstance(value, list) else value
 
 
-def counted(lost: list[Lost]) -> Counter[str]:
+def counted(lost: list[LostValue]) -> Counter[str]:
     return Counter(json_text(list(each)) for each in lost)
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import (
     NO_COLUMNS,
+    NO_FILL_VALUES,
     NO_NATIVE,
-    NOT_FILLED,
     Abilities,
     CatalogTable,
     Commit,
     CommitConflict,
-    Filled,
+    FillValues,
     Parallel,
     one_by_one,
 )
@@ -96,7 +96,7 @@ class DuckDB:
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
-        filled: Filled = NOT_FILLED,
+        filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
         catalog = self.catalog(dataset)
         tables = [table for table in schema.tables.values() if table.complete_columns]

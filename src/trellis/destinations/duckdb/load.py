@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import CatalogTable, Commit, KeyedLoad, Links
+from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite
 from trellis.destinations.duckdb.errors import refusal
 from trellis.destinations.refusals import first_line, refuse_case_variants, refuse_required, type_mismatch
 from trellis.destinations.scan.identities import prepare_identity_changes
@@ -124,7 +124,7 @@ class DuckDBLoad(SqlLoad):
     def _type(self, column: Column) -> str:
         return DUCKDB.type_of(column, names=self.commit.native)
 
-    def _write_keyed(self, load: KeyedLoad) -> None:
+    def _write_keyed(self, load: KeyedWrite) -> None:
         table = self.commit.schema.tables[load.table]
         staged = positioned_rows(self._files(table.name), table, self._place)
         columns = [column.name for column in staged.columns]
@@ -141,7 +141,7 @@ class DuckDBLoad(SqlLoad):
         real = {str(row[0]).lower(): str(row[1]) for row in rows}
         return {name: real[name.lower()] for name in columns}
 
-    def _resolve_identities(self, links: Links) -> None:
+    def _resolve_identities(self, links: IdentityRules) -> None:
         rules, mappings = (self.commit.schema.tables[name] for name in (links.rules, links.mappings))
         staged = positioned_rows(self._files(rules.name), rules, self._place)
         statements = prepare_identity_changes(

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.destinations.base import (
     NO_COLUMNS,
+    NO_FILL_VALUES,
     NO_NATIVE,
-    NOT_FILLED,
     Abilities,
     CatalogTable,
     Commit,
     CommitConflict,
-    Filled,
+    FillValues,
     Parallel,
     one_by_one,
 )
@@ -109,7 +109,7 @@ class Parquet:
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
-        filled: Filled = NOT_FILLED,
+        filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
         manifest = self._dataset_files(dataset).manifests.newest()
         refuse_case_variants(schema.tables.values(), catalog_of(manifest))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trellis.destinations.base import Commit, Links
+from trellis.destinations.base import Commit, IdentityRules
 from trellis.destinations.parquet.copy_on_write import RewrittenTable, open_rewriter, positioned_live_rows
 from trellis.destinations.parquet.files import arrow_schema_of
 from trellis.destinations.parquet.manifest import LiveTable
@@ -22,7 +22,7 @@ class IdentityMerge:
 
     root: str
     commit: Commit
-    links: Links
+    links: IdentityRules
     live: LiveTable
     columns: Mapping[str, str]
     scratch: str

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from trellis.destinations.base import ChainLoad, Commit, KeyedLoad
+from trellis.destinations.base import Commit, KeyedWrite, TableTreeWrite
 from trellis.destinations.parquet.copy_on_write import (
     CopyOnWriteRewriter,
     RewrittenTable,
@@ -44,7 +44,7 @@ class TableTreeMerge:
 
     root: str
     commit: Commit
-    load: ChainLoad
+    load: TableTreeWrite
     live: Mapping[str, LiveTable]
     scratch: str
     prefix: str
@@ -116,7 +116,7 @@ class KeyedMerge:
 
     root: str
     commit: Commit
-    load: KeyedLoad
+    load: KeyedWrite
     live: LiveTable
     columns: Mapping[str, str]
     scratch: str

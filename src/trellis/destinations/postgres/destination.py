@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from trellis.destinations.base import (
     NO_COLUMNS,
+    NO_FILL_VALUES,
     NO_NATIVE,
-    NOT_FILLED,
     Abilities,
     CatalogTable,
     Commit,
-    Filled,
+    FillValues,
     Parallel,
     one_by_one,
 )
@@ -115,7 +115,7 @@ class Postgres:
         schema: Schema,
         native: Mapping[DataType, str] = NO_NATIVE,
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
-        filled: Filled = NOT_FILLED,
+        filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
         tables = [table for table in schema.tables.values() if table.complete_columns]
         refuse_names(dataset, tables)

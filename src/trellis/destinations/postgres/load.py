@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from trellis.destinations.base import CatalogTable, Commit, CommitConflict, KeyedLoad, Links, Parallel
+from trellis.destinations.base import (
+    CatalogTable,
+    Commit,
+    CommitConflict,
+    IdentityRules,
+    KeyedWrite,
+    Parallel,
+)
 from trellis.destinations.postgres.casts import CastProbe, Casts
 from trellis.destinations.postgres.catalog import has_schema, read_catalog
 from trellis.destinations.postgres.errors import explain_error
@@ -200,7 +207,7 @@ class PostgresLoad(SqlLoad):
             self.catalog.computed.get(table.name, frozenset()),
         )
 
-    def _write_keyed(self, load: KeyedLoad) -> None:
+    def _write_keyed(self, load: KeyedWrite) -> None:
         table = self.commit.schema.tables[load.table]
         real = self.catalog.tables.get(table.name, CatalogTable(table.name)).columns
         computed = self.catalog.computed.get(table.name, frozenset())
@@ -219,7 +226,7 @@ class PostgresLoad(SqlLoad):
         for statement in keyed.statements(lambda query: self._count(query, table)):
             self._run(statement, table)
 
-    def _resolve_identities(self, links: Links) -> None:
+    def _resolve_identities(self, links: IdentityRules) -> None:
         commit, mappings = self.commit, self.commit.schema.tables[links.mappings]
         statements = IdentityStatements(
             links,

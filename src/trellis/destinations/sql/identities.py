@@ -1,7 +1,7 @@
 """Identity resolution: rules join pairs of kind and value, and the pairs that are joined share one id.
 
 `resolve` is pure: of the rules in order and the ids that the pairs have it makes the least changes to write.
-`IdentityStatements` has the queries around it (see `Links`).
+`IdentityStatements` has the queries around it (see `IdentityRules`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from trellis.destinations.sql.names import quoted
-from trellis.evolution.table_writes import Links
+from trellis.evolution.table_writes import IdentityRules
 
 Pair = tuple[str, str]
 """Kind and value."""
@@ -112,7 +112,7 @@ class IdentityStatements:
     `temp` is the qualifier of temporary tables.
     """
 
-    links: Links
+    links: IdentityRules
     staged: str
     mappings: str
     now: datetime

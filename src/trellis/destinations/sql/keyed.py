@@ -1,4 +1,4 @@
-"""A `KeyedLoad` as SQL that runs unchanged on DuckDB and PostgreSQL.
+"""A `KeyedWrite` as SQL that runs unchanged on DuckDB and PostgreSQL.
 
 A destination that changes tables in place makes one `KeyedStatements` per load, after the migration, and
 executes `statements`, one after the other, in its one transaction. Each may use the temporary tables of those
@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
-from trellis.evolution.table_writes import KeyedLoad
+from trellis.evolution.table_writes import KeyedWrite
 
 Count = Callable[[str], int]
 
@@ -54,7 +54,7 @@ class KeyedStatements:
     of the table or of `staged` begins with `prefix`, but for the place.
     """
 
-    load: KeyedLoad
+    load: KeyedWrite
     table: str
     staged: str
     columns: Sequence[str]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from trellis.destinations.base import CatalogTable, ChainLoad, Commit, KeyedLoad, Links
+from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite, TableTreeWrite
 from trellis.destinations.refusals import duplicate_keys
 from trellis.destinations.sql.merge import TableTreeStatements
 from trellis.destinations.sql.names import alias_prefix, quoted
@@ -68,7 +68,7 @@ class SqlLoad(ABC):
             delete = f"DELETE FROM {self._name(versions)} WHERE {quoted('schema_name')} = $1"
             self._run(delete, Table(versions), [self.commit.schema.name])
 
-    def _merge_tree(self, load: ChainLoad) -> None:
+    def _merge_tree(self, load: TableTreeWrite) -> None:
         chain = TableTreeStatements(
             self.commit.schema,
             load,
@@ -149,10 +149,10 @@ class SqlLoad(ABC):
     def _migrate(self) -> None: ...
 
     @abstractmethod
-    def _write_keyed(self, load: KeyedLoad) -> None: ...
+    def _write_keyed(self, load: KeyedWrite) -> None: ...
 
     @abstractmethod
-    def _resolve_identities(self, links: Links) -> None: ...
+    def _resolve_identities(self, links: IdentityRules) -> None: ...
 
     @abstractmethod
     def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:

@@ -1,4 +1,4 @@
-"""The row results of a merge as SQL over a staged and a current relation (spec dlt.md, 14).
+"""The row results of a merge as SQL over a staged and a current relation.
 
 Everything is expressed by sets of root rows: those to delete, by their id, those whose validity ends, and
 those to insert, by their id and their position among the staged rows. A destination that changes rows in
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.roots import MergeNames, RootStatements, merge_columns, positioned_query
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.table_writes import ChainLoad
+from trellis.evolution.table_writes import TableTreeWrite
 from trellis.schema.model import Column, Schema, Table
 
 
@@ -27,7 +27,7 @@ class TableTreeStatements:
     """
 
     schema: Schema
-    load: ChainLoad
+    load: TableTreeWrite
     keys: Callable[[str], RowKeys]
     current: Callable[[str], str]
     staged: Callable[[str], str]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trellis.destinations.base import CatalogTable, Filled
+from trellis.destinations.base import CatalogTable, FillValues
 from trellis.destinations.sql.literals import LiteralRenderer
 from trellis.destinations.sql.names import quoted
 from trellis.schema.model import Column, Table
@@ -32,7 +32,7 @@ class Migration:
     render_literal: LiteralRenderer
     name_of: Callable[[str], str] = quoted
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    filled: Filled = field(default_factory=dict)
+    filled: FillValues = field(default_factory=dict)
 
     def statements(self, tables: Iterable[Table]) -> list[str]:
         return [statement for table in tables for statement in self.of_table(table)]

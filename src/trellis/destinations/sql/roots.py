@@ -1,4 +1,4 @@
-"""Which rows of a root table a merge deletes, ends and inserts, as SQL (spec dlt.md, 14).
+"""Which rows of a root table a merge deletes, ends and inserts, as SQL.
 
 Users name their columns as they like, so every name that a query adds begins with the prefix in `MergeNames`.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.versions import VersionColumns
 from trellis.errors import SchemaError
-from trellis.evolution.table_writes import ChainLoad, Strategy
+from trellis.evolution.table_writes import Strategy, TableTreeWrite
 from trellis.schema.model import Column, Table
 
 _HINTS: Mapping[Strategy, tuple[str, ...]] = {
@@ -65,7 +65,7 @@ class RootStatements:
     """
 
     table: Table
-    load: ChainLoad
+    load: TableTreeWrite
     row_id: str
     current: str
     staged: str
@@ -208,7 +208,7 @@ class RootStatements:
         return tuple(name for name in marked if self.table.columns[name].complete)
 
 
-def merge_columns(table: Table, load: ChainLoad) -> set[str]:
+def merge_columns(table: Table, load: TableTreeWrite) -> set[str]:
     """The columns of a root table that are read beside its row id."""
     history = load.history
     names = {name for hint in _HINTS[load.strategy] for name in table.columns_with(hint)}

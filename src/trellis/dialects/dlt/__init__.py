@@ -1,1 +1,1 @@
-"""The default dialect: any JSON records become root and nested tables (spec dlt.md)."""
+"""The default dialect: any JSON records become root and nested tables."""

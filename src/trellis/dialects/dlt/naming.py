@@ -1,4 +1,4 @@
-"""The naming convention is the one the schema carries (spec dlt.md, section 9)."""
+"""The naming convention is the one the schema carries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nesting becomes columns and child tables until the budget of levels is used up (spec dlt.md, 10).
+"""Nesting becomes columns and child tables until the budget of levels is used up.
 
 The rows of a user's own normalizer are flat already: what is nested in them stays JSON.
 """

@@ -1,4 +1,4 @@
-"""A first value types its column, a misfit goes to a variant column (spec dlt.md, sections 6-8)."""
+"""A first value types its column, a misfit goes to a variant column."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from trellis.dialects.pinot.value.losses import LossKind
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.errors import SchemaError
 from trellis.evolution.columnar_transform import VectorProgram
-from trellis.evolution.record_outcome import Lost, Rejected, Stopped
-from trellis.evolution.row_transform import Made
+from trellis.evolution.record_outcome import LostValue, Rejected, Stopped
+from trellis.evolution.row_transform import TransformResult
 
 NULLABLE: Final = "nullable"
 KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": Float32}
@@ -53,7 +53,7 @@ class PinotProgram:
             self.pipeline, self.nullable, self.out, unused, self.taken
         )
 
-    def __call__(self, record: Mapping[str, Any], /) -> Made:
+    def __call__(self, record: Mapping[str, Any], /) -> TransformResult:
         try:
             outcome = self.pipeline.rows(record)
         except RowFault as error:
@@ -63,13 +63,13 @@ class PinotProgram:
                 f"{error}; fix the value, or choose how to handle such values: --option on_error=null or "
                 "on_error=reject"
             ) from None
-        result = Made(dropped=not outcome.rows)
+        result = TransformResult(dropped=not outcome.rows)
         if outcome.filtered and outcome.rows:
             result.oddities += ["the filter dropped one of several rows of a record"] * outcome.filtered
         for row in outcome.rows:
             result.rows.append(self._emitted(row))
             result.lost += [
-                Lost(
+                LostValue(
                     self.table,
                     fault.column,
                     fault.column,

@@ -13,7 +13,7 @@ from trellis.dialects.pinot.row_transform import program_of
 from trellis.dialects.pinot.stored_schema import authored_of, table_name
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.evolution.dialect.defaults import DefaultWrites
-from trellis.evolution.table_writes import ChainLoad, KeyedLoad, Load, Mode
+from trellis.evolution.table_writes import KeyedWrite, Load, Mode, TableTreeWrite
 from trellis.schema.model import Schema
 
 
@@ -31,12 +31,12 @@ class PinotWrites(DefaultWrites):
             return ()
         name = table_name(authored)
         if mode == "replace":
-            return (ChainLoad(name, "replace"),)
+            return (TableTreeWrite(name, "replace"),)
         if name not in touched:
             return ()
         if mode == "merge":
-            return (KeyedLoad(name, authored.primary_key, None, "replace"),)
-        return (KeyedLoad(name),)
+            return (KeyedWrite(name, authored.primary_key, None, "replace"),)
+        return (KeyedWrite(name),)
 
     def backfill(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
         """The defaults, as a reload of Pinot fills them in."""

@@ -1,4 +1,4 @@
-"""Discarded values that their column takes by now (spec rudderstack.md, section 12.2)."""
+"""Discarded values that their column takes by now."""
 
 from __future__ import annotations
 

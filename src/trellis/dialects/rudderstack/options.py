@@ -1,4 +1,4 @@
-"""The options of a destination, and what an event overrides (spec rudderstack.md, section 10)."""
+"""The options of a destination, and what an event overrides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables and columns that a schema has besides those of events (spec rudderstack.md, 7.3, 7.4, 7.8)."""
+"""The tables and columns that a schema has besides those of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first value types its column; what cannot be cast to it is refused (spec rudderstack.md, 5 and 8)."""
+"""A first value types its column; what cannot be cast to it is refused."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from trellis.dialects.rudderstack.warehouse.migration import migration_statement
 from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, home_provider
 from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
 from trellis.evolution.dialect.defaults import DefaultWrites
-from trellis.evolution.table_writes import Links, Load, Mode
+from trellis.evolution.table_writes import IdentityRules, Load, Mode
 from trellis.schema.model import DataType, Schema
 
 
@@ -28,7 +28,7 @@ class RudderWrites(DefaultWrites):
     ) -> tuple[Load, ...]:
         return table_loads(options_of(schema), touched, mode)
 
-    def identity_rules(self, schema: Schema) -> Links | None:
+    def identity_rules(self, schema: Schema) -> IdentityRules | None:
         named = StandardNames.of(options_of(schema))
         return named.links() if named.table(MERGE_RULES) in schema.tables else None
 

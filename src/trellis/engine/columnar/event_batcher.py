@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from trellis.engine.columnar.events import ProjectedColumns, prepare, types_in
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
-from trellis.engine.exact.routed_rows import Spreader
+from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.input.blocks import line_array
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch
 
@@ -18,9 +18,9 @@ Line = tuple[int, bytes]
 """The number of a line, and its text."""
 EventType = tuple[str | None, ...]
 
-LEAST = 128
+MIN_GROUP = 128
 """From so many lines of one event type in a block, projecting them is faster than the exact path."""
-FEW = 16
+MIN_SPLIT = 16
 """Parts of at most so many lines are not divided further to find a special one."""
 SAMPLE_LINES = 64
 """Lines whose values show the types of lists."""
@@ -47,10 +47,10 @@ class _GroupState:
         return self.tried < TRIAL_LINES or self.projected >= MIN_SHARE * self.tried
 
 
-class Sorts:
+class EventTypeBatcher:
     """Keeps the projections of a task, one per event type."""
 
-    def __init__(self, router: Spreader) -> None:
+    def __init__(self, router: RoutedFlattener) -> None:
         self.router = router
         self.states: dict[EventType, _GroupState] = {}
         self.keys = pa.schema([pa.field(key, pa.string()) for key in router.route.sorts])
@@ -69,7 +69,7 @@ class Sorts:
         projected, revision = 0, self.router.tables.revision
         for event_type, group in groups.items():
             state = self.states.setdefault(event_type, _GroupState())
-            if len(group) < LEAST or not state.is_worthwhile:
+            if len(group) < MIN_GROUP or not state.is_worthwhile:
                 remaining += group
                 continue
             if state.projection is not None and state.revision != revision:
@@ -92,7 +92,7 @@ class Sorts:
 
     def _with_event_types(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[EventType, Line]], list[Line]]:
         """The lines with their event types, and those that cannot be read."""
-        read = _read_lines(StrictReader(self.keys, (), FEW, MAX_MISSES, "ignore"), lines)
+        read = _read_lines(StrictReader(self.keys, (), MIN_SPLIT, MAX_MISSES, "ignore"), lines)
         event_types = zip(*(column.to_pylist() for column in read.records.columns), strict=True)
         read_lines = (lines[at] for at in read.lines.tolist())
         return zip(event_types, read_lines, strict=True), _unread_lines(read, lines)
@@ -105,7 +105,7 @@ class Sorts:
         batches: list[TableBatch],
         remaining: list[Line],
     ) -> None:
-        read = _read_lines(StrictReader(projection.schema, projection.misfits, FEW, MAX_MISSES), lines)
+        read = _read_lines(StrictReader(projection.schema, projection.misfits, MIN_SPLIT, MAX_MISSES), lines)
         remaining += _unread_lines(read, lines)
         if len(read.lines):
             self._project_rows(
@@ -140,7 +140,7 @@ class Sorts:
                 )
             return
         except FastPathMiss:
-            if len(lines) <= FEW:
+            if len(lines) <= MIN_SPLIT:
                 remaining += lines
                 return
             middle = len(lines) // 2

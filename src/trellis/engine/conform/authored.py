@@ -1,7 +1,7 @@
 """Records under a schema that the user wrote -> batches of its one table.
 
 Nothing is learned from the records, so no block waits. Blocks and batches are converted column by column
-where the program describes that (`evolution/vector.py`). Records with special values go through the program
+where the program describes that (`evolution/columnar_transform.py`). Records with special values go through the program
 one at a time; the program is the definition.
 """
 
@@ -30,9 +30,9 @@ from trellis.engine.staging.column_defaults import plain_array
 from trellis.engine.text import count_keys, to_json
 from trellis.errors import ContractError
 from trellis.evolution.record_outcome import DUPLICATE_KEY, Rejected, Stopped
-from trellis.evolution.row_transform import RowProgram
+from trellis.evolution.row_transform import RowTransform
 
-FEW: Final = 64
+MIN_SPLIT: Final = 64
 """Parts of at most so many records are not divided further."""
 
 
@@ -42,7 +42,7 @@ class AuthoredConformer:
     times = 1
     learns = False
 
-    def __init__(self, plan: Plan, program: RowProgram, fast: bool = True) -> None:
+    def __init__(self, plan: Plan, program: RowTransform, fast: bool = True) -> None:
         self.plan = plan
         self.program = program
         self.table = plan.schema.tables[program.table]
@@ -87,7 +87,7 @@ class AuthoredConformer:
                 self.program.taken()  # discards the counts: these lines are read again
                 if is_whole_block:
                     self.line_reader.learn(lines)
-            if len(lines) > FEW and self.line_reader.schema is not None:
+            if len(lines) > MIN_SPLIT and self.line_reader.schema is not None:
                 half = len(lines) // 2
                 self._conform_lines(split, offset, first_line, lines[:half], outcome)
                 self._conform_lines(split, offset, first_line + half, lines[half:], outcome)
@@ -223,11 +223,11 @@ def _parts(size: int, bad: FastPathMiss) -> list[tuple[int, int, bool]]:
     >>> _parts(200, SpecialRows([70, 71]))
     [(0, 64, True), (64, 128, False), (128, 200, True)]
     """
-    if size <= FEW:
+    if size <= MIN_SPLIT:
         return []
     if not isinstance(bad, SpecialRows):
         return [(0, size // 2, True), (size // 2, size, True)]
-    special = {row // FEW for row in bad.rows}
-    runs = groupby(range(0, size, FEW), lambda start: start // FEW not in special)
+    special = {row // MIN_SPLIT for row in bad.rows}
+    runs = groupby(range(0, size, MIN_SPLIT), lambda start: start // MIN_SPLIT not in special)
     parts = [(clean, list(starts)) for clean, starts in runs]
-    return [(starts[0], min(starts[-1] + FEW, size), clean) for clean, starts in parts]
+    return [(starts[0], min(starts[-1] + MIN_SPLIT, size), clean) for clean, starts in parts]

@@ -10,8 +10,8 @@ from trellis.engine.conform.authored import AuthoredConformer
 from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed
 from trellis.engine.conform.reshaped import EmittedConformer
-from trellis.engine.conform.routed import SpreadConformer
-from trellis.engine.exact.routed_rows import Spreader
+from trellis.engine.conform.routed import RoutedConformer
+from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.parquet import RowBatch
 from trellis.engine.plan import Plan
@@ -19,7 +19,7 @@ from trellis.engine.staging.batches import TableBatch
 from trellis.evolution.dialect.transforms import Author, Emit, Route
 
 
-class AnyConformer(Protocol):
+class Conformer(Protocol):
     """Turns what a task reads into batches. Its blocks are `times` as large as usual."""
 
     times: int
@@ -66,13 +66,13 @@ class AnyConformer(Protocol):
         ...
 
 
-def conformer_of(plan: Plan, fast: bool = True) -> AnyConformer:
+def conformer_of(plan: Plan, fast: bool = True) -> Conformer:
     """The conformer of a task. `fast`: blocks may take the columnar path."""
     match plan.transform():
         case Author(program):
             return AuthoredConformer(plan, program, fast)
         case Route(router):
-            return SpreadConformer(plan, Spreader(plan, router), fast)
+            return RoutedConformer(plan, RoutedFlattener(plan, router), fast)
         case Emit(emitter) if plan.whole is None:
             return EmittedConformer(plan, emitter)
         case _:

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from trellis.engine.columnar.event_batcher import Sorts
+from trellis.engine.columnar.event_batcher import EventTypeBatcher
 from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, Line, parse_records
-from trellis.engine.exact.routed_rows import Became, Spreader
+from trellis.engine.exact.routed_rows import Became, RoutedFlattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import (
     SAFE,
@@ -36,7 +36,7 @@ BUFFERED_ROWS = 30_000
 _QUOTE = rb"\u0022"
 
 
-class SpreadConformer(LearnedConformer):
+class RoutedConformer(LearnedConformer):
     """Routes records to their tables; only a record with something new waits.
 
     Ordinary records of one event type are projected together, column by column, once the first block has
@@ -46,10 +46,10 @@ class SpreadConformer(LearnedConformer):
     times = 3
     takes_columns = False
 
-    def __init__(self, plan: Plan, router: Spreader, fast: bool = True) -> None:
+    def __init__(self, plan: Plan, router: RoutedFlattener, fast: bool = True) -> None:
         super().__init__(plan, fast)
         self.flattener = self.router = router
-        self.batcher: Sorts | None = None
+        self.batcher: EventTypeBatcher | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         if self.fast and self.batcher is None:
@@ -91,7 +91,7 @@ class SpreadConformer(LearnedConformer):
         router.forget()
         router.oddities.clear()
         router.start_block()
-        self.batcher = Sorts(router)
+        self.batcher = EventTypeBatcher(router)
 
     def _project(
         self, lines: Sequence[Line], has_big_ints: bool, outcome: Conformed, seed: bytes

@@ -65,7 +65,7 @@ class RoutedCellWriter(CellWriter):
             super()._refuse(builder, binding, value, verdict, reason, item)
 
 
-class Spreader(Flattener):
+class RoutedFlattener(Flattener):
     """Routes the records of a task to their tables."""
 
     cells: RoutedCellWriter

@@ -16,7 +16,7 @@ from trellis.engine.conform.choose import conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
+from trellis.engine.plan import BlockRef, Peek, Plan, lines_by_offset
 from trellis.engine.records.items import Chunks, run_items
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import is_remote
@@ -125,7 +125,7 @@ class ItemRecords:
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
-        chunks = None if pending is None else refs_by_offset(pending)
+        chunks = None if pending is None else lines_by_offset(pending)
         return run_items(plan, self.chunks, chunks, progress)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count, islice
 from typing import Any
 
-from trellis.engine.conform.choose import AnyConformer
+from trellis.engine.conform.choose import Conformer
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.chunk_file import ChunkFile
 from trellis.engine.plan import BlockRef, Plan
@@ -39,7 +39,7 @@ class Chunks:
 def run_items(plan: Plan, chunks: Chunks, blocks: Selection, progress: Progress) -> Iterator[Outcome]:
     """Conform and stage the chunks, or those numbered in `blocks`, or the records of them named there."""
 
-    def parts(conformer: AnyConformer) -> Iterator[Part]:
+    def parts(conformer: Conformer) -> Iterator[Part]:
         first = 0
         for number, chunk in enumerate(chunks()):
             conform = partial(conformer.items, chunk, 0, 0, first, WHERE.path)

@@ -9,11 +9,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from trellis.engine.conform.choose import AnyConformer, conformer_of
+from trellis.engine.conform.choose import Conformer, conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.parquet import BATCH, RowBatch
 from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Peek, Plan, refs_by_offset
+from trellis.engine.plan import BlockRef, Peek, Plan, lines_by_offset
 from trellis.engine.task import Outcome, Part, Progress, Waiting, run_parts
 from trellis.errors import UsageError
 from trellis.evolution.observe import Observations
@@ -44,10 +44,10 @@ class TableRecords:
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
         """Conform and stage the batches, or those that had to wait."""
-        selection = None if pending is None else refs_by_offset(pending)
+        selection = None if pending is None else lines_by_offset(pending)
         self.runs += 1
 
-        def parts(conformer: AnyConformer) -> Iterator[Part]:
+        def parts(conformer: Conformer) -> Iterator[Part]:
             for rows in self._numbered():
                 size = rows.batch.num_rows
                 conform, wait = partial(conformer.batch, WHERE, rows), partial(BlockRef, WHERE, rows.number)

@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.engine.conform.choose import AnyConformer
+from trellis.engine.conform.choose import Conformer
 from trellis.engine.conform.outcome import Conformed
 from trellis.engine.input.blocks import BLOCK, BOM, Block, Split
 from trellis.engine.input.files import HEAD, layout_of
@@ -76,7 +76,7 @@ class ConformPartition:
             name = f"{split.file:06d}-{split.number:015d}-0"
             yield run_parts(self.plan, name, split, partial(self._parts, split, run), None, lambda size: None)
 
-    def _parts(self, split: Split, batches: Batches, conformer: AnyConformer) -> Iterator[Part]:
+    def _parts(self, split: Split, batches: Batches, conformer: Conformer) -> Iterator[Part]:
         for content in self.layout.read(split, batches, BLOCK * conformer.times):
             if isinstance(content, Block):
                 yield from spooling_lines(self.plan, split, [content], conformer)

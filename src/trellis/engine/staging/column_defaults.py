@@ -12,12 +12,12 @@ from trellis.engine.staging.batches import array_of
 from trellis.engine.text import nested_text
 from trellis.schema.model import Column, Schema, Table
 
-Filled = Mapping[str, Mapping[str, pa.Scalar]]
+FillValues = Mapping[str, Mapping[str, pa.Scalar]]
 """The values that existing rows get in new columns, by table and column."""
-NOT_FILLED: Filled = {}
+NO_FILL_VALUES: FillValues = {}
 
 
-def filled_columns(schema: Schema, values: Mapping[str, Mapping[str, Any]]) -> Filled:
+def fill_values(schema: Schema, values: Mapping[str, Mapping[str, Any]]) -> FillValues:
     """The values as Arrow scalars of their columns' types; columns without a type are left out."""
     return {
         name: {

@@ -45,7 +45,7 @@ DISCARDS = _table(
     ),
     "Values that have no place in the tables: where they stood, what they were, why they are here.",
 )
-LOST = {table.name: table for table in (REJECTS, DISCARDS)}
+DEAD_LETTER_TABLES = {table.name: table for table in (REJECTS, DISCARDS)}
 
 
 PlaceOf = Callable[[int], tuple[str, int]]

@@ -22,7 +22,7 @@ PENDING = "pending"
 """The folder of loads that their destination refused, beside the folders of running loads."""
 
 
-class InFlight:
+class LoadNote:
     """A context around a load; `load_id` is the id to load under.
 
     `fingerprint` identifies the input and the destination; None means that a repeated load is a new one.
@@ -41,7 +41,7 @@ class InFlight:
         self.load_id = load_id or f"{time.time():.6f}"
         self.done = False
 
-    def __enter__(self) -> InFlight:
+    def __enter__(self) -> LoadNote:
         _remove_dead_loads(self.folder, self.storage)
         if self.note is not None:
             note = _read_note(self.note)

@@ -25,7 +25,7 @@ from trellis.evolution.dialect.writes import WritePolicy
 from trellis.evolution.scalars.coerce import coercer
 from trellis.evolution.scalars.kinds import Kind, classifier
 from trellis.evolution.scalars.values import WEI_SIZE
-from trellis.evolution.table_writes import ChainLoad, KeyedLoad, Links, Load, Mode
+from trellis.evolution.table_writes import IdentityRules, KeyedWrite, Load, Mode, TableTreeWrite
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.naming import Convention, Naming
@@ -205,7 +205,7 @@ class DefaultWrites:
         tables = dict.fromkeys((*roots, *(name for name in touched if not is_system(name))))
         return tuple(table_write(schema.tables[name], mode) for name in tables)
 
-    def identity_rules(self, schema: Schema) -> Links | None:
+    def identity_rules(self, schema: Schema) -> IdentityRules | None:
         return None
 
     def backfill(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
@@ -266,7 +266,7 @@ class DialectDefaults:
 def table_write(table: Table, mode: Mode | None) -> Load:
     """How the rows of a table without descendants go in."""
     if mode == "replace":
-        return ChainLoad(table.name, "replace")
+        return TableTreeWrite(table.name, "replace")
     if mode == "merge":
-        return KeyedLoad(table.name, tuple(table.columns_with("primary_key")), None, "replace")
-    return KeyedLoad(table.name)
+        return KeyedWrite(table.name, tuple(table.columns_with("primary_key")), None, "replace")
+    return KeyedWrite(table.name)

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from trellis.evolution.projection import Recipe
-from trellis.evolution.record_outcome import Lost
-from trellis.evolution.row_transform import RowProgram
+from trellis.evolution.record_outcome import LostValue
+from trellis.evolution.row_transform import RowTransform
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 
@@ -22,7 +22,7 @@ class Routed:
     """
 
     rows: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[LostValue] = field(default_factory=list)
     oddity: str | None = None
 
 
@@ -86,7 +86,7 @@ class Route:
 class Author:
     """The schema was authored, nothing is learned from the records."""
 
-    program: RowProgram
+    program: RowTransform
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from trellis.evolution.table_writes import Links, Load, Mode
+from trellis.evolution.table_writes import IdentityRules, Load, Mode
 from trellis.schema.model import DataType, Schema
 
 
@@ -22,7 +22,7 @@ class WritePolicy(Protocol):
         """How the rows of a load go in. `roots`: the tables the user named, `touched`: those with rows."""
         ...
 
-    def identity_rules(self, schema: Schema) -> Links | None:
+    def identity_rules(self, schema: Schema) -> IdentityRules | None:
         """Rules by which the load joins identities, if the dataset has such a table."""
         ...
 

@@ -20,7 +20,7 @@ Size = tuple[int, int]
 """Precision and scale."""
 
 
-def sized(schema: Schema, default: Size) -> Schema:
+def with_default_precision(schema: Schema, default: Size) -> Schema:
     """The schema with a precision for every column of wei: for a load only, it is not stored."""
     if default == WEI_SIZE:
         return schema

@@ -14,24 +14,24 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
-from trellis.engine.positions import settle
+from trellis.engine.positions import renumber_positions
 from trellis.engine.records.files import Records
-from trellis.engine.staging.column_defaults import NOT_FILLED, Filled, filled_columns
-from trellis.engine.staging.dead_letters import DISCARDS, LOST
+from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues, fill_values
+from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError
-from trellis.evolution.declare import judge
+from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.nested_types import Nesting
 from trellis.evolution.observe import Observations
-from trellis.evolution.scalars.wei import sized
-from trellis.evolution.table_writes import ChainLoad, KeyedLoad
+from trellis.evolution.scalars.wei import with_default_precision
+from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
 from trellis.pipelines.loading.checks import (
     beside_wei,
     oddities,
@@ -170,7 +170,9 @@ class LoadAttempt:
         fetched = iter(self.staging.fetch(files))
         for outcome in self.outcomes:
             outcome.files = [next(fetched) for _ in outcome.files]
-        return settle([file for outcome in self.outcomes for file in outcome.files], self.outcomes)
+        return renumber_positions(
+            [file for outcome in self.outcomes for file in outcome.files], self.outcomes
+        )
 
     def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
@@ -188,7 +190,7 @@ class LoadAttempt:
         )
         for feed in self.job.feeds:
             schema = self.dialect.schemas.apply_request(schema, feed.request, self._naming(schema))
-        judged = judge(stored, schema, self.dialect.capabilities.system_prefix)
+        judged = apply_contract(stored, schema, self.dialect.capabilities.system_prefix)
         return judged if self.destination.abilities.nested_types else without_nested_types(judged)
 
     def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
@@ -197,7 +199,7 @@ class LoadAttempt:
         mode = self.job.feeds[0].request.mode if self.job.feeds else None
         filled = [name for name in roots if name in start.tables and start.tables[name].seen_data]
         loads = self.dialect.writes.table_writes(start, filled, filled, mode, self.now)
-        chains = (load for load in loads if isinstance(load, ChainLoad))
+        chains = (load for load in loads if isinstance(load, TableTreeWrite))
         return Nesting.of(start, [chain.root for chain in chains if chain.mode == "replace"])
 
     def _naming(self, schema: Schema) -> Naming:
@@ -210,7 +212,7 @@ class LoadAttempt:
             yield (
                 feed,
                 Plan(
-                    sized(state.schema, self.destination.abilities.digits.wei),
+                    with_default_precision(state.schema, self.destination.abilities.digits.wei),
                     feed.request.table,
                     self.context.dialect,
                     self.load_id,
@@ -336,11 +338,11 @@ class LoadAttempt:
         filled = self._filled(before, after)
         return tuple(self.destination.migration(self.dataset, after, native, retyped(before, after), filled))
 
-    def _filled(self, before: Schema, after: Schema) -> Filled:
+    def _filled(self, before: Schema, after: Schema) -> FillValues:
         """What the rows that are there get in the columns that the load adds."""
         if not gains_columns(before, after):
-            return NOT_FILLED
-        return filled_columns(after, self.dialect.writes.backfill(after, self.now))
+            return NO_FILL_VALUES
+        return fill_values(after, self.dialect.writes.backfill(after, self.now))
 
     def _ddl(self, before: Schema, after: Schema) -> tuple[str, tuple[str, ...]] | None:
         family, dataset = self.destination.abilities.family, self.dataset or after.name
@@ -366,13 +368,13 @@ class LoadAttempt:
             self.dataset,
             after,
             before.stored_hash,
-            tuple(load for load in loads if isinstance(load, ChainLoad)),
+            tuple(load for load in loads if isinstance(load, TableTreeWrite)),
             files,
             dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
             {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
             dialect.metadata.tables(),
-            tuple(LOST.values()),
-            keyed=tuple(load for load in loads if isinstance(load, KeyedLoad)),
+            tuple(DEAD_LETTER_TABLES.values()),
+            keyed=tuple(load for load in loads if isinstance(load, KeyedWrite)),
             links=dialect.writes.identity_rules(after),
             catalog=catalog,
             retyped=retyped(before, after),

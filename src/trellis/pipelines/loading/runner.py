@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from trellis.destinations.base import CommitConflict, StateConflict
 from trellis.engine.plan import Counts
 from trellis.engine.staging.folder import StagingFolder
-from trellis.engine.staging.inflight import PENDING, InFlight
+from trellis.engine.staging.inflight import PENDING, LoadNote
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.pipelines.loading.attempt import LoadAttempt, LoadContext, LoadJob
@@ -49,7 +49,7 @@ class LoadRunner:
             else:
                 home = os.path.abspath(self.context.destination.staging(""))
             storage = self.context.storage
-            flight = held.enter_context(InFlight(home, fingerprint, load_id, storage))
+            flight = held.enter_context(LoadNote(home, fingerprint, load_id, storage))
             if not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(job, flight.load_id)

@@ -1,4 +1,4 @@
-"""Incremental cursors: only what is new since the last load goes on (spec dlt.md, section 18).
+"""Incremental cursors: only what is new since the last load goes on.
 
 What is kept between loads stands in the state of the resource under `incremental.<cursor path>`:
 `initial_value`, `last_value`, `start_value`, and `unique_hashes` of the rows that have the last value.

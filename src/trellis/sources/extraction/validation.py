@@ -1,4 +1,4 @@
-"""Raw items held to a pydantic model (spec dlt.md, section 13)."""
+"""Raw items held to a pydantic model."""
 
 from __future__ import annotations
 

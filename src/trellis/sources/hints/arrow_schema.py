@@ -1,4 +1,4 @@
-"""Columns that an Arrow schema declares (spec dlt.md, section 6). Imported when one comes."""
+"""Columns that an Arrow schema declares. Imported when one comes."""
 
 from __future__ import annotations
 

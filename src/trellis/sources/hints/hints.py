@@ -1,4 +1,4 @@
-"""What is said of the tables of a resource, and the tables that follow from it (spec dlt.md, section 18).
+"""What is said of the tables of a resource, and the tables that follow from it.
 
 Hints are kept as they were said and judged when they are said; a hint may be a function of the item, and
 then the name of the table must be one too.

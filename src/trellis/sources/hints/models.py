@@ -1,4 +1,4 @@
-"""pydantic models as columns (spec dlt.md, sections 6 and 13). pydantic is never imported from here.
+"""pydantic models as columns. pydantic is never imported from here.
 
 A model may carry a dict named after the default dialect, `NAME_config`; `skip_nested_types` in it leaves out
 lists and dicts and takes the fields of a nested model as columns `outer__inner`.

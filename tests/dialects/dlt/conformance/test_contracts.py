@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dialects.dlt.conformance.warehouse import Warehouse
-from trellis.evolution.contract import ContractViolation, impose
+from trellis.evolution.contract import ContractViolation, impose_contract
 from trellis.schema.model import Column, Schema, Settings
 
 FROZEN = {"columns": "freeze"}
@@ -168,7 +168,7 @@ def test_s12_tables_without_a_contract_have_that_of_the_source(warehouse: Wareho
 def test_s13_a_contract_over_all(warehouse: Warehouse) -> None:
     warehouse.load({"a": 1}, schema=source(columns="freeze"))
     warehouse.load({"b": 1}, table="other", contract=FROZEN, schema=source(tables="evolve"))
-    warehouse.load({"a": 2, "new": 1}, schema=impose(warehouse.schema, "evolve"))
+    warehouse.load({"a": 2, "new": 1}, schema=impose_contract(warehouse.schema, "evolve"))
     assert warehouse.columns() == {"a": "bigint", "new": "bigint"}
     stored = warehouse.schema
     assert stored.settings.schema_contract == "evolve"

@@ -1,4 +1,4 @@
-"""What happens around loads: hints for nested tables, refresh, folders, packages (spec dlt.md, 18 and 21)."""
+"""What happens around loads: hints for nested tables, refresh, folders, packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured types: lists, maps and structs of Arrow tables, stored as such (spec dlt.md, section 15)."""
+"""Structured types: lists, maps and structs of Arrow tables, stored as such."""
 
 from __future__ import annotations
 

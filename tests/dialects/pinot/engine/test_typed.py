@@ -26,7 +26,7 @@ EXAMPLES = int(os.environ.get("TRELLIS_EXAMPLES", "100"))
 
 @pytest.fixture(autouse=True)
 def _halves_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authored, "FEW", 2)
+    monkeypatch.setattr(authored, "MIN_SPLIT", 2)
 
 
 def conformed(plan: Plan, given_batches: list[pa.RecordBatch], fast: bool) -> Any:

@@ -20,7 +20,7 @@ from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.evolution.record_outcome import Rejected, Stopped
-from trellis.evolution.row_transform import Made
+from trellis.evolution.row_transform import TransformResult
 
 SINGLE = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES")
 SEVERAL = ("INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES")
@@ -165,7 +165,7 @@ def test_every_record_is_loaded_rejected_or_dropped(
         assert all(set(row) == set(program.pipeline.specs) for row in made.rows)
 
 
-def become(program: PinotProgram, record: dict[str, Any]) -> Made | None:
+def become(program: PinotProgram, record: dict[str, Any]) -> TransformResult | None:
     """None for a record that is rejected."""
     try:
         return program(record)

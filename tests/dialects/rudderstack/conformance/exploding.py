@@ -19,7 +19,7 @@ from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 from trellis.evolution.dialect.transforms import Routed
-from trellis.evolution.record_outcome import Lost
+from trellis.evolution.record_outcome import LostValue
 
 NOW = datetime(2024, 2, 29, 12, 0, tzinfo=timezone.utc)
 RECEIVED = "2024-02-29T10:00:05.000Z"
@@ -51,7 +51,7 @@ def own(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[s
     return {name: value for name, value in row.items() if name.lower() not in DEFAULT_COLUMNS}
 
 
-def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[Lost]:
+def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[LostValue]:
     return routed(said, provider, **options).lost
 
 

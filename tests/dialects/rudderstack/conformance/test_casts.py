@@ -1,4 +1,4 @@
-"""What becomes of a value that is not of its column's type (spec rudderstack.md, section 8)."""
+"""What becomes of a value that is not of its column's type."""
 
 from __future__ import annotations
 

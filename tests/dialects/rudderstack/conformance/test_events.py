@@ -1,4 +1,4 @@
-"""Events by type: which rows they give, and what is in them (spec rudderstack.md, sections 3 and 11)."""
+"""Events by type: which rows they give, and what is in them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, Space
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
 from trellis.evolution.dialect.transforms import Routed
-from trellis.evolution.record_outcome import Lost
+from trellis.evolution.record_outcome import LostValue
 
 
 def track(**properties: Any) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def test_of_keys_with_one_column_the_last_in_the_order_of_their_bytes_wins() -> 
         said = track(**properties)
         assert user(said) == {"a_b": 1}
         assert lost(said) == [
-            Lost("e", "a_b", "properties.aB", 2, "collision: properties.a_b has the same column")
+            LostValue("e", "a_b", "properties.aB", 2, "collision: properties.a_b has the same column")
         ]
 
 
@@ -121,7 +121,7 @@ def test_the_context_wins() -> None:
     }
     assert user(said) == {"context_locale": "en", "context_page_url": "y", "context_other": 1}
     assert lost(said) == [
-        Lost(
+        LostValue(
             "e",
             "context_locale",
             "properties.context_locale",
@@ -158,13 +158,13 @@ def test_a_tree_that_remembers_too_much_starts_anew(monkeypatch: pytest.MonkeyPa
     assert explode._transformers["track"].user_tree.learned <= 20
 
 
-# --- Lost ------------------------------------------------------------------------------------------------
+# --- Lost values ---
 
 
 def test_reserved_columns() -> None:
     said = track(id="z", Timestamp="t", event="x", eventText="y", recordId=1)
     assert lost(said) == [
-        Lost("e", column, f"properties.{key}", value, f"reserved: RudderStack sets {column} itself")
+        LostValue("e", column, f"properties.{key}", value, f"reserved: RudderStack sets {column} itself")
         for key, column, value in (
             ("id", "id", "z"),
             ("Timestamp", "timestamp", "t"),
@@ -209,7 +209,7 @@ def test_sections_that_are_no_objects(value: Any) -> None:
     said = event("track", event="e", properties=value, userProperties=value)
     assert own(said) == {"event": "e", "event_text": "e"}
     assert lost(said) == [
-        Lost("e", "", name, value, f"not an object: {name} must be one to become columns")
+        LostValue("e", "", name, value, f"not an object: {name} must be one to become columns")
         for name in ("properties", "userProperties")
     ]
     said = event("identify", traits=value, context={"traits": value})
@@ -277,7 +277,7 @@ def test_events_that_give_no_row() -> None:
     assert routed(said, skipTracksTable=True) == Routed(
         [],
         [
-            Lost(
+            LostValue(
                 "",
                 "",
                 "",
@@ -288,7 +288,7 @@ def test_events_that_give_no_row() -> None:
     )
     said = event("merge", mergeProperties=[])
     assert routed(said, "POSTGRES") == Routed(
-        [], [Lost("", "", "", said, "no table: identities are not resolved here")]
+        [], [LostValue("", "", "", said, "no table: identities are not resolved here")]
     )
 
 

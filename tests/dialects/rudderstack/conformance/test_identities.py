@@ -1,4 +1,4 @@
-"""Whose ids belong together (spec rudderstack.md, section 9): rules, and one rudder_id for all they join."""
+"""Whose ids belong together: rules, and one rudder_id for all they join."""
 
 from __future__ import annotations
 

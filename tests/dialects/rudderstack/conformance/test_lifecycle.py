@@ -1,4 +1,4 @@
-"""The warehouse is the truth: what somebody changed by hand counts (spec rudderstack.md, section 7)."""
+"""The warehouse is the truth: what somebody changed by hand counts."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_columns_made_by_hand_hold_for_many_events_at_once(
         "INTEGER[]": ("[1]", None, "x"),
     }  # fmt: skip
     monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 2_000)
-    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_SPLIT", 2)
     names = {native: f"t {at}" for at, native in enumerate(kinds)}
     shop.load(*(track("first", name, v=kinds[native][0]) for native, name in names.items()))
     shop.sql(*(f"ALTER TABLE t_{at} ALTER v TYPE {native}" for at, native in enumerate(kinds)))

@@ -1,4 +1,4 @@
-"""How rows go in, by warehouse and mode (spec rudderstack.md, section 9), and what input is bad (3.6, 4)."""
+"""How rows go in, by warehouse and mode, and what input is bad (3.6, 4)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.job import SparkRunner
 from trellis.errors import SchemaError, UsageError
-from trellis.evolution.table_writes import ChainLoad, KeyedLoad
+from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,11 +113,11 @@ SURVIVE = ("POSTGRES", "DELTALAKE")
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_policy_of_every_warehouse(provider: str) -> None:
-    def one(table: str, mode: Any = None, **said: Any) -> KeyedLoad:
+    def one(table: str, mode: Any = None, **said: Any) -> KeyedWrite:
         options = Options(provider=provider, **said)
         name = table.upper() if "SNOW" in provider else table
         (found,) = table_loads(options, [name], mode)
-        assert isinstance(found, KeyedLoad)
+        assert isinstance(found, KeyedWrite)
         return found
 
     by_default = one("sale")
@@ -143,7 +143,9 @@ def test_the_policy_of_every_warehouse(provider: str) -> None:
     assert [key.lower() for key in one("rudder_discards").keys] in (
         [["row_id", "column_name", "table_name"]] if provider in MERGES else [[]]
     )
-    assert table_loads(Options(provider=provider), ["sale"], "replace") == (ChainLoad("sale", "replace"),)
+    assert table_loads(Options(provider=provider), ["sale"], "replace") == (
+        TableTreeWrite("sale", "replace"),
+    )
 
 
 def test_discards_of_one_value_are_one(shop: Shop) -> None:

@@ -1,4 +1,4 @@
-"""Options: how they are said, stored, and changed by an event (spec rudderstack.md, section 10)."""
+"""Options: how they are said, stored, and changed by an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What options do to the tables (spec rudderstack.md, sections 3.5, 5, 6 and 10)."""
+"""What options do to the tables."""
 
 from __future__ import annotations
 

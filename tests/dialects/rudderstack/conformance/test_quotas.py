@@ -1,4 +1,4 @@
-"""Bounds on tables and columns (spec rudderstack.md, section 12.8): what is over them is kept."""
+"""Bounds on tables and columns: what is over them is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times: which text is one, and what an event's own become (spec rudderstack.md, section 4)."""
+"""Times: which text is one, and what an event's own become."""
 
 from __future__ import annotations
 

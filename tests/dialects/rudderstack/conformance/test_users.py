@@ -1,4 +1,4 @@
-"""Users: one row each, of what their identify events said last (spec rudderstack.md, sections 7.3 and 9)."""
+"""Users: one row each, of what their identify events said last."""
 
 from __future__ import annotations
 

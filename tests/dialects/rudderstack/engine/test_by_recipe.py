@@ -61,9 +61,9 @@ def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: py
     schema = dialect.schemas.configure(dialect.schemas.new_schema("shop"), {"provider": provider}, "duckdb")
     naming = dialect.naming.naming(schema, None)
     with monkeypatch.context() as patch:
-        made = routed.SpreadConformer.__init__
+        made = routed.RoutedConformer.__init__
         patch.setattr(
-            routed.SpreadConformer,
+            routed.RoutedConformer,
             "__init__",
             lambda self, plan, spreader, _=True: made(self, plan, spreader, fast),
         )
@@ -115,21 +115,21 @@ def test_both_ways_give_the_same(
     random = Random(seed)
     monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 150_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 150_000)
-    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "LEAST", 8)
-    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "FEW", 2)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_GROUP", 8)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_SPLIT", 2)
     lines = [orjson.loads(line) for line in events(1_500, Random(str(seed)), 0)]
     lines = [mutated(each, random) if random.random() < 0.08 else each for each in lines]
     file = tmp_path / "events.jsonl"
     file.write_text("".join(json.dumps(each, ensure_ascii=random.random() < 0.5) + "\n" for each in lines))
     by_recipe: list[int] = []
-    rows = trellis.engine.columnar.event_batcher.Sorts.rows
+    rows = trellis.engine.columnar.event_batcher.EventTypeBatcher.rows
 
     def counting(self: Any, *given: Any) -> Any:
         made = rows(self, *given)
         by_recipe.append(made[2])
         return made
 
-    monkeypatch.setattr(trellis.engine.columnar.event_batcher.Sorts, "rows", counting)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher.EventTypeBatcher, "rows", counting)
     fast = loaded(file, tmp_path / "fast", provider, True, monkeypatch)
     slow = loaded(file, tmp_path / "slow", provider, False, monkeypatch)
     assert sum(by_recipe) > 400  # else the test compares nothing

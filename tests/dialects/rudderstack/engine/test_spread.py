@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trellis.engine.columnar.event_batcher
 import trellis.engine.input.blocks
 from trellis.dialects.rudderstack.events.timestamps import to_text
-from trellis.engine.exact.routed_rows import Spreader
+from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.input.files import input_files
 from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
@@ -273,7 +273,7 @@ def test_the_division_of_the_input_changes_nothing(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(trellis.engine.input.blocks, "BLOCK", block)
         patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", block)
-        patched.setattr(trellis.engine.columnar.event_batcher, "FEW", 1)
+        patched.setattr(trellis.engine.columnar.event_batcher, "MIN_SPLIT", 1)
         many = parts.spread(FileRecords(input_files(paths), InlineRunner(), split_size=split))
     assert _columns(parts.schema) == _columns(whole.schema)
     if not said.keys() & {"max_events", "max_properties"}:  # where the overflow column stands is no promise
@@ -329,9 +329,9 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
     ]
     lines[30] = lines[30].replace('"a": 1', '"b": 1')
     lines[40] = lines[40].replace("Sale", "Other")
-    spread = Spreader.spread
+    spread = RoutedFlattener.spread
 
-    def watched(self: Spreader, item: Any, position: Any, wary: bool) -> Any:
+    def watched(self: RoutedFlattener, item: Any, position: Any, wary: bool) -> Any:
         became = spread(self, item, position, wary)
         if position != (0, 0, 0):  # a sample of the records shows a task what they look like
             seen[f"{item['messageId']} {became}"] += 1
@@ -339,7 +339,7 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
 
     path = write(tables.folder / "1.jsonl", [line.encode() for line in lines])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Spreader, "spread", watched)
+        patched.setattr(RoutedFlattener, "spread", watched)
         patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1000)
         report = tables.spread(path)
     assert report.rows.loaded == 50

@@ -1,4 +1,4 @@
-"""Hints that have no effect, or another than one may expect (spec dlt.md, section 14 and Q-17)."""
+"""Hints that have no effect, or another than one may expect."""
 
 from __future__ import annotations
 

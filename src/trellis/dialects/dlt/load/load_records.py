@@ -1,4 +1,4 @@
-"""The rows a load leaves in the `_dlt_*` tables (spec dlt.md, section 17)."""
+"""The rows a load leaves in the `_dlt_*` tables."""
 
 from __future__ import annotations
 

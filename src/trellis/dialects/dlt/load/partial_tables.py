@@ -1,4 +1,4 @@
-"""What a user asks of a table, as a partial table of the schema (spec dlt.md, sections 12, 14, 18)."""
+"""What a user asks of a table, as a partial table of the schema."""
 
 from __future__ import annotations
 

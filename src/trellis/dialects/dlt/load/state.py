@@ -1,4 +1,4 @@
-"""What a pipeline remembers of its sources: cursors, tokens, schema names (spec dlt.md, section 17).
+"""What a pipeline remembers of its sources: cursors, tokens, schema names.
 
 The state is one JSON document, kept as rows of `_dlt_pipeline_state`, the newest of which counts. Values that
 JSON has no type for are text behind a private-use character, as in the keys of rows.

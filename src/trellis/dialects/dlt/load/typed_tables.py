@@ -1,4 +1,4 @@
-"""Tables whose rows came with types and were taken whole: they may lack ids (spec dlt.md, section 18)."""
+"""Tables whose rows came with types and were taken whole: they may lack ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from trellis.dialects.dlt.system_tables import LOAD_ID, ROW_ID
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.table_writes import KeyedLoad, OnMatch
+from trellis.evolution.table_writes import KeyedWrite, OnMatch
 from trellis.schema.model import Schema, Table
 
 ADD_ROW_ID, ADD_LOAD_ID = "add_dlt_id", "add_dlt_load_id"
@@ -45,12 +45,12 @@ def without_ids(table: Table) -> bool:
     return table.seen_data and bool(table.complete_columns) and ROW_ID not in table.columns
 
 
-def keyed_load(schema: Schema, table: Table, strategy: str) -> KeyedLoad:
+def keyed_load(schema: Schema, table: Table, strategy: str) -> KeyedWrite:
     """How rows are merged into a table without ids: by their primary key. Raises SchemaError."""
     keys, on_match = table.columns_with("primary_key"), _ON_MATCH.get(strategy)
     ordered = [hint for hint in _ORDERED if table.columns_with(hint)]
     if keys and on_match and not ordered and not schema.children(table.name):
-        return KeyedLoad(table.name, keys, on_match=on_match)
+        return KeyedWrite(table.name, keys, on_match=on_match)
     reason = f"with {', '.join(ordered)}" if ordered else "without a primary key" if not keys else "as asked"
     raise SchemaError(
         f"table {table.name}: its rows have no {ROW_ID}, so they cannot be merged ({strategy}) {reason}; "

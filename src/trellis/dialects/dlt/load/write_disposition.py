@@ -1,4 +1,4 @@
-"""How the tables of a load go in, from their hints (spec dlt.md, section 14)."""
+"""How the tables of a load go in, from their hints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from trellis.dialects.dlt.load.typed_tables import keyed_load, without_ids
 from trellis.dialects.dlt.system_tables import HISTORY, PREFIX, ROW_ID
 from trellis.errors import SchemaError
-from trellis.evolution.table_writes import ChainLoad, History, Load, Mode, Strategy
+from trellis.evolution.table_writes import History, Load, Mode, Strategy, TableTreeWrite
 from trellis.schema.model import Schema, Table
 
 
@@ -26,7 +26,7 @@ def chain_loads(
             loads.append(keyed_load(schema, table, strategy))
             continue
         history = history_of(table, now) if mode == "merge" and strategy == "scd2" else None
-        loads.append(ChainLoad(name, mode, strategy, history))
+        loads.append(TableTreeWrite(name, mode, strategy, history))
     return tuple(loads)
 
 

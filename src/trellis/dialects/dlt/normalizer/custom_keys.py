@@ -8,7 +8,7 @@ from trellis.dialects.dlt.normalizer.options import normalizer_of
 from trellis.dialects.dlt.system_tables import LIST_IDX, PARENT_ID, ROOT_ID, ROW_ID
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
-from trellis.evolution.table_writes import ChainLoad, Load
+from trellis.evolution.table_writes import Load, TableTreeWrite
 from trellis.schema.model import Schema, Table
 
 
@@ -32,7 +32,7 @@ def refuse_orphans(schema: Schema, touched: Collection[str]) -> None:
 def refuse_unlinked(schema: Schema, loads: Iterable[Load]) -> None:
     """Raise SchemaError where nested rows are to be merged with root rows, and nothing links them."""
     for load in loads:
-        if not isinstance(load, ChainLoad) or load.mode != "merge":
+        if not isinstance(load, TableTreeWrite) or load.mode != "merge":
             continue
         for table in schema.chain(load.root):
             keys = custom_row_keys(table)

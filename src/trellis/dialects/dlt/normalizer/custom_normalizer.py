@@ -1,4 +1,4 @@
-"""A normalizer of JSON that a user wrote: a module with a class `DataItemNormalizer` (spec dlt.md, 10).
+"""A normalizer of JSON that a user wrote: a module with a class `DataItemNormalizer`.
 
 It makes flat rows and says to which tables they belong. Types, contracts and variants are as always.
 """

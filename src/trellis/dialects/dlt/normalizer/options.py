@@ -1,4 +1,4 @@
-"""Which normalizer of JSON a schema follows (spec dlt.md, sections 7 and 10)."""
+"""Which normalizer of JSON a schema follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nested rows get of the rows above them: `normalizers.json.config` (spec dlt.md, section 10).
+"""What nested rows get of the rows above them: `normalizers.json.config`.
 
 `propagation.root` names columns of every root table, `propagation.tables` those of single tables, each
 with its name in the tables below. The key of the root row is entered there as `_dlt_id: _dlt_root_id`.

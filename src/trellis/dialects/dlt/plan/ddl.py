@@ -1,4 +1,4 @@
-"""From one schema to the next, as the statements that a warehouse gets (spec dlt.md, sections 16 and 18).
+"""From one schema to the next, as the statements that a warehouse gets.
 
 Text only; nothing is run. What a reader should know of a statement stands above it as a comment.
 """

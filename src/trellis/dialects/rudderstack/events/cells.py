@@ -1,4 +1,4 @@
-"""The cell of a value of an event (spec rudderstack.md, sections 3.4, 3.5 and 5).
+"""The cell of a value of an event.
 
 A cell is an int, a float, a bool, a datetime (UTC, milliseconds) or text; the class of the text says where
 it comes from.

@@ -1,4 +1,4 @@
-"""The id and the times of an event (spec rudderstack.md, sections 3.7 and 4)."""
+"""The id and the times of an event."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 
 from trellis.dialects.rudderstack.events.cells import Cell, SpaceText, is_blank, scalar_cell
 from trellis.dialects.rudderstack.events.timestamps import Parse, in_utc, parse
-from trellis.evolution.record_outcome import Lost
+from trellis.evolution.record_outcome import LostValue
 
 _AUTO: Final = UUID("5f0c6a3e-2f0b-4c55-9d1e-6f3b7a1c8e42")
 
@@ -43,7 +43,7 @@ class Envelope:
         self.parse = parse
 
     def read_values(
-        self, event: Mapping[str, Any], position: str, table: str, lost: list[Lost]
+        self, event: Mapping[str, Any], position: str, table: str, lost: list[LostValue]
     ) -> EnvelopeValues:
         """An event without an id gets one from `now` and its position.
 
@@ -79,22 +79,22 @@ class Envelope:
                 timestamp = _correct_clock(received, sent, original)
         return EnvelopeValues(message, sent, timestamp, received, original)
 
-    def _message_id(self, value: Any, position: str, table: str, lost: list[Lost]) -> Cell:
+    def _message_id(self, value: Any, position: str, table: str, lost: list[LostValue]) -> Cell:
         cell = scalar_cell(value, self.parse)
         if cell is not None and cell.__class__ is not SpaceText:
             return cell
         if cell is None and value and not is_blank(value):
-            lost.append(Lost(table, "", "messageId", value, "not plain: an id is text or a number"))
+            lost.append(LostValue(table, "", "messageId", value, "not plain: an id is text or a number"))
         return f"auto-{uuid5(_AUTO, f'{self._seed} {position}')}"
 
-    def _lenient_time(self, key: str, value: Any, table: str, lost: list[Lost]) -> datetime | None:
+    def _lenient_time(self, key: str, value: Any, table: str, lost: list[LostValue]) -> datetime | None:
         """A time in another form than an accepted text."""
         cell = scalar_cell(value, self.parse)
         if cell.__class__ is datetime:
             return cell
         if value and not is_blank(value):
             lost.append(
-                Lost(table, "", key, value, f"not a timestamp: {key} is written as 2024-02-29T10:00:00Z")
+                LostValue(table, "", key, value, f"not a timestamp: {key} is written as 2024-02-29T10:00:00Z")
             )
         return None
 

@@ -1,4 +1,4 @@
-"""What the transformers of all types of events share (spec rudderstack.md, sections 3.2 to 3.6)."""
+"""What the transformers of all types of events share."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
     known_fields,
 )
 from trellis.dialects.rudderstack.options import Options
-from trellis.evolution.record_outcome import Lost, Rejected
+from trellis.evolution.record_outcome import LostValue, Rejected
 
 LONGEST_PAIR: Final = 512
 """Characters of a type and a value of a merge rule together."""
@@ -116,7 +116,7 @@ class EventTransformer:
         self.sections = tuple(self.user_tree.roots.values())
         self.added = _added(options) if options.populate_src_dest_info else {}
 
-    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+    def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         """The rows in their order. Adds to `lost`. Raises Rejected."""
         raise NotImplementedError
 
@@ -128,7 +128,7 @@ class EventTransformer:
                 keys_by_name.setdefault(name, set()).update(paths)
         return keys_by_name
 
-    def base_row(self, event: Event, context: Event, position: str, table: str, lost: list[Lost]) -> Row:
+    def base_row(self, event: Event, context: Event, position: str, table: str, lost: list[LostValue]) -> Row:
         """The standard columns that nearly every table has."""
         id_, anonymous, user, sent, stamp, received, original, channel, ip, request_ip, passed_ip = (
             self.default
@@ -171,15 +171,17 @@ class EventTransformer:
             self.set_column(row, passed_ip, passed, "", table, lost)
         return row
 
-    def set_column(self, row: Row, column: str, value: Any, key: str, table: str, lost: list[Lost]) -> None:
+    def set_column(
+        self, row: Row, column: str, value: Any, key: str, table: str, lost: list[LostValue]
+    ) -> None:
         """Set a standard column. A blank value, an array or an object sets none; `key` is its field."""
         cell = scalar_cell(value, self.parse)
         if cell is not None:
             row[column] = cell
         elif key and value and not is_blank(value):
-            lost.append(Lost(table, column, key, value, _NOT_PLAIN))
+            lost.append(LostValue(table, column, key, value, _NOT_PLAIN))
 
-    def add_context(self, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
+    def add_context(self, context: Event, row: Row, table: str, lost: list[LostValue]) -> None:
         tree = self.context_tree
         traits = context.get("traits")
         if traits.__class__ is dict and ("0" in traits or "1" in traits):
@@ -188,13 +190,15 @@ class EventTransformer:
                 context = {**context, "traits": text}
         if context.get("ip").__class__ is list and self.kind != "extract" and not is_blank(context["ip"]):
             context = dict(context)
-            lost.append(Lost(table, self.default[8], "context.ip", context.pop("ip"), _NOT_PLAIN))
+            lost.append(LostValue(table, self.default[8], "context.ip", context.pop("ip"), _NOT_PLAIN))
         if self.added:
             context = {**context, **self.added}
         if context:
             flatten_sections(((context, tree.roots[_CONTEXT]),), tree, row, table, self.parse, lost, {})
 
-    def add_properties(self, event: Event, context: Event, row: Row, table: str, lost: list[Lost]) -> None:
+    def add_properties(
+        self, event: Event, context: Event, row: Row, table: str, lost: list[LostValue]
+    ) -> None:
         """Flatten the user's objects beside the context."""
         parts = self.user_objects(event, context, table, lost)
         if parts:
@@ -203,7 +207,7 @@ class EventTransformer:
             if overflow:
                 row[self.overflow] = JsonText(json_text(overflow))
 
-    def user_objects(self, event: Event, context: Event, table: str, lost: list[Lost]) -> list[Part]:
+    def user_objects(self, event: Event, context: Event, table: str, lost: list[LostValue]) -> list[Part]:
         """The objects of the user that are not empty, with the nodes of their keys."""
         objects = []
         for node in self.sections:
@@ -216,10 +220,10 @@ class EventTransformer:
                     objects.append((item, node))
             elif item is not None and path != _CONTEXT_TRAITS and not is_blank(item):
                 reason = f"not an object: {path[0]} must be one to become columns"
-                lost.append(Lost(table, "", path[0], item, reason))
+                lost.append(LostValue(table, "", path[0], item, reason))
         return objects
 
-    def is_spelled_text(self, path: Path, item: dict[str, Any], table: str, lost: list[Lost]) -> bool:
+    def is_spelled_text(self, path: Path, item: dict[str, Any], table: str, lost: list[LostValue]) -> bool:
         """Whether a section is a text that was sent as an object of its characters."""
         if path != _CONTEXT_TRAITS and (self.kind != "group" or path != ("traits",)):
             return False
@@ -227,11 +231,17 @@ class EventTransformer:
             return False
         if path != _CONTEXT_TRAITS:
             reason = f"not an object: {path[0]} is text, a character to a key"
-            lost.append(Lost(table, "", path[0], item, reason))
+            lost.append(LostValue(table, "", path[0], item, reason))
         return True
 
     def finish_row(
-        self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None = None
+        self,
+        event: Event,
+        context: Event,
+        row: Row,
+        table: str,
+        lost: list[LostValue],
+        also: str | None = None,
     ) -> None:
         """Set the last columns of the first row of an event, and report its unmapped fields.
 
@@ -249,7 +259,7 @@ class EventTransformer:
             raise Rejected(why, why)
 
     def report_unmapped_fields(
-        self, event: Event, context: Event, row: Row, table: str, lost: list[Lost], also: str | None
+        self, event: Event, context: Event, row: Row, table: str, lost: list[LostValue], also: str | None
     ) -> None:
         for key, value in event.items():
             if key in self.known or key == also or is_blank(value) or value == {}:
@@ -258,7 +268,9 @@ class EventTransformer:
                 continue
             if key == "traits" and value == context.get("traits"):
                 continue
-            lost.append(Lost(table, "", key, value, "top level: only properties and context become columns"))
+            lost.append(
+                LostValue(table, "", key, value, "top level: only properties and context become columns")
+            )
 
     def add_rule(self, rows: Rows, first: Pair, second: Pair) -> None:
         """Add a merge rule: two ids of one person; with one id alone half of the rule is NULL."""

@@ -1,4 +1,4 @@
-"""The types of events, and which rows each gives (spec rudderstack.md, sections 3.1 and 3.2)."""
+"""The types of events, and which rows each gives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
     USERS,
 )
 from trellis.dialects.rudderstack.options import Options
-from trellis.evolution.record_outcome import Lost, Rejected
+from trellis.evolution.record_outcome import LostValue, Rejected
 
 MAX_EVENT_NAMES: Final = 10_000
 """Names of events that are remembered."""
@@ -53,7 +53,7 @@ class TrackTransformer(EventTransformer):
         self.skips = options.skip_tracks_table
         self.events: dict[str, tuple[str, str, str, Cell | None]] = {}
 
-    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+    def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         name = event.get("event")
         if name.__class__ is str:
             column, table, refused, text = self.events.get(name) or self.event_names(name)
@@ -107,7 +107,9 @@ class TrackTransformer(EventTransformer):
         naming = self.events[name] = column, table, refused, scalar_cell(name, self.parse)
         return naming
 
-    def keep_properties(self, event: Event, context: Event, row: Row, refused: str, lost: list[Lost]) -> None:
+    def keep_properties(
+        self, event: Event, context: Event, row: Row, refused: str, lost: list[LostValue]
+    ) -> None:
         """Put the properties of an event without a table into the overflow column, or report them as lost."""
         parts = self.user_objects(event, context, self.table, lost)
         if refused and not self.skips:
@@ -118,13 +120,13 @@ class TrackTransformer(EventTransformer):
                         continue
                     if key in overflow and overflow[key] != value:
                         reason = f"collision: {node.path[0]}.{key} takes its place"
-                        lost.append(Lost(self.table, "", f"properties.{key}", overflow[key], reason))
+                        lost.append(LostValue(self.table, "", f"properties.{key}", overflow[key], reason))
                     overflow[key] = value
             if overflow:
                 row[self.overflow] = JsonText(json_text(overflow))
             return
         reason = refused or "no event table: nothing is left of the event's name"
-        lost.extend(Lost(self.table, "", node.path[0], item, reason) for item, node in parts)
+        lost.extend(LostValue(self.table, "", node.path[0], item, reason) for item, node in parts)
 
 
 class IdentifyTransformer(EventTransformer):
@@ -139,7 +141,7 @@ class IdentifyTransformer(EventTransformer):
         left_out = NOT_IN_USERS if not options.users_anonymous_id else ("user_id",)
         self.left_out = tuple(map(standard, left_out + (NOT_IN_USERS_OF_LAKES if provider.lake else ())))
 
-    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+    def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         row = self.base_row(event, context, position, self.table, lost)
         self.add_context(context, row, self.table, lost)
         self.add_properties(event, context, row, self.table, lost)
@@ -167,7 +169,7 @@ class SingleColumnTransformer(EventTransformer):
         (self.key,) = TOP_LEVEL_FIELDS[kind]
         (self.own,) = map(self.names.standard, TYPE_COLUMNS[kind])
 
-    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+    def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         row = self.base_row(event, context, position, self.table, lost)
         title = event.get(self.key)
         if self.key == "name" and is_blank(title):
@@ -193,7 +195,7 @@ class ExtractTransformer(EventTransformer):
         super().__init__(kind, options, envelope, closed)
         self.id, self.received_at, self.event = map(self.names.standard, EXTRACT_COLUMNS)
 
-    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+    def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         name = event.get("event")
         if is_blank(name) or (name.__class__ is str and name.isspace()):
             raise Rejected(_NO_EVENT)
@@ -217,7 +219,7 @@ class MergeTransformer(EventTransformer):
 
     empty_reason = "identities are not resolved here"
 
-    def __call__(self, event: Event, context: Event, position: str, lost: list[Lost]) -> Rows:
+    def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         rows: Rows = []
         if not self.merges:
             return rows

@@ -1,4 +1,4 @@
-"""Objects of an event become columns of its rows (spec rudderstack.md, sections 2.5, 3.4 and 3.5).
+"""Objects of an event become columns of its rows.
 
 The column of a key is learned once, in a tree like that of the keys. Most keys are alone in their column,
 and their values go straight into it; the others are special, and set after the rest of the row.
@@ -23,7 +23,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.timestamps import Parse
 from trellis.dialects.rudderstack.identifiers.names import Names
 from trellis.dialects.rudderstack.identifiers.standard import SECTIONS
-from trellis.evolution.record_outcome import Lost
+from trellis.evolution.record_outcome import LostValue
 
 MAX_KEYS: Final = 100_000
 """Keys that a tree remembers before it starts anew; a deep one counts as many."""
@@ -203,7 +203,7 @@ def flatten_sections(
     row: Row,
     table: str,
     parse: Parse,
-    lost: list[Lost],
+    lost: list[LostValue],
     overflow: dict[str, Any],
 ) -> None:
     """Put the leaves of the sections (objects with their nodes in the tree) into the row.
@@ -300,7 +300,12 @@ def _flatten(item: Mapping[str, Any], root: KeyNode, row: Row, parse: Parse, spe
 
 
 def _place_special_values(
-    special: SpecialValues, rules: KeyRules, row: Row, table: str, lost: list[Lost], overflow: dict[str, Any]
+    special: SpecialValues,
+    rules: KeyRules,
+    row: Row,
+    table: str,
+    lost: list[LostValue],
+    overflow: dict[str, Any],
 ) -> None:
     """Put the values of special keys where they belong."""
     rivals: SpecialValues = []
@@ -310,7 +315,7 @@ def _place_special_values(
             _overflow(key, raw, overflow, table, lost)
         elif key.loss_reason:
             if key.column not in row or not _is_same(row[key.column], value):
-                lost.append(Lost(table, key.column, ".".join(key.path), raw, key.loss_reason))
+                lost.append(LostValue(table, key.column, ".".join(key.path), raw, key.loss_reason))
         else:
             rivals.append((key, value, raw))
     if len(rivals) > 1:
@@ -335,11 +340,11 @@ def _rank(rival: tuple[SpecialKey, Any, Any]) -> tuple[int, Path]:
 
 
 def _report_collision(
-    key: SpecialKey, raw: Any, value: Cell, winner: str, wins: Cell, table: str, lost: list[Lost]
+    key: SpecialKey, raw: Any, value: Cell, winner: str, wins: Cell, table: str, lost: list[LostValue]
 ) -> None:
     if not _is_same(value, wins):
         reason = f"collision: {winner} has the same column"
-        lost.append(Lost(table, key.column, ".".join(key.path), raw, reason))
+        lost.append(LostValue(table, key.column, ".".join(key.path), raw, reason))
 
 
 def _is_same(one: Cell, other: Cell) -> bool:
@@ -351,7 +356,7 @@ class _Place(dict[str, Any]):
     """An object of the overflow with the excluded keys in it."""
 
 
-def _overflow(key: SpecialKey, raw: Any, overflow: dict[str, Any], table: str, lost: list[Lost]) -> None:
+def _overflow(key: SpecialKey, raw: Any, overflow: dict[str, Any], table: str, lost: list[LostValue]) -> None:
     """Keep a value below the keys it had; it takes the place of an earlier section's."""
     reason = f"collision: {'.'.join(key.path)} takes its place"
     place = overflow
@@ -359,12 +364,12 @@ def _overflow(key: SpecialKey, raw: Any, overflow: dict[str, Any], table: str, l
         inner = place.get(name)
         if not isinstance(inner, _Place):
             if inner is not None:
-                lost.append(Lost(table, "", ".".join(key.inside[:depth]), inner, reason))
+                lost.append(LostValue(table, "", ".".join(key.inside[:depth]), inner, reason))
             inner = place[name] = _Place()
         place = inner
     name = key.inside[-1]
     if name in place and place[name] != raw:
-        lost.append(Lost(table, "", ".".join(key.inside), place[name], reason))
+        lost.append(LostValue(table, "", ".".join(key.inside), place[name], reason))
     place[name] = raw
 
 

@@ -1,4 +1,4 @@
-"""Routes an event to flat rows of its tables (spec rudderstack.md, section 3)."""
+"""Routes an event to flat rows of its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trellis.dialects.rudderstack.events.timestamps import parse, parse_strict
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, EventOverrides, Options
 from trellis.evolution.dialect.transforms import Routed, SharedNames
 from trellis.evolution.projection import Recipe
-from trellis.evolution.record_outcome import Lost, Rejected
+from trellis.evolution.record_outcome import LostValue, Rejected
 
 EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
 MAX_OVERRIDES: Final = 64
@@ -66,11 +66,11 @@ class EventRouter:
             transformer = transformers.get(kind)
             if transformer is None:
                 raise Rejected(f'Unknown event type: "{kind}"')
-        lost: list[Lost] = []
+        lost: list[LostValue] = []
         early = self.envelope.early
         rows = transformer(event, context, position, lost)
         if not rows:
-            lost = [Lost("", "", "", event, f"no table: {transformer.empty_reason}")]
+            lost = [LostValue("", "", "", event, f"no table: {transformer.empty_reason}")]
         return Routed(rows, lost, None if self.envelope.early == early else EARLY)
 
     def recipe(self, sort: Sequence[str | None]) -> Recipe | None:

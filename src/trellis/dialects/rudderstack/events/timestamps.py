@@ -1,4 +1,4 @@
-"""The timestamps RudderStack recognises in text (spec rudderstack.md, section 4).
+"""The timestamps RudderStack recognises in text.
 
 All of them name a day: `2024-02-29`, alone or with a time of day after `T` or one white space. Without a
 zone they are UTC. They are read to the millisecond.

@@ -1,1 +1,1 @@
-"""The names of tables and columns (spec rudderstack.md, section 2)."""
+"""The names of tables and columns."""

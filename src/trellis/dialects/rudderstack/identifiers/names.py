@@ -1,4 +1,4 @@
-"""The names of keys, events and sources in the warehouse (spec rudderstack.md, section 2)."""
+"""The names of keys, events and sources in the warehouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that events and properties would get, before they are sent (spec rudderstack.md, section 2)."""
+"""The names that events and properties would get, before they are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The standard columns and tables of RudderStack (spec rudderstack.md, sections 3.1 to 3.3)."""
+"""The standard columns and tables of RudderStack."""
 
 from __future__ import annotations
 

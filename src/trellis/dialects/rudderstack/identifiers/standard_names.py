@@ -16,7 +16,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
 )
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, MAPPINGS
-from trellis.evolution.table_writes import Links
+from trellis.evolution.table_writes import IdentityRules
 from trellis.schema.model import Column, Table
 
 EVENT_TABLES = ("tracks", IDENTIFIES, "pages", "screens", "groups", "aliases", USERS)
@@ -86,9 +86,9 @@ class StandardNames:
     def mappings_table(self) -> Table:
         return self._table(MAPPINGS, _MAPPING[:3], _MAPPING[3:])
 
-    def links(self) -> Links:
+    def links(self) -> IdentityRules:
         one, two, three, four = self.rule_columns
-        return Links(
+        return IdentityRules(
             self.table(MERGE_RULES),
             self.table(MAPPINGS),
             ((one, two), (three, four)),

@@ -1,4 +1,4 @@
-"""The schema follows the tables of the warehouse (spec rudderstack.md, sections 6 and 7.7)."""
+"""The schema follows the tables of the warehouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements that create and alter tables in each warehouse (spec rudderstack.md, 6 and 7).
+"""The statements that create and alter tables in each warehouse.
 
 Text only; nothing is run. Names and types come in as `Names` and type inference make them.
 """

@@ -1,4 +1,4 @@
-"""From one schema to the next, as the statements that a warehouse gets (spec rudderstack.md, 7.5, 7.6)."""
+"""From one schema to the next, as the statements that a warehouse gets."""
 
 from __future__ import annotations
 

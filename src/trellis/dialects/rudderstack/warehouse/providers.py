@@ -1,4 +1,4 @@
-"""What differs between the warehouses of RudderStack (spec rudderstack.md, 1, 6, 7.8, 9).
+"""What differs between the warehouses of RudderStack.
 
 Nothing else in this dialect asks a warehouse for its name; it reads the fields of its `Provider`.
 """

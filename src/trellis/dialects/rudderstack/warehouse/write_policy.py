@@ -1,4 +1,4 @@
-"""The write policy of each table, by warehouse (spec rudderstack.md, section 9)."""
+"""The write policy of each table, by warehouse."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, MERGE_RU
 from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES
-from trellis.evolution.table_writes import ChainLoad, KeyedLoad, Load, Mode, OnMatch
+from trellis.evolution.table_writes import KeyedWrite, Load, Mode, OnMatch, TableTreeWrite
 
 _ETL = ("cloud", "singer-protocol")
 
@@ -19,30 +19,30 @@ def table_loads(options: Options, touched: Collection[str], mode: Mode | None) -
     first = named.table(IDENTIFIES)
     order = sorted(touched, key=lambda table: table != first)
     if mode == "replace":
-        return tuple(ChainLoad(table, "replace") for table in order)
+        return tuple(TableTreeWrite(table, "replace") for table in order)
     return tuple(_load(options, named, table, mode) for table in order)
 
 
-def _load(options: Options, named: StandardNames, table: str, mode: Mode | None) -> KeyedLoad:
+def _load(options: Options, named: StandardNames, table: str, mode: Mode | None) -> KeyedWrite:
     policy, latest = options.warehouse.policy, named.column("received_at")
     if table == named.table(MERGE_RULES):
-        return KeyedLoad(table, named.rule_columns, None, "keep")
+        return KeyedWrite(table, named.rule_columns, None, "keep")
     if table == named.table(USERS):
         return _users(options, named, table)
     keys = named.discard_keys if table == named.table(DISCARDS) else named.columns(*policy.keys)
     if _appends(options, mode) and policy.append != "merge":
-        return KeyedLoad(table, keys if policy.append == "survivors" else (), latest, "append")
+        return KeyedWrite(table, keys if policy.append == "survivors" else (), latest, "append")
     on_match: OnMatch = policy.on_match
     if policy.overwrites_for_etl and options.source_category in _ETL:
         on_match = "replace"
-    return KeyedLoad(table, () if on_match == "append" else keys, latest, on_match)
+    return KeyedWrite(table, () if on_match == "append" else keys, latest, on_match)
 
 
-def _users(options: Options, named: StandardNames, table: str) -> KeyedLoad:
+def _users(options: Options, named: StandardNames, table: str) -> KeyedWrite:
     keys, latest = named.columns("id"), named.column("received_at")
     if options.warehouse.policy.users == "append":
-        return KeyedLoad(table, (), latest, "append")
-    return KeyedLoad(table, keys, latest, "newer" if options.users_merge == "latest_row" else "fill")
+        return KeyedWrite(table, (), latest, "append")
+    return KeyedWrite(table, keys, latest, "newer" if options.users_merge == "latest_row" else "fill")
 
 
 def _appends(options: Options, mode: Mode | None) -> bool:
