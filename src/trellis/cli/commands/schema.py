@@ -122,8 +122,8 @@ def show_drift(
 
     Each difference comes with what the next load does about it. Nothing is changed.
     """
+    from trellis.cli.commands.drift_report import SchemaDrift
     from trellis.cli.output.console import console, print_json
-    from trellis.cli.output.drift_report import SchemaDrift
 
     compared = SchemaDrift.of(file, at, dataset, name)
     if json:

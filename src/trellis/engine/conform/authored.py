@@ -1,8 +1,8 @@
 """Records under a schema that the user wrote -> batches of its one table.
 
 Nothing is learned from the records, so no block waits. Blocks and batches are converted column by column
-where the program describes that (`evolution/columnar_transform.py`). Records with special values go through the program
-one at a time; the program is the definition.
+where the program describes that (`evolution/columnar_transform.py`). Records with special values go through
+the program one at a time; the program is the definition.
 """
 
 from __future__ import annotations
