@@ -163,7 +163,46 @@ class CommitConflict(Exception):
     """Another load changed the schema since this one was planned."""
 
 
-class Destination(Protocol):
+class TableReader(Protocol):
+    """Reads the tables of a dataset: for states of pipelines, reports, people and tests."""
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        """The last row by the columns of `order` of those with this text in a column.
+
+        None where there is no such row, or no such table.
+        """
+        ...
+
+    def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+        """Rows of a table, for people and tests."""
+        ...
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        """All rows of a table, in the types that it stores. Batches may differ in their columns."""
+        ...
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        """One tuple per values of some columns: these, how many rows have them, the least text in another."""
+        ...
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        """Those of the values (as text) that one row of the table has as its key, with NULL in a column."""
+        ...
+
+    def row_counts(self, dataset: str) -> Mapping[str, int]: ...
+
+    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]: ...
+
+
+class Destination(TableReader, Protocol):
+    """Takes loads, and is read."""
+
     abilities: Abilities
     url: str
 
@@ -204,36 +243,3 @@ class Destination(Protocol):
         `parallel`.
         """
         ...
-
-    def newest_row(
-        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
-    ) -> Mapping[str, Any] | None:
-        """The last row by the columns of `order` of those with this text in a column.
-
-        None where there is no such row, or no such table.
-        """
-        ...
-
-    def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
-        """Rows of a table, for people and tests."""
-        ...
-
-    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
-        """All rows of a table, in the types that it stores. Batches may differ in their columns."""
-        ...
-
-    def count_by(
-        self, dataset: str, table: str, columns: Sequence[str], example: str
-    ) -> list[tuple[Any, ...]]:
-        """One tuple per values of some columns: these, how many rows have them, the least text in another."""
-        ...
-
-    def empty_cells(
-        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
-    ) -> Collection[str]:
-        """Those of the values (as text) that one row of the table has as its key, with NULL in a column."""
-        ...
-
-    def row_counts(self, dataset: str) -> Mapping[str, int]: ...
-
-    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]: ...

@@ -39,4 +39,4 @@ def naming_of(schema: Schema) -> Naming:
 
 
 def _upgrade(document: Document, engine: int) -> bool:
-    return any(each.upgrade_document(document, engine) for each in registrations().values())
+    return any(other.upgrade_document(document, engine) for other in registrations().values())

@@ -59,12 +59,12 @@ Step = ReadTime | WriteTime | Times | Divide
 
 @dataclass(frozen=True)
 class Derived:
-    """Values that are computed from others where a record has none under `own`.
+    """Values that are computed from others where a record has none at `path`.
 
     `steps` say the same of the one argument there is, for whole columns; empty where they cannot.
     """
 
-    own: Path
+    path: Path
     arguments: tuple[Path, ...]
     compute: Callable[..., Any]
     steps: tuple[Step, ...] = ()
@@ -74,7 +74,7 @@ class Derived:
 class Cell:
     """One column. `many`: it holds lists of values.
 
-    `each` makes one value of a record what is stored, by itself; it gives None for NULL and raises Special.
+    `convert` makes one value of a record what is stored; it gives None for NULL and raises Special.
     `longest` is how long a text may be, in UTF-16 units. `default` stands where there is no value; None:
     nothing does. Stored numbers must be `within` these bounds, texts pass `check`; `pattern` is how texts
     write a time in UTC, and what it reads as must be `within` too, in milliseconds.
@@ -84,7 +84,7 @@ class Cell:
     source: Path | Derived
     target: Target
     many: bool
-    each: Callable[[Any], Any]
+    convert: Callable[[Any], Any]
     default: Any = None
     longest: int | None = None
     within: tuple[int, int] | None = None
@@ -93,11 +93,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class VectorProgram:
+class ColumnarTransform:
     """The columns of a table, and which records are left out: those for which `drops` is true.
 
     `used` are the keys at the top of a record that something is made of; the others are counted, each under
-    what `unused` says of it; `taken` gives what else the `each` of the cells counted since it was asked last.
+    what `unused` says of it; `taken` gives what else the cells' `convert` counted since it was called last.
     `zone` is the time zone of texts without one. `joint` joins the keys of objects to names of columns, so
     keys that hold it are special.
     """

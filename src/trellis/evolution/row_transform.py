@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trellis.evolution.columnar_transform import VectorProgram
+from trellis.evolution.columnar_transform import ColumnarTransform
 from trellis.evolution.record_outcome import LostValue
 
 
@@ -33,7 +33,7 @@ class RowTransform(Protocol):
     """Makes the rows of `table`."""
 
     table: str
-    fast: VectorProgram | None
+    fast: ColumnarTransform | None
 
     @property
     def kinds(self) -> Mapping[str, Callable[[Any], Any]]:

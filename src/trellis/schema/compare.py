@@ -233,7 +233,7 @@ def _settings_of(schema: Schema | None) -> dict[str, Any]:
     return {
         "description": schema.description,
         **{f"settings.{key}": value for key, value in settings.items()},
-        **{f"normalizers.{key}": plain(each) for key, each in schema.normalizers.items()},
+        **{f"normalizers.{key}": plain(value) for key, value in schema.normalizers.items()},
     }
 
 

@@ -179,8 +179,8 @@ def _sql_lower(text: str) -> str:
 
 
 CONVENTIONS = {
-    each.name: each
-    for each in (
+    convention.name: convention
+    for convention in (
         Convention("snake_case", _snake),
         Convention("duck_case", _duck, case_sensitive=True),
         Convention("direct", _direct, case_sensitive=True, separator="▶"),

@@ -15,7 +15,7 @@ from trellis.dialects.pinot.row.pipeline import Column, Pipeline
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.value.losses import LossCounts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
-from trellis.evolution.columnar_transform import Cell, Derived, Special, Target, VectorProgram
+from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special, Target
 from trellis.evolution.projection import Path
 
 _TARGETS: Final[Mapping[PinotType, Target]] = {
@@ -40,7 +40,7 @@ def vector_of(
     out: Mapping[str, Callable[[Any], Any]],
     unused: Callable[[str], str],
     taken: Callable[[], Counter[str]],
-) -> VectorProgram | None:
+) -> ColumnarTransform | None:
     """The columnar form of a pipeline; None where a record may become several rows or keeps extra fields."""
     config, order = pipeline.table.complex, pipeline.transforms.order
     if pipeline.conforming is not None or any(column.default.refused for column in pipeline.columns):
@@ -77,7 +77,7 @@ def vector_of(
             return None
         drops = _derived("", pipeline.filter.program, pipeline.filter.arguments, paths, texts)
     joint = config.delimiter if config else None
-    return VectorProgram(cells, pipeline.reads, unused, taken, pipeline.zone, drops, joint)
+    return ColumnarTransform(cells, pipeline.reads, unused, taken, pipeline.zone, drops, joint)
 
 
 def _derived(

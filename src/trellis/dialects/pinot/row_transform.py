@@ -15,7 +15,7 @@ from trellis.dialects.pinot.stored_schema import Authored, table_name
 from trellis.dialects.pinot.value.losses import LossKind
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.errors import SchemaError
-from trellis.evolution.columnar_transform import VectorProgram
+from trellis.evolution.columnar_transform import ColumnarTransform
 from trellis.evolution.record_outcome import LostValue, Rejected, Stopped
 from trellis.evolution.row_transform import TransformResult
 
@@ -49,7 +49,7 @@ class PinotProgram:
             f"the main time {authored.table.time_column} is not between 1971 and 2071, so Pinot would refuse "
             "its segment; rowTimeValueCheck in the table config refuses such values"
         )
-        self.fast: VectorProgram | None = vector_of(
+        self.fast: ColumnarTransform | None = vector_of(
             self.pipeline, self.nullable, self.out, unused, self.taken
         )
 

@@ -38,15 +38,16 @@ class PinotSchemas(DefaultSchemas):
         return with_authored(new_schema(_GIVEN, METADATA), Authored(document))
 
     def merge_user_schema(
-        self, schema: Schema, given: Schema, naming_of: Callable[[Schema], Naming]
+        self, schema: Schema, user_schema: Schema, naming_of: Callable[[Schema], Naming]
     ) -> Schema:
-        known, brought = authored_of(schema), authored_of(given)
+        known, brought = authored_of(schema), authored_of(user_schema)
         new = brought.schema
         if brought.table.document and not known.table.document:
             known = replace(known, table=brought.table)
         if new is None:
             raise SchemaError(
-                f"schema {given.name} is not a Pinot schema; give the schema document that Pinot has of it"
+                f"schema {user_schema.name} is not a Pinot schema; give the schema document that Pinot has "
+                "of it"
             )
         _refuse_faulty(new, known)
         if known.schema is not None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from trellis.engine.columnar.events import ProjectedColumns, prepare, types_in
+from trellis.engine.columnar.events import ProjectedColumns, prepare
+from trellis.engine.columnar.sampled_types import types_in
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
 from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.input.blocks import line_array

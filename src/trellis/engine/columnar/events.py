@@ -18,12 +18,12 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json as pj
 
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import ACCEPTED_CLASSES
 from trellis.engine.columnar.misfits import misfit_pattern, value_starts
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
+from trellis.engine.columnar.sampled_types import TypesByPath
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, single_chunk
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.evolution.projection import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
@@ -31,8 +31,6 @@ from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
 Mask = npt.NDArray[np.bool_]
-TypesByPath = Mapping[Path, pa.DataType]
-
 _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "text": pa.string(),
     "bigint": pa.int64(),
@@ -45,8 +43,6 @@ _STAMP: Final = pa.timestamp("us", "UTC")
 _FIRST_MICROSECOND, _LAST_MICROSECOND = (
     int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999)
 )
-SAMPLE_LINES: Final = 16
-"""Lines whose types are read together."""
 _DASH_POSITION: Final = 4
 """The index of the first dash in a text that is a time."""
 
@@ -88,7 +84,7 @@ class ProjectedColumns:
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
-        arrays = _leaves((), records.schema, [_single_chunk(column) for column in records.columns])
+        arrays = _leaves((), records.schema, [single_chunk(column) for column in records.columns])
         special: Mask = np.zeros(records.num_rows, np.bool_)
         values = {path: self._stored(path, array, lines, special) for path, array in arrays}
         for path in self.recipe.required:
@@ -181,70 +177,6 @@ def prepare(
         recipe, builders, schema, (), leaves, frozenset(time_paths), frozenset(empty_paths)
     )
     return projection.with_current_misfits()
-
-
-def types_in(lines: Sequence[bytes]) -> TypesByPath:
-    """The types of the values in some lines by path: null where all are blank, none where they are mixed."""
-    types: dict[Path, pa.DataType | None] = {}
-    for start in range(0, len(lines), SAMPLE_LINES):
-        data = b"\n".join(lines[start : start + SAMPLE_LINES]) + b"\n"
-        try:
-            records = pj.read_json(pa.BufferReader(data), pj.ReadOptions(use_threads=False))
-        except (pa.ArrowException, UnicodeDecodeError):
-            continue
-        for path, type_ in _types_below(
-            (), records.schema, [_single_chunk(column) for column in records.columns]
-        ):
-            known_type = types.setdefault(path, type_)
-            if known_type is not None and known_type != type_:
-                types[path] = _common_type(known_type, type_)
-    return {path: type_ for path, type_ in types.items() if type_ is not None}
-
-
-def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    """The type that holds the values of both; None where there is none."""
-    if left == right or pa.types.is_null(right):
-        return left
-    if pa.types.is_null(left):
-        return right
-    if pa.types.is_list(left) and pa.types.is_list(right):
-        inner = _common_type(left.value_type, right.value_type)
-        return None if inner is None else pa.list_(inner)
-    if pa.types.is_struct(left) and pa.types.is_struct(right):
-        fields = {member.name: member.type for member in left}
-        for type_ in right:
-            inner = _common_type(fields[type_.name], type_.type) if type_.name in fields else type_.type
-            if inner is None:
-                return None
-            fields[type_.name] = inner
-        return pa.struct(list(fields.items()))
-    numbers = all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in (left, right))
-    return pa.float64() if numbers else None
-
-
-def _types_below(
-    parent_path: Path, fields: Any, arrays: list[pa.Array]
-) -> Iterator[tuple[Path, pa.DataType]]:
-    for index, array in enumerate(arrays):
-        path = (*parent_path, fields.field(index).name)
-        if pa.types.is_struct(array.type) and array.type.num_fields:
-            yield from _types_below(path, array.type, array.flatten())
-        elif pa.types.is_string(array.type) and not pc.max(pc.binary_length(array)).as_py():
-            yield path, pa.null()
-        else:
-            yield path, _json_type(array.type)
-
-
-def _json_type(type_: pa.DataType) -> pa.DataType:
-    """The type as JSON has it: Arrow reads some texts as timestamps."""
-    if pa.types.is_timestamp(type_):
-        return pa.string()
-    if pa.types.is_list(type_):
-        return pa.list_(_json_type(type_.value_type))
-    if pa.types.is_struct(type_):
-        fields = (type_.field(index) for index in range(type_.num_fields))
-        return pa.struct([pa.field(member.name, _json_type(member.type)) for member in fields])
-    return type_
 
 
 def _is_list(type_: pa.DataType) -> bool:
@@ -414,10 +346,6 @@ def _coalesce_exclusive(one: pa.Array, other: pa.Array) -> pa.Array:
     if pc.any(pc.and_(pc.is_valid(one), pc.is_valid(other))).as_py():
         raise FastPathMiss
     return pc.coalesce(one, other)
-
-
-def _single_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _without_blanks(array: pa.Array) -> pa.Array:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import Layout, Node
-from trellis.engine.columnar.strict import FastPathMiss
+from trellis.engine.columnar.strict import FastPathMiss, single_chunk
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.staging.batches import Origins, RowIdGenerator, TableBatch, array_of
 from trellis.schema.model import DataType
@@ -40,7 +40,7 @@ def build_batches(
     failed.
     """
     batch_builder = _BatchBuilder(id_generator, numbers)
-    columns = [_single_chunk(records.column(index)) for index in range(records.num_columns)]
+    columns = [single_chunk(records.column(index)) for index in range(records.num_columns)]
     batch_builder.add_root(layout.root, layout.nodes, columns, items)
     misses = np.flatnonzero(batch_builder.misses)
     batches = [_without_misses(batch, numbers, batch_builder.misses) for batch in batch_builder.batches]
@@ -248,7 +248,3 @@ _CONVERT: Mapping[DataType, Callable[[pa.Array], Fitted]] = {
     "timestamp": _instants,
     "date": _days,
 }
-
-
-def _single_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -201,3 +201,7 @@ def _refuse_other_encodings(data: Any) -> None:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FastPathMiss(content.count(b"\n", 0, error.start)) from None
+
+
+def single_chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -22,7 +22,7 @@ from trellis.engine.columnar.authored.fit import check_values, fit_lists, fit_va
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.staging.batches import TableBatch
 from trellis.engine.text import nested_text
-from trellis.evolution.columnar_transform import Cell, Derived, Special, VectorProgram
+from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special
 from trellis.evolution.projection import Path
 from trellis.schema.model import Column, Table
 
@@ -74,7 +74,7 @@ class Records(Protocol):
 class ColumnReader:
     """Builds the columns of a table whose schema the user wrote."""
 
-    def __init__(self, table: Table, program: VectorProgram) -> None:
+    def __init__(self, table: Table, program: ColumnarTransform) -> None:
         self.table = table
         self.program = program
         self.cells = [(cell, table.columns[cell.column]) for cell in program.cells]
@@ -151,9 +151,9 @@ class ColumnReader:
 
     def _chained(self, cell: Cell, source: Derived, arrow: pa.DataType, records: Records) -> pa.Array | None:
         """The column by the steps of its expression; None where they do not suffice."""
-        if not source.steps or not all(map(records.is_known, (source.own, *source.arguments))):
+        if not source.steps or not all(map(records.is_known, (source.path, *source.arguments))):
             return None
-        own_values, array = records.array(source.own), records.array(source.arguments[0])
+        own_values, array = records.array(source.path), records.array(source.arguments[0])
         if array is None or (own_values is not None and own_values.null_count < len(own_values)):
             return None
         column = chained(array, source.steps)
@@ -173,9 +173,9 @@ def _computed(source: Derived, records: Records) -> list[Any]:
     columns = [records.values(path) for path in source.arguments]
     rows: Any = zip(*columns, strict=True) if columns else [()] * records.size
     compute: Callable[..., Any] = source.compute
-    if not source.own:
+    if not source.path:
         return [compute(*row) for row in rows]
-    own_values = records.values(source.own)
+    own_values = records.values(source.path)
     if any(own_value.__class__ in (list, dict) for own_value in own_values):
         raise Special
     return [
@@ -186,7 +186,7 @@ def _computed(source: Derived, records: Records) -> list[Any]:
 
 def _convert_each(cell: Cell, values: Sequence[Any], patient: bool) -> list[Any]:
     """One value at a time. Raises Special, where `patient` SpecialRows."""
-    convert = cell.each
+    convert = cell.convert
     converted: list[Any] = []
     special: list[int] = []
     for row, value in enumerate(values):

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from trellis.engine.columnar.authored.casts import json_kernel
 from trellis.engine.columnar.authored.columns import ColumnReader, ReadResult
-from trellis.engine.columnar.events import types_in
-from trellis.engine.columnar.strict import FastPathMiss, UnknownKeys, read_strictly
+from trellis.engine.columnar.sampled_types import types_in
+from trellis.engine.columnar.strict import FastPathMiss, UnknownKeys, read_strictly, single_chunk
 from trellis.engine.input.lines import BadLine, parse
 from trellis.evolution.columnar_transform import at
 from trellis.evolution.projection import Path
@@ -90,7 +90,7 @@ class _LineColumns:
         self._lists: dict[Path, list[Any]] = {}
         self.arrays_of = frozenset(read.schema.names)
         stack: list[tuple[Path, pa.Array]] = [
-            ((name,), _single_chunk(read.column(name))) for name in read.schema.names
+            ((name,), single_chunk(read.column(name))) for name in read.schema.names
         ]
         while stack:
             path, array = stack.pop()
@@ -188,7 +188,3 @@ def has_key(value: Any, joint: str) -> bool:
     return isinstance(value, dict) and any(
         joint in key or has_key(inner, joint) for key, inner in value.items()
     )
-
-
-def _single_chunk(chunked: pa.ChunkedArray) -> pa.Array:
-    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()

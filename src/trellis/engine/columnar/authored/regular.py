@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.typed import FLAT
-from trellis.evolution.columnar_transform import VectorProgram
+from trellis.evolution.columnar_transform import ColumnarTransform
 
 _DAY: Final = 86_400
 _FIRST: Final = -62_135_596_800 + 2 * _DAY
@@ -18,7 +18,7 @@ _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _LONGEST: Final = 2**63 - 1
 
 
-def is_regular(batch: pa.RecordBatch, program: VectorProgram) -> bool:
+def is_regular(batch: pa.RecordBatch, program: ColumnarTransform) -> bool:
     """Whether Python has every value of a batch, and every row every column under a name of its own.
 
     Where objects are flattened lists become JSON, also those that nothing is made of: what JSON has no form

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from trellis.engine.columnar.authored.lines import has_key
 from trellis.engine.columnar.authored.typed_casts import typed_kernel
 from trellis.engine.columnar.typed.kinds import Kinds, marked_rows
-from trellis.evolution.columnar_transform import VectorProgram, at
+from trellis.evolution.columnar_transform import ColumnarTransform, at
 from trellis.evolution.projection import Path
 
 
@@ -22,7 +22,7 @@ class BatchColumns:
     kernel_finder = staticmethod(typed_kernel)
     patient = True
 
-    def __init__(self, batch: pa.RecordBatch, program: VectorProgram, kinds: Kinds) -> None:
+    def __init__(self, batch: pa.RecordBatch, program: ColumnarTransform, kinds: Kinds) -> None:
         self.size = batch.num_rows
         self.program = program
         self.kinds = kinds
