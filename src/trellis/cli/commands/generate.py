@@ -12,6 +12,9 @@ from trellis.dialects import registrations
 
 PROFILES = (
     "shop",
+    "shop_3",
+    "shop_10",
+    "shop_30",
     "github",
     "wide",
     "flat",
