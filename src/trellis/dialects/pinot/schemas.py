@@ -44,6 +44,8 @@ class PinotSchemas(DefaultSchemas):
         new = brought.schema
         if brought.table.document and not known.table.document:
             known = replace(known, table=brought.table)
+        if new is None and not user_schema.tables:
+            return schema  # a source that declares nothing
         if new is None:
             raise SchemaError(
                 f"schema {user_schema.name} is not a Pinot schema; give the schema document that Pinot has "

@@ -451,3 +451,15 @@ def test_pandas_timestamps_without_a_zone_are_of_the_session(tmp_path: Path) -> 
     pipe = lake(tmp_path, zone="Asia/Kolkata")
     pipe.load(frame, schema=document([column("t", "TIMESTAMP")]))
     assert rows(pipe) == [{"t": datetime(2023, 11, 14, 16, 43, 20, 123_000, timezone.utc)}]
+
+
+def test_a_resource_runs_into_a_table_whose_schema_is_known(tmp_path: Path) -> None:
+    rides = document([column("city", "STRING")], [column("fare", "DOUBLE")], [])
+    pipeline = trellis.pipeline("shop", to=f"duckdb:{tmp_path}/shop.duckdb", dialect="pinot")
+    with pytest.raises(UsageError, match="there is no Pinot schema yet: give one with --schema FILE"):
+        pipeline.run([{"city": "Bonn"}], table_name=rides["schemaName"])
+    pipeline.load([{"city": "Bonn", "fare": "1.5"}], schema=rides)
+    report = pipeline.run([{"city": "Jena"}], table_name=rides["schemaName"])
+    assert report.balanced and report.rows.loaded == 1
+    rows = pipeline.destination.query(pipeline.dataset, rides["schemaName"])
+    assert [(row["city"], row["fare"]) for row in rows] == [("Bonn", 1.5), ("Jena", 0.0)]
