@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
@@ -40,7 +41,17 @@ def _name(word: str, value: Any) -> str:
 
 
 def _names(word: str, value: Any) -> tuple[str, ...]:
+    """Names from a list, from a list in JSON, or from text with commas between them.
+
+    >>> _names("jsonPaths", "a.b, c"), _names("jsonPaths", '["a.b", "c"]')
+    (('a.b', 'c'), ('a.b', 'c'))
+    """
     names = value.split(",") if isinstance(value, str) else value
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            names = json.loads(value)
+        except json.JSONDecodeError:
+            names = None
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"option {word} takes names with commas between them, or a list of names, not {value!r}"
