@@ -49,8 +49,9 @@ _ORDER: Final[tuple[DataType, ...]] = (
 
 def native_types(*natives: str | NativeType) -> Mapping[DataType, NativeType]:
     """Text, double, bool, bigint, timestamp, date, time, binary, JSON and, where it is no decimal, wei."""
-    types = (NativeType(native) if isinstance(native, str) else native for native in natives)
-    return dict(zip(_ORDER, types, strict=False))
+    types = [NativeType(native) if isinstance(native, str) else native for native in natives]
+    named = _ORDER if len(types) == len(_ORDER) else _ORDER[:-1]
+    return dict(zip(named, types, strict=True))
 
 
 def integers(*names: str) -> NativeType:
