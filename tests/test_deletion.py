@@ -70,7 +70,8 @@ def remaining(
     folder, name = tmp_path_factory.mktemp(f"without-{request.param}"), str(request.param)
     for part in ("src", "tests", "docs", "examples"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", folder)
+    for page in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / page, folder)
     shutil.rmtree(folder / "src/trellis/dialects" / name)
     shutil.rmtree(folder / "tests/dialects" / name)
     (folder / "docs" / f"{name}.md").unlink()

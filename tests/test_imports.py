@@ -384,7 +384,7 @@ def test_no_package_imports_itself_through_others() -> None:
             TopologicalSorter(members).prepare()
         except CycleError as cycle:
             cycles[package] = " -> ".join(cycle.args[1])
-    assert {*cycles} == {"trellis", *TANGLED}, cycles
+    assert {*cycles} == {"trellis", *TANGLED} & {*packages}, cycles
 
 
 def reduced(edges: dict[str, set[str]]) -> set[tuple[str, str]]:
@@ -430,4 +430,5 @@ def test_the_picture_of_the_imports_is_that_of_the_code() -> None:
     page = (PACKAGE.parent.parent / "docs/architecture.md").read_text(encoding="utf-8")
     picture = page.partition("```mermaid\n")[2].partition("```")[0]
     drawn = {(start.replace("NAME", "*"), end.replace("NAME", "*")) for start, end in ARROW.findall(picture)}
-    assert drawn == reduced(layer_imports())
+    parts = {part_of(name_of(path)) for path in MODULES}
+    assert {arrow for arrow in drawn if {*arrow} <= parts} == reduced(layer_imports())

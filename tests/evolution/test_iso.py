@@ -193,17 +193,17 @@ def read_by_dlt(text: str) -> Any:
     from dlt.common.time import ensure_pendulum_time, parse_iso_like_datetime
 
     try:
-        moment = parse_iso_like_datetime(text)
-        if isinstance(moment, time):
-            clock = ensure_pendulum_time(moment)
+        parsed = parse_iso_like_datetime(text)
+        if isinstance(parsed, time):
+            clock = ensure_pendulum_time(parsed)
             return time(clock.hour, clock.minute, clock.second, clock.microsecond)
-        if not isinstance(moment, datetime):
-            return date(moment.year, moment.month, moment.day)
-        moment = datetime.combine(date(moment.year, moment.month, moment.day), moment.time())
+        if not isinstance(parsed, datetime):
+            return date(parsed.year, parsed.month, parsed.day)
+        moment = datetime.combine(date(parsed.year, parsed.month, parsed.day), parsed.time())
         return (
             moment
-            if moment.tzinfo is None
-            else moment.replace(tzinfo=UTC) - (moment.utcoffset() or timedelta(0))
+            if parsed.tzinfo is None
+            else moment.replace(tzinfo=UTC) - (parsed.utcoffset() or timedelta(0))
         )
     except (ValueError, TypeError, OverflowError):
         return None
