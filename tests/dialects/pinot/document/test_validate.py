@@ -8,9 +8,9 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE, Profile
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 INSTANT = {"name": "t", "dataType": "LONG", "format": "EPOCH", "granularity": "1:DAYS"}
 

@@ -13,9 +13,9 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
-from trellis.dialects.pinot.document.validation.lints import lints_of
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
+from trellis.dialects.pinot.validation.all_rules import config_faults, schema_faults
+from trellis.dialects.pinot.validation.lints import lints_of
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
 Source = Literal["schema", "table config", "controller"]

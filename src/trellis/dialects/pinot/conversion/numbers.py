@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
+from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.losses import LossKind, LossReporter
-from trellis.dialects.pinot.value.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text
 from trellis.dialects.pinot.value.numbers.parsing import (
     BLANKS,

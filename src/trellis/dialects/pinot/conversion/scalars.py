@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
+from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
+from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
+from trellis.dialects.pinot.conversion.numbers import long_of_decimal, long_of_float, require_finite
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.conversion.numbers import long_of_decimal, long_of_float, require_finite
 from trellis.dialects.pinot.value.epochs import days_of, millis_of
-from trellis.dialects.pinot.value.losses import LossKind, LossReporter
-from trellis.dialects.pinot.value.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.value.numbers.parsing import BLANKS
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, Int64
 

@@ -9,14 +9,14 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
+from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
+from trellis.dialects.pinot.conversion.messages import abbreviated
+from trellis.dialects.pinot.conversion.numbers import require_finite
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.conversion.numbers import require_finite
 from trellis.dialects.pinot.value.epochs import micros_of, millis_of
 from trellis.dialects.pinot.value.json_text.reader import json_with_end
 from trellis.dialects.pinot.value.json_text.writer import json_of, quoted
-from trellis.dialects.pinot.value.losses import LossKind, LossReporter
-from trellis.dialects.pinot.value.messages import abbreviated
 from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text, plain_text
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 

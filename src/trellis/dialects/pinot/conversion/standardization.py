@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.pinot.value.messages import abbreviated
+from trellis.dialects.pinot.conversion.messages import abbreviated
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 

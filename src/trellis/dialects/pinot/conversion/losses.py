@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 

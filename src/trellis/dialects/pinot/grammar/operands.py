@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError, Token, TokenStream
-from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, canonical
+from trellis.dialects.pinot.grammar.tokens import ExpressionError, Token, TokenStream
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, canonical
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 _RESERVED_WORDS: Final = """

@@ -12,10 +12,10 @@ from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import conversion_fault
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
-from trellis.dialects.pinot.document.validation.date_time_rules import instant_faults
-from trellis.dialects.pinot.document.validation.table_rules import table_faults
-from trellis.dialects.pinot.document.validation.transform_rules import transform_faults
 from trellis.dialects.pinot.document.virtual_columns import reserved_names
+from trellis.dialects.pinot.validation.date_time_rules import instant_faults
+from trellis.dialects.pinot.validation.table_rules import table_faults
+from trellis.dialects.pinot.validation.transform_rules import transform_faults
 
 METRIC_TYPES: Final = frozenset(
     {

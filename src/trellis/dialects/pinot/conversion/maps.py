@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from trellis.dialects.pinot.conversion.messages import conversion_error
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.value.json_text.rewriter import may_follow
 from trellis.dialects.pinot.value.json_text.writer import key_text
-from trellis.dialects.pinot.value.messages import conversion_error
 
 
 def complex_of(value: Any, target: PinotType) -> Any:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trellis.dialects.pinot.expression.grammar.operands import SUM_POWER, OperandParser
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, Script, nodes
+from trellis.dialects.pinot.grammar.operands import SUM_POWER, OperandParser
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Call, Expression, Script, nodes
 
 DEEPEST: Final = 220
 """How deep operands may be nested; a call counts twice, so more than a hundred may stand in one another."""

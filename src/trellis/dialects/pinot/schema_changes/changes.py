@@ -8,12 +8,12 @@ from enum import Enum
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.columns import columns
-from trellis.dialects.pinot.document.comparison.compatibility import has_same_type, role_of, stored_as
 from trellis.dialects.pinot.document.defaults import default_json, default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import field_document, time_document
+from trellis.dialects.pinot.schema_changes.compatibility import has_same_type, role_of, stored_as
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 

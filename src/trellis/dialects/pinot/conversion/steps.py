@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from trellis.dialects.pinot.conversion import numbers, scalars, texts
+from trellis.dialects.pinot.conversion.losses import LossReporter
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.conversion import numbers, scalars, texts
-from trellis.dialects.pinot.value.losses import LossReporter
 from trellis.dialects.pinot.value.source_kinds import SourceKind
 
 Step = Callable[[Any, LossReporter], Value]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from trellis.dialects.pinot.conversion.messages import abbreviated
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
-from trellis.dialects.pinot.value.messages import abbreviated
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 

@@ -12,8 +12,8 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import DUPLICATE_FIELD, ReadReport
 from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
-from trellis.dialects.pinot.document.validation.table_rules import table_faults
+from trellis.dialects.pinot.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.table_rules import table_faults
 
 _ORDER: Final = {
     key: position

@@ -12,9 +12,9 @@ from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
-from trellis.dialects.pinot.document.validation.table_rules import object_at
 from trellis.dialects.pinot.document.virtual_columns import built_in_columns
 from trellis.dialects.pinot.table.config import SUFFIXES
+from trellis.dialects.pinot.validation.table_rules import object_at
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 INSTANT_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.TIMESTAMP)

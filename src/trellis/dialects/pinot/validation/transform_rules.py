@@ -9,10 +9,10 @@ from trellis.dialects.pinot.document.columns import PlacedField
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Expression, Script, arguments
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, returns_primitive_array
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Expression, Script, arguments
 
 
 def transform_faults(fields: Iterable[PlacedField]) -> Iterator[Fault]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from trellis.dialects.pinot.conversion.losses import LossCounts, LossKind, LossReporter
+from trellis.dialects.pinot.conversion.messages import SHOWN_CHARACTERS, abbreviated
+from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType, Value
-from trellis.dialects.pinot.value.losses import LossCounts, LossKind, LossReporter
-from trellis.dialects.pinot.value.messages import SHOWN_CHARACTERS, abbreviated
-from trellis.dialects.pinot.value.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Sanitiser = Callable[[Value], tuple[Value, bool]]
