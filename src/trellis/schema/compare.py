@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from trellis.schema.documents.form import column_keys, plain, said, table_keys
+from trellis.schema.dict_form import column_keys, plain, stated_keys, table_keys
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 
 PROCESSING = frozenset({"x-normalizer", "x-loader", "x-extractor"})
@@ -229,7 +229,7 @@ def _settings_of(schema: Schema | None) -> dict[str, Any]:
     if schema is None:
         return {}
     names = ("detections", "default_hints", "preferred_types", "schema_contract")
-    settings = said(schema.settings, names)
+    settings = stated_keys(schema.settings, names)
     return {
         "description": schema.description,
         **{f"settings.{key}": value for key, value in settings.items()},

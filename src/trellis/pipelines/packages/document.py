@@ -24,7 +24,7 @@ from trellis.destinations.base import Commit
 from trellis.pipelines.packages.codec import DataclassCodec, Malformed, TypeCodec
 from trellis.pipelines.report import Report
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, ChangeTable, DropColumn, DropTable
-from trellis.schema.documents.form import column_keys, column_of, schema_of, table_dict, table_of, to_dict
+from trellis.schema.dict_form import column_keys, column_of, schema_of, table_dict, table_of, to_dict
 from trellis.schema.documents.migrate import ENGINE
 from trellis.schema.documents.validate import COLUMN, TABLE, faults
 from trellis.schema.documents.value_checks import Fault
