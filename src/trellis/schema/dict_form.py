@@ -1,4 +1,4 @@
-"""Schemas, tables and columns as plain dicts and lists, as a document holds them, and back. Nothing is checked.
+"""Schemas, tables and columns as plain dicts and lists, the form of documents, and back, unchecked.
 
 A key that says `null` is kept apart from a key that is absent, as the content hash does: its
 name then stands among the `hints` with None.
