@@ -1,4 +1,4 @@
-"""What differs between two schemas: changes that know their verdict and their opposite."""
+"""What differs between two schemas: changes that know whether they are breaking."""
 
 from __future__ import annotations
 
@@ -27,9 +27,6 @@ class AddTable:
     def column(self) -> None:
         return None
 
-    def undo(self) -> DropTable:
-        return DropTable(self.definition)
-
     def describe(self) -> str:
         """
         >>> AddTable(Table("orders", {"id": Column("id", "bigint")})).describe()
@@ -52,9 +49,6 @@ class DropTable:
     def column(self) -> None:
         return None
 
-    def undo(self) -> AddTable:
-        return AddTable(self.definition)
-
     def describe(self) -> str:
         return f"{self.table} is gone"
 
@@ -72,9 +66,6 @@ class AddColumn:
     def breaking(self) -> bool:
         """Rows that are there already have no value for it."""
         return self.definition.complete and self.definition.required
-
-    def undo(self) -> DropColumn:
-        return DropColumn(self.table, self.definition)
 
     def describe(self) -> str:
         """
@@ -99,9 +90,6 @@ class DropColumn:
         """A column without a type was never created."""
         return self.definition.complete
 
-    def undo(self) -> AddColumn:
-        return AddColumn(self.table, self.definition)
-
     def describe(self) -> str:
         return f"{self.table}.{self.column} is gone"
 
@@ -119,9 +107,6 @@ class ChangeColumn:
     @derived
     def breaking(self) -> bool:
         return _is_breaking(self.property, self.before, self.after)
-
-    def undo(self) -> ChangeColumn:
-        return ChangeColumn(self.table, self.column, self.property, self.after, self.before)
 
     def describe(self) -> str:
         """
@@ -150,9 +135,6 @@ class ChangeTable:
     def breaking(self) -> bool:
         return self.property in ("parent", "table_format")
 
-    def undo(self) -> ChangeTable:
-        return ChangeTable(self.table, self.property, self.after, self.before)
-
     def describe(self) -> str:
         return f"{self.table}: {_describe_change(self.property, self.before, self.after)}"
 
@@ -167,9 +149,6 @@ class ChangeSchema:
     property: str
     before: Any
     after: Any
-
-    def undo(self) -> ChangeSchema:
-        return ChangeSchema(self.property, self.after, self.before)
 
     def describe(self) -> str:
         return f"schema: {_describe_change(self.property, self.before, self.after)}"
