@@ -120,5 +120,5 @@ def test_keys_that_are_no_text(place: Place, key: Any, shown: str) -> None:
 
 
 def test_no_data_at_all(place: Place) -> None:
-    with pytest.raises(UsageError, match="^there is nothing to load: the data is None and no rows of an"):
+    with pytest.raises(UsageError, match="the data is None and no rows of an earlier run"):
         place.trellis().run(None, table_name="items")
