@@ -18,11 +18,11 @@ from trellis.evolution.dialect.metadata import State
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob
 from trellis.pipelines.records import of_tables
-from trellis.schema.documents.form import plain
+from trellis.schema.dict_form import plain
 from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
 from trellis.sources.cursors.frames import library_of
-from trellis.sources.extraction.event_loop import is_awaitable
+from trellis.sources.event_loop import is_awaitable
 from trellis.sources.extraction.extract import Extracted, Part, extract
 
 ToRecords = Callable[[Any], Records]

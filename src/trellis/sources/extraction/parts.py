@@ -10,12 +10,12 @@ from trellis.engine.input.python_values import mapping_of
 from trellis.errors import SchemaError, UsageError
 from trellis.sources.cursors.frames import library_of, rows_in
 from trellis.sources.extraction.spool import Spool
-from trellis.sources.extraction.steps import Page
 from trellis.sources.extraction.validation import Dropped
 from trellis.sources.files import Files
 from trellis.sources.hints.hint_set import HintSet, static
 from trellis.sources.hints.hints import for_item
 from trellis.sources.hints.table_hints import Declared, declare
+from trellis.sources.steps import Page
 
 Form = Literal["records", "pieces", "whole"]
 

@@ -15,8 +15,8 @@ from trellis.dialects.dlt.document_upgrade import upgrade_document
 from trellis.dialects.dlt.references import references
 from trellis.dialects.dlt.system_tables import STATE_TABLE, new_schema
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import table_dict
 from trellis.schema.documents.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
-from trellis.schema.documents.form import table_dict
 from trellis.schema.documents.migrate import migrate
 from trellis.schema.model import Schema
 from trellis.schema.naming import CONVENTIONS, get_naming
@@ -189,7 +189,7 @@ def test_rules_are_normalized_alike() -> None:
 def test_partial_tables_are_merged_alike() -> None:
     from dlt.common.schema import Schema as Theirs
 
-    from trellis.schema.documents.form import column_of, table_of
+    from trellis.schema.dict_form import column_of, table_of
     from trellis.schema.merge import merge_table
 
     steps: list[dict[str, Any]] = [
