@@ -24,6 +24,7 @@ from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import BadLine, has_long_number, record, replaced_values
 from trellis.engine.input.parquet import RowBatch, rows_of
+from trellis.engine.input.python_values import plain_record
 from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
@@ -223,7 +224,11 @@ class LearnedConformer:
         self.flattener.findings.file = name
         counts = Counts()
         for line, item in enumerate(items, first):
-            self._flatten_record(item, (self._file(file), number, line), counts)
+            try:
+                plain = plain_record(item)
+            except ContractError as bad:
+                raise ContractError(f"{name}, record {line + 1}: {bad}") from None
+            self._flatten_record(plain, (self._file(file), number, line), counts)
         return self._finish(counts, self._seed(self._file(file), number, first), first)
 
     def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:
