@@ -16,7 +16,7 @@ from trellis.destinations.base import Destination
 from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, write_files
 from trellis.dialects.pinot.cluster.file_rows import FileRows
 from trellis.dialects.pinot.cluster.time_check import TimeCheck
-from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
+from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.writer import write_schema
@@ -108,10 +108,12 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
         else None
     )
     both = (offline,) if realtime is None else (offline, realtime)
-    faults: dict[Fault, None] = {}
-    for table in both:
-        faults.update(dict.fromkeys(faults_of(schema, authored.options.followed, table)))
-        faults.update(dict.fromkeys(fault for fault in cluster_faults(schema, table) if not fault.unchecked))
+    faults = dict.fromkeys(
+        fault
+        for table in both
+        for fault in (*faults_of(schema, authored.options.followed, table), *cluster_faults(schema, table))
+        if not fault.unchecked
+    )
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()
