@@ -245,15 +245,15 @@ def test_what_the_controller_refuses_is_said_in_one_sentence(controller: Control
     with pytest.raises(ControllerError) as told:
         controller.update_schema(other)
     assert str(told.value) == (
-        f"{controller.url}: cannot update schema fit: incompatible with the schema fit that is there: it "
+        f"{controller.url}: cannot update schema fit: incompatible with the schema fit of the cluster: it "
         "may only "
-        "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all "
-        "the same"
+        "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it "
+        "anyway"
     )
     with pytest.raises(ControllerError) as told:
         controller.add_schema(other, override=True)
     assert (
-        "there: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"
+        "of the cluster: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"
         in str(told.value)
     )
 
