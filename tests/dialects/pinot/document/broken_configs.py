@@ -929,6 +929,7 @@ BROKEN: Final = {
 GOOD: Final[dict[str, dict[str, Any]]] = {
     "offline": OFFLINE,
     "realtime": REALTIME,
+    "type in lower case": {**REALTIME, "tableType": "realtime"},
     "upsert": UPSERT,
     "dedup": DEDUP,
     "partial": PARTIAL,
