@@ -145,7 +145,7 @@ def upsert(patch: Mapping[str, Any], *findings: str) -> Broken:
     return Broken(patch, findings, UPSERT)
 
 
-def indexed(name: str, **config: Any) -> dict[str, Any]:
+def indexed(name: Any, **config: Any) -> dict[str, Any]:
     return {"fieldConfigList": [{"name": name, **config}]}
 
 
@@ -203,6 +203,19 @@ BROKEN: Final = {
         {_MAPS: STREAM},
         "/ingestionConfig/streamIngestionConfig/streamConfigMaps: streamConfigMaps is a list, not an object",
     ),
+    "index types that are no list": offline(
+        indexed("city", indexTypes="TEXT"), "/fieldConfigList/0/indexTypes: indexTypes is a list, not 'TEXT'"
+    ),
+    "column name that is no text": offline(
+        indexed(["city"]), "/fieldConfigList/0/name: name is text, not a list"
+    ),
+    "index that is no object": offline(
+        indexed("point", indexes={"h3": 5}), "/fieldConfigList/0/indexes/h3: this is an object, not 5"
+    ),
+    "flag in words": offline(
+        {"tableIndexConfig/bloomFilterConfigs": {"city": {"loadOnHeap": "yes"}}},
+        "/tableIndexConfig/bloomFilterConfigs/city/loadOnHeap: loadOnHeap is true or false, not 'yes'",
+    ),
     # --- the table
     "underscores in the name": offline(
         {"tableName": "ri__des"},
@@ -215,6 +228,10 @@ BROKEN: Final = {
         "/segmentsConfig/timeColumnName: column when: Cannot find valid fieldSpec for timeColumn: when"
         " from the"
         " table config: rides, in the schema: rides: name a dateTime column",
+    ),
+    "empty time column": offline(
+        {"segmentsConfig/timeColumnName": ""},
+        "/segmentsConfig/timeColumnName: timeColumnName is empty: name a dateTime column, or leave it out",
     ),
     "time column that is no time": offline(
         {"segmentsConfig/timeColumnName": "seats"},

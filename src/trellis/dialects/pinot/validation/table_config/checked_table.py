@@ -9,6 +9,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.literals import literal_text
 
 EVERY: Final = "*"
 UPSERT: Final = "/upsertConfig"
@@ -68,7 +69,7 @@ class CheckedTable:
 
     def names(self, pattern: str) -> Iterator[tuple[str, str]]:
         """The texts at a pattern; empty ones, which Pinot skips, are left out."""
-        return ((place, value) for place, value in self.values(pattern) if value and isinstance(value, str))
+        return ((place, literal_text(value)) for place, value in self.values(pattern) if value != "")
 
     def keys(self, pattern: str) -> Iterator[tuple[str, str]]:
         """The keys of the objects at a pattern."""

@@ -99,7 +99,7 @@ def vector_type(table: CheckedTable) -> Iterator[Fault]:
 def bloom_probability(table: CheckedTable) -> Iterator[Fault]:
     for pattern in ("/tableIndexConfig/bloomFilterConfigs/*/fpp", f"{FIELDS}/indexes/bloom/fpp"):
         for place, probability in table.values(pattern):
-            if not isinstance(probability, int | float) or not 0 <= probability < 1:
+            if probability != "" and (not isinstance(probability, int | float) or not 0 <= probability < 1):
                 yield Fault(place, None, f"fpp is a probability between 0 and 1, not {probability}")
 
 

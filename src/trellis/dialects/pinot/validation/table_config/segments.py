@@ -26,6 +26,12 @@ def table_name(table: CheckedTable) -> Iterator[Fault]:
             yield Fault("/tableName", None, f"table name '{name}' must not contain {reason}")
 
 
+def empty_time_column(table: CheckedTable) -> Iterator[Fault]:
+    place = f"{_SEGMENTS}/timeColumnName"
+    if table.value(place) == "":
+        yield Fault(place, None, "timeColumnName is empty: name a dateTime column, or leave it out")
+
+
 def dimension_table(table: CheckedTable) -> Iterator[Fault]:
     if not table.flag("/isDimTable"):
         return
@@ -92,6 +98,7 @@ def _unit(table: CheckedTable, key: str) -> Iterator[Fault]:
 
 RULES: Final[tuple[Rule, ...]] = (
     table_name,
+    empty_time_column,
     dimension_table,
     replication,
     peer_download,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.json_object import shown
 from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
+    EVERY,
     FIELDS,
     UPSERT,
     CheckedTable,
@@ -78,23 +79,68 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-LISTS: Final = (
-    f"{FIELDS}/indexTypes",
-    f"{FIELDS}/timestampConfig/granularities",
-    f"{UPSERT}/comparisonColumns",
-    "/ingestionConfig/batchIngestionConfig/batchConfigMaps",
-    "/ingestionConfig/streamIngestionConfig/streamConfigMaps",
-    "/tableIndexConfig/starTreeIndexConfigs/*/dimensionsSplitOrder",
-    "/tableIndexConfig/starTreeIndexConfigs/*/functionColumnPairs",
-    "/tableIndexConfig/multiColumnTextIndexConfig/columns",
-)
+_LIST, _OBJECT, _TEXT, _INTEGER, _FLAG = "a list", "an object", "text", "a whole number", "true or false"
+KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys((place for place in REQUIRED_KEYS if place), _OBJECT),
+    f"{FIELDS}/name": _TEXT,
+    f"{FIELDS}/indexTypes": _LIST,
+    f"{FIELDS}/indexTypes/*": _TEXT,
+    f"{FIELDS}/properties": _OBJECT,
+    f"{FIELDS}/properties/*": _TEXT,
+    f"{FIELDS}/properties/vectorDimension": _INTEGER,
+    f"{FIELDS}/indexes/*": _OBJECT,
+    f"{FIELDS}/indexes/h3/resolution/*": _INTEGER,
+    f"{FIELDS}/timestampConfig": _OBJECT,
+    f"{FIELDS}/timestampConfig/granularities": _LIST,
+    f"{UPSERT}/comparisonColumns": _LIST,
+    f"{UPSERT}/comparisonColumns/*": _TEXT,
+    f"{UPSERT}/partialUpsertStrategies": _OBJECT,
+    f"{UPSERT}/dropOutOfOrderRecord": _FLAG,
+    f"{DEDUP}/dedupEnabled": _FLAG,
+    "/ingestionConfig/batchIngestionConfig/batchConfigMaps": _LIST,
+    "/ingestionConfig/streamIngestionConfig/streamConfigMaps": _LIST,
+    "/ingestionConfig/streamIngestionConfig/streamConfigMaps/*": _OBJECT,
+    "/ingestionConfig/streamIngestionConfig/streamConfigMaps/*/*": _TEXT,
+    "/tableIndexConfig/bloomFilterConfigs/*": _OBJECT,
+    "/tableIndexConfig/bloomFilterConfigs/*/loadOnHeap": _FLAG,
+    "/tableIndexConfig/jsonIndexConfigs/*": _OBJECT,
+    "/tableIndexConfig/jsonIndexConfigs/*/maxLevels": _INTEGER,
+    "/tableIndexConfig/multiColumnTextIndexConfig/columns": _LIST,
+    "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap": _OBJECT,
+    "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/functionName": _TEXT,
+    "/tableIndexConfig/starTreeIndexConfigs/*/dimensionsSplitOrder": _LIST,
+    "/tableIndexConfig/starTreeIndexConfigs/*/dimensionsSplitOrder/*": _TEXT,
+    "/tableIndexConfig/starTreeIndexConfigs/*/functionColumnPairs": _LIST,
+    "/tierConfigs/*/*": _TEXT,
+    "/task/taskTypeConfigsMap": _OBJECT,
+    "/task/taskTypeConfigsMap/*": _OBJECT,
+}
+"""What JSON has to hold at places inside of the parts of a config."""
 
 
-def no_lists(table: CheckedTable) -> Iterator[Fault]:
-    for pattern in LISTS:
+def kind_faults(table: CheckedTable) -> Iterator[Fault]:
+    """Values of another kind than Pinot reads; the other rules need these first."""
+    reported: tuple[str, ...] = ()
+    for pattern, kind in KINDS.items():
+        key = pattern.rpartition("/")[2]
         for place, value in table.values(pattern):
-            if not isinstance(value, list):
-                yield Fault(place, None, f"{pattern.rpartition('/')[2]} is a list, not {shown(value)}")
+            if not _is_of_kind(value, kind) and not f"{place}/".startswith(reported):
+                reported += (f"{place}/",)
+                named = f"{key} is" if key != EVERY else "this is"
+                yield Fault(place, None, f"{named} {kind}, not {shown(value)}")
+
+
+def _is_of_kind(value: Any, kind: str) -> bool:
+    match kind:
+        case "a list":
+            return isinstance(value, list)
+        case "an object":
+            return isinstance(value, Mapping)
+        case "a whole number":
+            return value == "" or (str(value).removeprefix("-").isdecimal() and not isinstance(value, bool))
+        case "true or false":
+            return isinstance(value, bool | int) or str(value).lower() in ("", "true", "false")
+    return not isinstance(value, Mapping | list)
 
 
 def missing_keys(table: CheckedTable) -> Iterator[Fault]:
@@ -116,7 +162,7 @@ def unknown_choices(table: CheckedTable) -> Iterator[Fault]:
 def positive_partitions(table: CheckedTable) -> Iterator[Fault]:
     place = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/numPartitions"
     for at, number in table.values(place):
-        if not isinstance(number, int) or number <= 0:
+        if not isinstance(number, int) or isinstance(number, bool) or number <= 0:
             yield Fault(at, None, f"numPartitions is a whole number above 0, not {shown(number)}")
 
 
@@ -141,7 +187,6 @@ def duplicate_samplers(table: CheckedTable) -> Iterator[Fault]:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    no_lists,
     missing_keys,
     unknown_choices,
     positive_partitions,

@@ -14,7 +14,7 @@ UNITS: Final = (
     "HOURS",
     "DAYS",
 )
-_PERIOD: Final = re.compile(r"(?=.)(?:(-?\d+)d)?(?:(-?\d+)h)?(?:(-?\d+)m)?(?:(-?\d+)s)?", re.IGNORECASE)
+_PERIOD: Final = re.compile(r"(?:(-?\d+)d)?(?:(-?\d+)h)?(?:(-?\d+)m)?(?:(-?\d+)s)?", re.IGNORECASE)
 _DATA_SIZE: Final = re.compile(r"\d+(\.\d+)?[KMGTP]?B?", re.IGNORECASE)
 _SECONDS: Final = (86_400, 3_600, 60, 1)
 
