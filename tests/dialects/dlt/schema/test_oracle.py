@@ -28,7 +28,7 @@ dlt = pytest.importorskip("dlt")
 def without_descriptions(document: Any) -> Any:
     """Newer versions describe their system tables; we leave that to them (Q-19)."""
     if isinstance(document, dict):
-        return {key: without_descriptions(each) for key, each in document.items() if key != "description"}
+        return {key: without_descriptions(value) for key, value in document.items() if key != "description"}
     return document
 
 
