@@ -33,6 +33,11 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     """Whatever the user hands over, as a source. `hints` are those of `apply_hints`, for all resources."""
     if is_awaitable(data):
         raise UsageError("the source is asynchronous and was not awaited: give what it gives, `await NAME()`")
+    if data is None:
+        raise UsageError(
+            "there is nothing to load: the data is None and no rows of an earlier run are waiting; give a"
+            " source, a resource or rows"
+        )
     if isinstance(data, Source):
         source = data.with_resources(*data.resources.selected)
     elif isinstance(data, Resource):
