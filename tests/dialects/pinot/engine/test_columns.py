@@ -25,20 +25,22 @@ def test_rides_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a record was made by itself")
 
     dialect = get_dialect("pinot")
-    given = dialect.schemas.parse_document((EXAMPLES / "rides-schema.json").read_text(), "rides")
-    assert given is not None
+    document = dialect.schemas.parse_document((EXAMPLES / "rides-schema.json").read_text(), "rides")
+    assert document is not None
     table = json.loads((EXAMPLES / "rides-table.json").read_text())
     schema = dialect.schemas.configure(
         dialect.schemas.new_schema("rides"), {"table_config": table}, "parquet"
     )
-    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: None)  # type: ignore[arg-type, return-value]
+    schema = dialect.schemas.merge_user_schema(schema, document, lambda _: None)  # type: ignore[arg-type, return-value]
     plan = Plan(schema, "", "pinot", "1.0", "/nowhere", now=datetime(2026, 1, 2, tzinfo=timezone.utc))
     conformer = conformer_of(plan)
     assert isinstance(conformer, AuthoredConformer)
     monkeypatch.setattr(conformer, "_one_by_one", refuse)
-    made = conformer.block(Split(0, 0, "f"), Block(b"\n".join(generate(500, profile="rides")) + b"\n", 0, 0))
-    assert made.counts.loaded == 500
-    assert [batch.rows for batch in made.batches] == [500]
+    conformed_block = conformer.block(
+        Split(0, 0, "f"), Block(b"\n".join(generate(500, profile="rides")) + b"\n", 0, 0)
+    )
+    assert conformed_block.counts.loaded == 500
+    assert [batch.rows for batch in conformed_block.batches] == [500]
 
 
 def test_one_odd_record_keeps_its_place(tmp_path: Path) -> None:
