@@ -100,8 +100,8 @@ def steps_of(scenario: str) -> Sequence[Step]:
 
 
 def played(place: Place, who: str, machines: Sequence[str], steps: Sequence[Step]) -> Content:
-    for each, machine, step in zip(who, machines, steps, strict=True):
-        place.load(each, step, machine)
+    for program, machine, step in zip(who, machines, steps, strict=True):
+        place.load(program, step, machine)
     return place.read()
 
 

@@ -24,13 +24,13 @@ EXAMPLES = Path(__file__).parents[4] / "examples" / "pinot"
 
 def rides_conformer() -> AuthoredConformer:
     dialect = get_dialect("pinot")
-    given = dialect.schemas.parse_document((EXAMPLES / "rides-schema.json").read_text(), "rides")
-    assert given is not None
+    document = dialect.schemas.parse_document((EXAMPLES / "rides-schema.json").read_text(), "rides")
+    assert document is not None
     table = json.loads((EXAMPLES / "rides-table.json").read_text())
     schema = dialect.schemas.configure(
         dialect.schemas.new_schema("rides"), {"table_config": table}, "parquet"
     )
-    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: None)  # type: ignore[arg-type, return-value]
+    schema = dialect.schemas.merge_user_schema(schema, document, lambda _: None)  # type: ignore[arg-type, return-value]
     plan = Plan(schema, "", "pinot", "1.0", "/nowhere", now=datetime(2026, 1, 2, tzinfo=timezone.utc))
     conformer = conformer_of(plan)
     assert isinstance(conformer, AuthoredConformer)

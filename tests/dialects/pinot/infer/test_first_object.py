@@ -16,8 +16,8 @@ from trellis.errors import SchemaError
 
 def columns(record: dict[str, Any], **config: Any) -> dict[str, str]:
     """`{"tags": "STRING[]"}`"""
-    found = first_object(record, None, ComplexTypeConfig(**config))
-    return {each.name: each.data_type.value + ("" if each.single_value else "[]") for each in found.specs()}
+    first = first_object(record, None, ComplexTypeConfig(**config))
+    return {spec.name: spec.data_type.value + ("" if spec.single_value else "[]") for spec in first.specs()}
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_the_first_record_decides(record: dict[str, Any], expected: dict[str, st
 
 
 def test_i08_the_user_names_the_time_column():
-    found = first_object({"ts": 1700000000123, "fare": 2.5}, Roles(frozenset({"fare"}), "ts", "MILLISECONDS"))
-    assert json.loads(json.dumps(document_of(found))) == {
+    first = first_object({"ts": 1700000000123, "fare": 2.5}, Roles(frozenset({"fare"}), "ts", "MILLISECONDS"))
+    assert json.loads(json.dumps(document_of(first))) == {
         "schemaName": None,
         "enableColumnBasedNullHandling": False,
         "metricFieldSpecs": [{"name": "fare", "dataType": "DOUBLE", "fieldType": "METRIC"}],

@@ -53,7 +53,7 @@ def test_less_and_more(target: str, less: Any, more: Any) -> None:
 def test_seed_p23_p24_the_order_is_total_and_consistent_with_equals(target: str, data: st.DataObject) -> None:
     change = special_value_fixer(column(target))
     values = STORED[target].map(change) if change else STORED[target]
-    one, two, three = (data.draw(values.filter(lambda each: each is not None)) for _ in range(3))
+    one, two, three = (data.draw(values.filter(lambda value: value is not None)) for _ in range(3))
     kind = PinotType(target)
     assert one == one
     assert compare(kind, one, one) == 0
@@ -68,7 +68,7 @@ def test_before_special_values_are_set_right_the_order_is_total_too() -> None:
     assert compare(PinotType.DOUBLE, nan, nan) == 0
     assert compare(PinotType.DOUBLE, nan, float("inf")) == 1
     assert compare(PinotType.BIG_DECIMAL, Decimal("1.0"), Decimal(1)) == 1
-    assert sorted([nan, 1.0, -1.0], key=lambda each: order_key(PinotType.DOUBLE, each))[:2] == [-1.0, 1.0]
+    assert sorted([nan, 1.0, -1.0], key=lambda value: order_key(PinotType.DOUBLE, value))[:2] == [-1.0, 1.0]
 
 
 @pytest.mark.parametrize("target", ["MAP", "LIST", "STRUCT", "OPEN_STRUCT"])
