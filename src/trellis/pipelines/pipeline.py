@@ -14,7 +14,7 @@ from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Dest
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
-from trellis.dialects.documents import from_json
+from trellis.dialects.documents import from_stored
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
@@ -147,7 +147,7 @@ class Pipeline:
         if stored is None:
             self._refuse_other_dialect()
         where = f"{self.where}, newest version of schema {name}"
-        schema = from_json(stored, where) if stored is not None else dialect.schemas.new_schema(name)
+        schema = from_stored(stored, where) if stored is not None else dialect.schemas.new_schema(name)
         refuse_edited(schema, self.where)
         schema = self._folders.imported(schema)
         if dialect.capabilities.follows_catalog:
