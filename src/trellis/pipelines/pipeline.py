@@ -212,7 +212,7 @@ class Pipeline:
         named = source_of(source, self._schema_of(state), hints)
         schema = self.look(named.name)[0]
         if mode is not None:
-            chosen = list(named.resources.selected)
+            chosen = [resource.name for resource in named.resources.read]
             reset = reset_of(schema, chosen, mode, dialect.capabilities.system_prefix)
             state = forgetting(state, named.name, chosen, mode)
         runner = self._runner()

@@ -71,7 +71,7 @@ def job_of(extracted: Extracted, state: State, dialect: Dialect, to_records: ToR
         raise UsageError(
             f"source {name} keeps a state or a cursor, and this dialect has no table for it; {way}"
         )
-    if extracted.state or name in sources:
+    if extracted.state or extracted.resets_state or name in sources:
         sources[name] = extracted.state
     feeds = tuple(feed for part in extracted.parts for feed in _feeds(part, to_records))
     return LoadJob(

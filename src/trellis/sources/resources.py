@@ -101,6 +101,12 @@ class Resource:
         self.apply_hints(write_disposition=disposition)
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether it replaces its table, and so forgets its state and its cursor first."""
+        said = self.write_disposition
+        return (said.get("disposition") if isinstance(said, Mapping) else said) == "replace"
+
+    @property
     def schema_contract(self) -> Any:
         return self.hints.common.contract
 
@@ -151,9 +157,15 @@ class Resource:
         """Put what the function yields in the place of every item; `insert_at` as in `add_map`."""
         return self._with_step(YieldMap(function), insert_at)
 
-    def add_limit(self, most: int, count_rows: bool = False) -> Resource:
-        """Stop after so many yields, or after so many rows; what is yielded together stays together."""
-        self.limit = Limit(most, count_rows)
+    def add_limit(
+        self, max_items: int | None = None, count_rows: bool = False, max_time: float | None = None
+    ) -> Resource:
+        """Stop after so many yields, or so many rows, or seconds; what is yielded together stays together.
+
+        None, and a number below 0, is no limit.
+        """
+        no_items = max_items is None or max_items < 0
+        self.limit = Limit(None if no_items else max_items, count_rows, max_time)
         return self
 
     @property

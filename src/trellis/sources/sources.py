@@ -65,6 +65,17 @@ class Resources(MutableMapping[str, Resource]):
         """Those that are loaded."""
         return {name: resource for name, resource in self._all.items() if resource.selected}
 
+    @property
+    def read(self) -> list[Resource]:
+        """Those that are loaded, and those whose rows they are made of."""
+        resources: dict[Resource, None] = {}
+        for selected in self.selected.values():
+            resource: Resource | None = selected
+            while resource is not None:
+                resources[resource] = None
+                resource = resource.parent
+        return [*resources]
+
     def select(self, *names: str) -> None:
         """Load these and no others."""
         chosen = [self[name].name for name in names]
@@ -141,11 +152,13 @@ class Source:
                 resource.parallelize()
         return self
 
-    def add_limit(self, most: int, count_rows: bool = False) -> Source:
+    def add_limit(
+        self, max_items: int | None = None, count_rows: bool = False, max_time: float | None = None
+    ) -> Source:
         """Limit every resource but the transformers."""
         for resource in self.resources.values():
             if not resource.transforms:
-                resource.add_limit(most, count_rows)
+                resource.add_limit(max_items, count_rows, max_time)
         return self
 
 

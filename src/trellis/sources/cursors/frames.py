@@ -3,7 +3,6 @@ imported before such an object comes."""
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Any
 
 from trellis.errors import UsageError
@@ -148,15 +147,12 @@ def _scalar(value: Any, type_: Any, progress: Progress) -> Any:
 
 
 def _python(scalar: Any) -> Any:
-    """As Python holds it: times to the microsecond, in UTC if they have a zone."""
+    """As Python holds it: times to the microsecond."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(scalar.type) and scalar.is_valid:
         scalar = scalar.cast(pa.timestamp("us", tz=scalar.type.tz), safe=False)
-    value = scalar.as_py()
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(timezone.utc)
-    return value
+    return scalar.as_py()
 
 
 def _key_columns(table: Any, progress: Progress) -> list[str]:

@@ -47,6 +47,8 @@ class Extracted:
     max_nesting: int | None
     state: dict[str, Any]
     notes: tuple[str, ...] = ()
+    resets_state: bool = False
+    """Whether a resource begins anew, so that the state is stored even if nothing is left of it."""
 
 
 def extract(
@@ -67,11 +69,12 @@ def extract(
         ready = {id(stream): part for stream in streams if (part := stream.as_given()) is not None}
         heads = [stream for stream in streams if stream.resource.parent is None and id(stream) not in ready]
         _read(heads, next_item_mode)
-    parts = []
+    parts: list[Part] = []
     for stream in streams:
         if stream.resource.selected:
             part = ready.get(id(stream))
             parts += [part] if part is not None else stream.sorter.finished()
+    _declare_once(parts)
     return Extracted(
         schema_name=source.name,
         parts=parts,
@@ -81,7 +84,17 @@ def extract(
         max_nesting=source.max_table_nesting,
         state=kept,
         notes=tuple(note for stream in streams if (note := stream.note) is not None),
+        resets_state=any(stream.resource.begins_anew for stream in streams),
     )
+
+
+def _declare_once(parts: Sequence[Part]) -> None:
+    """Of a table that several resources fill only the first one says what it is, as in dlt."""
+    first: dict[str, Declared] = {}
+    for part in parts:
+        declared = first.setdefault(part.table_name, part.declared)
+        if declared.resource != part.resource:
+            part.declared = declared
 
 
 def _read(streams: Sequence[Stream], next_item_mode: NextItemMode) -> None:

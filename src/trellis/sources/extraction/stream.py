@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import AsyncIterable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +41,7 @@ class Stream:
         self.turns = Turns(context.loop, self._room)
         self.now = current.Running(context.schema, context.state, resource)
         self.cursor = self._bind(context.state)
-        self.limit = copy.copy(resource.limit)
+        self.limit = resource.limit.restarted() if resource.limit is not None else None
         self.checker = checker_of(context.schema.name, resource.name, resource.hints.common)
         hints = resource.hints
         if self.cursor is not None and hints.common.incremental is None:
@@ -120,6 +119,8 @@ class Stream:
                 f"resource {self.resource.name}: its files are read by the engine, so no step and no cursor"
                 " gets their rows; read them in a function that yields the rows"
             )
+        if self.resource.begins_anew:
+            (state.get("resources") or {}).pop(self.resource.name, None)
         if cursor is None:
             return None
         return cursor.bound(self.resource.name, state, self.resource.hints.common.primary_key)
@@ -139,7 +140,8 @@ class Stream:
         return result
 
     def _room(self) -> int:
-        return AT_ONCE if self.limit is None else min(AT_ONCE, self.limit.left)
+        left = self.limit.left if self.limit is not None else None
+        return AT_ONCE if left is None else min(AT_ONCE, left)
 
     def _checked(self, page: Page) -> Page:
         """The page with its items as the model has them; those it turns away are counted."""

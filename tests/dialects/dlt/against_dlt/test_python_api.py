@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import dlt
+import pyarrow as pa
 import pytest
 
 import trellis
@@ -73,6 +75,20 @@ def flags_of_an_ordered_cursor(lib: Any, batch: int) -> Any:
     return lib.resource(rows, name="rows", primary_key="id")
 
 
+@scenario
+def a_cursor_and_replace(lib: Any, batch: int) -> Any:
+    """What replaces its table begins anew: its own state is forgotten, that of the source stays."""
+
+    @lib.resource(primary_key="id", write_disposition="replace" if batch else "merge")
+    def rows(at: Any = lib.sources.incremental("at", initial_value=0)) -> Iterator[Any]:  # noqa: B008
+        state = lib.current.resource_state()
+        state["runs"] = state.get("runs", 0) + 1
+        lib.current.source_state()["runs"] = lib.current.source_state().get("runs", 0) + 1
+        yield [*ROWS[0], *ROWS[1]]
+
+    return rows
+
+
 # --- steps and selections --------------------------------------------------------------------------------
 
 
@@ -105,6 +121,80 @@ def a_transformer_added_to_its_parent(lib: Any, batch: int) -> Any:
 
     source.resources.add(lib.transformer(doubles, name="doubles", data_from=source.a))
     return source
+
+
+@scenario
+def limits(lib: Any, batch: int) -> Any:
+    def pages() -> Iterator[Any]:
+        for number in range(5):
+            yield [{"id": number}, {"id": -number}]
+
+    def resource(name: str) -> Any:
+        return lib.resource(pages, name=name)
+
+    return source_of(
+        lib,
+        resource("pages").add_limit(max_items=2),
+        resource("rows").add_limit(3, count_rows=True),
+        resource("all").add_limit(None),
+        resource("also_all").add_limit(-1),
+        resource("in_time").add_limit(max_time=60),
+        resource("filtered").add_filter(lambda row: row["id"] > 0).add_limit(2),
+        resource("limited").add_limit(2).add_filter(lambda row: row["id"] > 0),
+    )
+
+
+@scenario
+def a_step_that_gives_a_list(lib: Any, batch: int) -> Any:
+    return lib.resource([{"id": 1}], name="rows").add_map(lambda row: [row, {"id": 2}])
+
+
+@scenario
+def two_resources_into_one_table(lib: Any, batch: int) -> Any:
+    """The first one says what the table is."""
+    keys = {"primary_key": "id", "write_disposition": "merge"}
+    first = lib.resource([{"id": 1, "a": 1}], name="x", table_name="t", **keys)
+    second = lib.resource([{"id": 2, "b": "q"}], name="y", table_name="t", columns={"b": {"unique": True}})
+    return source_of(lib, first, second)
+
+
+# --- tables with types -----------------------------------------------------------------------------------
+
+
+MERGES: dict[str, dict[str, Any]] = {
+    "merge": {"write_disposition": "merge", "primary_key": "id"},
+    "upsert": {
+        "write_disposition": {"disposition": "merge", "strategy": "upsert"},
+        "primary_key": "id",
+    },
+    "versions of their own": {
+        "write_disposition": {
+            "disposition": "merge",
+            "strategy": "scd2",
+            "row_version_column_name": "hash",
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_arrow_tables_are_merged(tmp_path: Path, name: str) -> None:
+    """The rows are the same; a table that Trellis makes has row ids besides, so that records fit as well."""
+
+    def make(lib: Any, batch: int) -> Any:
+        rows = [{"id": 1, "v": "a", "hash": "x1"}, {"id": 2, "v": "b", "hash": "x2"}]
+        if batch:
+            rows = [{"id": 1, "v": "aa", "hash": "x3"}, {"id": 3, "v": "c", "hash": "x4"}]
+        return lib.resource(pa.Table.from_pylist(rows), name="rows", **MERGES[name])
+
+    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    for batch in (0, 1):
+        theirs.run("d", make, batch)
+        ours.run("t", make, batch)
+    expected, actual = theirs.read().tables["rows"], ours.read().tables["rows"]
+    assert {*actual.types} - {*expected.types} == {"_dlt_id"}
+    rows = [sorted(repr([row[key] for key in expected.types]) for row in t.rows) for t in (expected, actual)]
+    assert rows[0] == rows[1]
 
 
 # --- threads and turns -----------------------------------------------------------------------------------
@@ -167,6 +257,44 @@ def table_variants(lib: Any, batch: int) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("refresh", ["drop_resources", "drop_data"])
+def test_a_refresh_takes_the_parent_of_a_transformer_too(tmp_path: Path, refresh: str) -> None:
+    def make(lib: Any, batch: int) -> Any:
+        @lib.resource
+        def parents(at: Any = lib.sources.incremental("id")) -> Iterator[Any]:  # noqa: B008
+            yield {"id": 1 + batch}
+
+        @lib.transformer(data_from=parents)
+        def children(row: Any) -> Iterator[Any]:
+            yield {"parent": row["id"]}
+
+        source = source_of(lib, parents, children)
+        return source.with_resources("children") if batch else source
+
+    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    for place, who in ((theirs, "d"), (ours, "t")):
+        place.run(who, make, 0)
+        place.run(who, make, 1, refresh)
+    assert disagreements(theirs.read(), ours.read()) == []
+
+
+def test_the_cursor_of_an_arrow_table_keeps_its_zone(tmp_path: Path) -> None:
+    def make(lib: Any, batch: int) -> Any:
+        times = pa.array([datetime(2024, 1, 1 + batch)], pa.timestamp("us", "Europe/Berlin"))
+
+        @lib.resource(primary_key="id")
+        def rows(at: Any = lib.sources.incremental("at")) -> Iterator[Any]:  # noqa: B008
+            yield pa.table({"id": [batch], "at": times})
+
+        return rows
+
+    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    for batch in (0, 1):
+        theirs.run("d", make, batch)
+        ours.run("t", make, batch)
+    assert theirs.read().memories == ours.read().memories
 
 
 def test_resources_one_after_the_other(tmp_path: Path) -> None:
