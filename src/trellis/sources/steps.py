@@ -36,7 +36,7 @@ def pages_of(value: Any, loop: EventLoop, mark: Marked | None = None) -> Iterato
     Iterators and items may be asynchronous.
     """
     if isinstance(value, Marked):
-        yield from pages_of(value.data, loop, value)
+        yield from pages_of(value.data, loop, value.within(mark))
     elif isinstance(value, list):
         yield Page(value, mark=mark, materialize=isinstance(value, Materialize))
     elif isinstance(value, (Iterator, AsyncIterator)):
