@@ -103,8 +103,10 @@ class Resource:
     @property
     def begins_anew(self) -> bool:
         """Whether it replaces its table, and so forgets its state and its cursor first."""
-        said = self.write_disposition
-        return (said.get("disposition") if isinstance(said, Mapping) else said) == "replace"
+        declared = self.write_disposition
+        if isinstance(declared, Mapping):
+            declared = declared.get("disposition")
+        return bool(declared == "replace")
 
     @property
     def schema_contract(self) -> Any:

@@ -89,7 +89,7 @@ def extract(
 
 
 def _declare_once(parts: Sequence[Part]) -> None:
-    """Of a table that several resources fill only the first one says what it is, as in dlt."""
+    """Of a table that several resources fill only the first one says what it is."""
     first: dict[str, Declared] = {}
     for part in parts:
         declared = first.setdefault(part.table_name, part.declared)
