@@ -340,7 +340,8 @@ def test_what_the_caller_passes_changes_the_cursor() -> None:
     assert got(rows(4)) == [1, 2, 3]
     assert got(rows(4, updated=2)) == [2, 3]
     assert got(rows(4, trellis.incremental(initial_value=0, end_value=2))) == [0, 1]
-    assert got(rows(4, updated=None)) == [0, 1, 2, 3]
+    with pytest.raises(UsageError, match="function rows: its cursor updated= is None; pass a cursor"):
+        rows(4, updated=None).incremental  # noqa: B018
     assert got(rows(4).apply_hints(incremental=trellis.incremental("c", initial_value=3))) == [3]
 
 
@@ -350,6 +351,19 @@ def test_an_annotated_parameter_takes_the_cursor_of_the_hints() -> None:
         yield {"c": updated.start_value}
 
     assert list(read(rows).parts[0].source) == [{"c": 2}]
+
+
+def test_an_optional_cursor_may_be_none() -> None:
+    def optional(at: trellis.Incremental[int] | None = trellis.incremental("c", initial_value=2)) -> Any:  # noqa: B008
+        yield [{"c": 1}, {"c": 2}]
+
+    def unset(at: trellis.Incremental[int] | None = None) -> Any:
+        yield {"c": at and at.start_value}
+
+    rows = trellis.resource(optional, name="rows")
+    assert list(read(rows).parts[0].source) == [{"c": 2}]
+    assert list(read(rows(at=None)).parts[0].source) == [{"c": 1}, {"c": 2}]
+    assert list(read(trellis.resource(unset, name="rows")).parts[0].source) == [{"c": None}]
 
 
 def test_with_an_end_nothing_is_kept() -> None:

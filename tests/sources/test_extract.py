@@ -321,6 +321,21 @@ def test_hints_that_come_with_rows_may_name_another_table() -> None:
     assert rows(resource(False)) == {"events": [{"id": 1}], "t2": [{"id": 2}, {"id": 3}]}
 
 
+def test_a_mark_within_a_mark() -> None:
+    hints = trellis.mark.make_hints(primary_key="id")
+
+    def rows() -> Any:
+        yield trellis.mark.with_hints(trellis.mark.with_table_name({"id": 1}, "a"), hints)
+        yield trellis.mark.with_table_name(trellis.mark.with_hints({"id": 2}, hints), "b")
+
+    parts = read(trellis.resource(rows, name="r")).parts
+    assert [(part.table_name, list(part.source)) for part in parts] == [
+        ("a", [{"id": 1}]),
+        ("b", [{"id": 2}]),
+    ]
+    assert [part.declared.table.columns["id"].hint("primary_key") for part in parts] == [True, True]
+
+
 def test_marks_pass_through_the_steps() -> None:
     marked = trellis.mark.with_table_name({"a": 1}, "t")
     resource = trellis.resource(iter([marked, {"a": 2}]), name="r").add_map(lambda item: {"a": item["a"] + 1})

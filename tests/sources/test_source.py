@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -245,8 +246,8 @@ def test_outside_of_a_source_there_is_nothing_current() -> None:
     def asks() -> Any:
         trellis.current.source_state()
 
-    with pytest.raises(UsageError, match="the body of a source runs before its state is known"):
-        asks()
+    with pytest.raises(UsageError, match="of the pipeline that was made last, and there is none"):
+        Context().run(asks)
 
 
 # --- the schema as code changes it -------------------------------------------------------------------------
