@@ -104,7 +104,7 @@ def _widen(left: Simple, right: Simple) -> Simple:
         properties=_joined(left, right, _widen),
         required=left["required"] & right["required"],
         enum=[*left["enum"], *right["enum"]] if "enum" in left and "enum" in right else None,
-        items=_either(left, right, "items", _widen),
+        items=_both(left, right, "items", _widen),
         minimum=_both(left, right, "minimum", min),
         maximum=_both(left, right, "maximum", max),
         is_closed=left["is_closed"] and right["is_closed"],
