@@ -102,7 +102,7 @@ def _unknown_formats(node: Node) -> Iterator[str]:
 def _numeric_min_max(node: Node) -> Iterator[str]:
     missing = [keyword for keyword in ("minimum", "maximum") if keyword not in node]
     if missing and value_types_of(node) & {"integer", "number"} and "enum" not in node:
-        yield f"{' and '.join(missing)} missing: the column has the largest type"
+        yield f"{' and '.join(missing)} missing: the numbers have no bound there"
 
 
 def _string_length(node: Node) -> Iterator[str]:
