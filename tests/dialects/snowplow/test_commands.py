@@ -30,6 +30,7 @@ def test_lint_of_sound_schemas(trellis: Any, schemas: Path) -> None:
 def test_lint_ends_with_1_where_there_is_an_error(trellis: Any, schemas: Path) -> None:
     change(schemas / "1-0-0", properties={"berth": {"type": "integer", "minimum": 9, "maximum": 3}})
     (schemas / "1-1-0").write_text("{")
+    (schemas / ".DS_Store").write_bytes(b"\xff")
     (schemas / "1-2-0").rename(schemas / "1-2-5")
     ran = trellis("registry", "lint", "--at", "schemas", "--json")
     report = json.loads(ran.out)
@@ -160,6 +161,7 @@ def test_two_families_of_one_table(trellis: Any, schemas: Path) -> None:
             ["org.harbor/vessel_call/1-3-0"],
             "there is no version 1-3-0: it may be one of 1-0-0, 1-1-0, 1-2-0, ",
         ),
+        (["--from", "2-0-0"], "--from: none of these schemas has a version 2-0-0"),
         (["--from", "1-3"], "'1-3' is not a version: expected MODEL-REVISION-ADDITION such as 1-0-0"),
         (["--target", "oracle"], "unknown warehouse 'oracle': it may be one of redshift, postgres, spark"),
         (["--at", "nowhere"], "--at: 'nowhere' is no folder; expected one with schemas in"),

@@ -127,8 +127,8 @@ class FamilyMerge:
 
     def _merge_column(self, column: Column, *, is_first: bool) -> None:
         if old := self.columns.get(column.name):
-            paths = (*old.paths, *(path for path in column.paths if path not in old.paths))
-            self.columns[column.name] = replace(old, paths=paths)
+            if paths := tuple(path for path in column.paths if path not in old.paths):
+                self._change_column(column.name, paths=(*old.paths, *paths))
         else:
             self.columns[column.name] = column if is_first else replace(column, nullable=True)
 
@@ -144,8 +144,12 @@ def merge_family(
 
 
 def columns_of(document: SchemaDocument, profile: Profile, *, compat: bool = False) -> list[Column]:
-    """The columns of one schema by itself, with the types of the warehouse."""
-    return [
-        replace(column, name=profile.shorten(column.name), type=profile.adapt(column.type))
-        for column in flatten(document.body, compat=compat)
-    ]
+    """The columns of one schema by itself, with the names and types of the warehouse."""
+    return [_adapted(column, profile) for column in flatten(document.body, compat=compat)]
+
+
+def _adapted(column: Column, profile: Profile) -> Column:
+    name, column_type = profile.shorten(column.name), profile.adapt(column.type)
+    if (name, column_type) == (column.name, column.type):
+        return column
+    return replace(column, name=name, type=column_type)

@@ -116,5 +116,7 @@ def _kinds(node: Node) -> frozenset[str]:
 
 def _merge_namesakes(columns: Sequence[Column]) -> Column:
     """One column for properties of one name, with the type of the smallest key."""
+    if len(columns) == 1:
+        return columns[0]
     paths = tuple(path for column in columns for path in column.paths)
     return replace(columns[0], nullable=all(column.nullable for column in columns), paths=paths)

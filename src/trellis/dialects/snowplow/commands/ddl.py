@@ -43,9 +43,9 @@ class Rendering:
     def scripts(
         self, families: Iterable[Sequence[SchemaDocument]], start: SchemaVer
     ) -> Iterator[ScriptReport]:
-        """What brings the tables of `start` to the last versions. Raises UsageError."""
+        """What brings the tables of families that have the version `start` to their last versions."""
         for documents in families:
-            if documents[0].key.version.model == start.model:
+            if any(document.key.version == start for document in documents):
                 before, after = (
                     merge_family(part, self.profile, compat=self.compat)
                     for part in (up_to(start, documents), documents)

@@ -92,6 +92,7 @@ def show_ddl(
         parse_version,
         warn_of_order,
     )
+    from trellis.errors import UsageError
 
     folder = SchemaFolder.open(at, assume_order=assume_order)
     rendering = Rendering(get_profile(target), dataset, compat)
@@ -99,6 +100,8 @@ def show_ddl(
     warn_of_order(folder, families)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
+    if start and not scripts:
+        raise UsageError(f"--from: none of these schemas has a version {start}")
     if json:
         print_json(rendering.to_dict(tables, scripts))
     else:

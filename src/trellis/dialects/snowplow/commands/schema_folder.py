@@ -64,7 +64,7 @@ class SchemaFolder:
 
     def files(self) -> Iterator[Path]:
         """The files of schemas, in the order of their paths. Raises UsageError where there is none."""
-        files = [path for path in sorted(self.root.glob("*/*/*/*")) if path.is_file() and not _is_list(path)]
+        files = [path for path in sorted(self.root.glob("*/*/*/*")) if path.is_file() and _is_schema(path)]
         if not files:
             raise UsageError(
                 f"{self.root}: no schemas here; expected files such as com.acme/event/jsonschema/1-0-0"
@@ -184,8 +184,9 @@ def read_document(path: Path) -> Any:
         raise SchemaError(f"{path}: not JSON: {error}") from None
 
 
-def _is_list(path: Path) -> bool:
-    return path.name.isdigit()
+def _is_schema(path: Path) -> bool:
+    """Not a list of versions, nor what a file manager leaves behind."""
+    return not path.name.isdigit() and not path.name.startswith(".")
 
 
 def _read_list(file: Path) -> list[SchemaKey]:
