@@ -64,7 +64,7 @@ class FamilyTable:
 
 @dataclass
 class FamilyMerge:
-    """Schemas of one family, added in their order. Raises nothing: what does not fit is a `Break`."""
+    """Schemas of one family, added in their order."""
 
     profile: Profile
     compat: bool = False
@@ -79,8 +79,9 @@ class FamilyMerge:
             name = recovery_name(table_name(document.key.family), document.key, columns, self.profile)
             self.recovery.append(RecoveryTable(name, document.key, tuple(columns)))
         else:
+            self.columns |= {column.name: column for column in step.added}
             for column in columns:
-                self._merge_column(column, is_first=not self.steps)
+                self._add_paths(column)
             for column in step.widened:
                 self._change_column(column.name, type=column.type)
             for column in step.released:
@@ -125,12 +126,11 @@ class FamilyMerge:
     def _change_column(self, name: str, **changes: Any) -> None:
         self.columns[name] = replace(self.columns[name], **changes)
 
-    def _merge_column(self, column: Column, *, is_first: bool) -> None:
-        if old := self.columns.get(column.name):
-            if paths := tuple(path for path in column.paths if path not in old.paths):
-                self._change_column(column.name, paths=(*old.paths, *paths))
-        else:
-            self.columns[column.name] = column if is_first else replace(column, nullable=True)
+    def _add_paths(self, column: Column) -> None:
+        """Read a column from the keys of its newest version, too."""
+        paths = self.columns[column.name].paths
+        if added := tuple(path for path in column.paths if path not in paths):
+            self._change_column(column.name, paths=(*paths, *added))
 
 
 def merge_family(

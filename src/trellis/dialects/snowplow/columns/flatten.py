@@ -50,7 +50,7 @@ class Column:
 def flatten(body: Node, *, compat: bool = False) -> list[Column]:
     """The columns of a schema, those that are NOT NULL first, each group by name.
 
-    None where the root is no object. `compat` repeats what Snowplow's own code does wrong.
+    There are none where the root is no object. `compat` repeats what Snowplow's own code does wrong.
     """
     if _is_leaf(body, compat):
         return []

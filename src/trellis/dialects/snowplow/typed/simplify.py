@@ -17,7 +17,10 @@ from trellis.dialects.snowplow.document.nodes import (
 )
 
 Simple = dict[str, Any]
-"""A node with these keywords alone: type, properties, required, enum, items, format, bounds, multipleOf."""
+"""A node with these keywords alone: type, properties, required, enum, items, format, bounds, multipleOf.
+
+Types and required names are sets, and `is_closed` says that nothing but its properties is allowed.
+"""
 
 _ALL_TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _EQUAL: Final = ("format", "multipleOf")
@@ -54,16 +57,16 @@ def _items(node: Node) -> Simple | None:
     items = node.get("items")
     if isinstance(items, dict):
         return simplify(items) or None
-    if not isinstance(items, list) or not items:
-        return None
     further = node.get("additionalItems", True)
-    alternatives = [simplify(item) for item in items if isinstance(item, dict)]
+    alternatives = [simplify(item) for item in items or () if isinstance(item, dict)]
+    if not alternatives:
+        return None
     if isinstance(further, dict) and further:
         alternatives.append(simplify(further))
     item = reduce(_widen, alternatives)
     if further is True or further == {}:
         # Items beyond the tuple are of any type, and a null among them is one in JSON.
-        item = {"type": types_of_simple(item) | {*_ALL_TYPES}}
+        item = {**item, "type": types_of_simple(item) | {*_ALL_TYPES}}
     return item
 
 
