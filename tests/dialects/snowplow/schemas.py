@@ -201,3 +201,29 @@ def edited(draw: st.DrawFn, node: Node) -> Node:
     for edit in draw(st.lists(st.sampled_from(_EDITS), min_size=1, max_size=3)):
         node = edit(draw, node)
     return node
+
+
+_KEYWORDS: Final = (
+    *("type", "properties", "required", "enum", "items", "additionalItems", "additionalProperties"),
+    *("patternProperties", "oneOf", "anyOf", "not", "$ref", "minimum", "maximum", "multipleOf", "minLength"),
+    *("maxLength", "format", "exclusiveMinimum", "dependencies", "definitions", "a"),
+)
+_SCALARS: Final = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 10**20),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(("object", "string", "integer", "null", "array", "date", "a")),
+)
+
+
+def nonsense() -> st.SearchStrategy[Node]:
+    """Objects with the keywords of schemas, and anything for their values."""
+    values = st.recursive(
+        _SCALARS,
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(_KEYWORDS), inner, max_size=4)
+        ),
+        max_leaves=20,
+    )
+    return st.dictionaries(st.sampled_from(_KEYWORDS), values, max_size=5)

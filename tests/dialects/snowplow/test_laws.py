@@ -11,8 +11,9 @@ from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 
 from dialects.snowplow.families import REDSHIFT, Node, document, object_schema, text, versions
-from dialects.snowplow.schemas import KEYS, edited, instances, nodes, objects
+from dialects.snowplow.schemas import KEYS, edited, instances, nodes, nonsense, objects
 from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
+from trellis.dialects.snowplow.columns.flatten import flatten
 from trellis.dialects.snowplow.columns.profiles import PROFILES
 from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.document.json_text import read_json
@@ -21,6 +22,7 @@ from trellis.dialects.snowplow.document.validation import SchemaValidator
 from trellis.dialects.snowplow.identity.keys import SchemaVer
 from trellis.dialects.snowplow.kind.data_changes import data_changes
 from trellis.dialects.snowplow.kind.rules import strictest
+from trellis.dialects.snowplow.lints.schema_lint import lint_document
 from trellis.dialects.snowplow.rows.csv import Event, LineWriter
 from trellis.dialects.snowplow.typed.casts import CastError, cast_value
 from trellis.dialects.snowplow.typed.fields import type_of_schema
@@ -147,6 +149,18 @@ def test_valid_values_that_do_not_fit(node: Node, value: object) -> None:
     assert SchemaValidator(body).is_valid({"x": value})
     with pytest.raises(CastError):
         cast_value(read({"x": value}), type_of_schema(body))
+
+
+@given(nonsense(), nonsense())
+@example({"items": [None]}, {"items": [None]})
+@example({"items": 1, "format": []}, {})
+def test_what_is_no_schema_has_findings_and_no_crash(old: Node, new: Node) -> None:
+    errors = [issue for issue in lint_document(read(old)) if issue.level == "ERROR"]
+    assert errors
+    for body in (old, new):
+        flatten(read(body))
+        type_of_schema(read(body))
+    data_changes(read(old), read(new))
 
 
 @given(objects(), st.data())

@@ -22,9 +22,9 @@ from trellis.dialects.snowplow.lints.issues import Level
 Linter = Callable[[Node], Iterator[str]]
 """Yields a sentence for each fault of a node."""
 
-_KNOWN_FORMATS: Final = {
+_KNOWN_FORMATS: Final = (
     *("date", "date-time", "email", "hostname", "ipv4", "ipv6", "regex", "time", "uri", "uuid"),
-}
+)
 _KEYWORDS_OF: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
     "numericProperties": (
         frozenset(("integer", "number")),

@@ -57,8 +57,10 @@ def _items(node: Node) -> Simple | None:
     items = node.get("items")
     if isinstance(items, dict):
         return simplify(items) or None
+    if not isinstance(items, list):
+        return None
     further = node.get("additionalItems", True)
-    alternatives = [simplify(item) for item in items or () if isinstance(item, dict)]
+    alternatives = [simplify(item) for item in items if isinstance(item, dict)]
     if not alternatives:
         return None
     if isinstance(further, dict) and further:
