@@ -216,3 +216,17 @@ def test_a_file_of_the_folder_is_not_compared_with_itself(trellis: Any, schemas:
     path.write_text((schemas / "1-2-1").read_text().replace("1-2-1", "1-2-2"))
     ran = trellis("registry", "suggest", str(path), "--at", "schemas")
     assert ran.out == "org.harbor/vessel_call can be 1-2-2: it follows 1-2-1"
+    path.unlink()
+    ran = trellis("registry", "suggest", str(schemas / "1-2-1"), "--at", "schemas", "--json")
+    assert (json.loads(ran.out)["base"], json.loads(ran.out)["version"]) == ("1-2-0", "1-2-1")
+
+
+def test_the_first_version_of_a_schema_and_others_that_are_broken(trellis: Any, schemas: Path) -> None:
+    (schemas / "1-0-0").write_text("{")
+    document = json.loads((schemas / "1-1-0").read_text())
+    path = schemas.parents[3] / "new.json"
+    path.write_text(json.dumps({**document, "self": {**document["self"], "name": "berth[1]"}}))
+    assert trellis("registry", "suggest", "new.json", "--at", "schemas").code == 2
+    path.write_text(json.dumps({**document, "self": {**document["self"], "name": "berth"}}))
+    ran = trellis("registry", "suggest", "new.json", "--at", "schemas")
+    assert ran.out == "org.harbor/berth can be 1-0-0: nothing is registered yet"

@@ -68,7 +68,7 @@ class Rendering:
         return {
             "name": column.name,
             "type": self.profile.type_text(column.type),
-            "encode": column.encoding if self.profile.is_redshift else None,
+            "encode": column.encoding if self.profile.encodes else None,
             "nullable": column.nullable,
             "pointer": column.pointer,
         }

@@ -57,7 +57,7 @@ class LintReport:
 
 def lint_folder(folder: SchemaFolder, skip: Collection[str]) -> LintReport:
     """Raises UsageError."""
-    files = [*folder.files()]
+    files = folder.files()
     issues = (
         (path.relative_to(folder.root).as_posix(), issue)
         for path in files

@@ -63,7 +63,7 @@ def show_ddl(
     schemas: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SCHEMA]",
+            metavar="SCHEMA",
             help="com.acme/event, or com.acme/event/1-1-0 for its versions until that one; default all.",
             show_default=False,
         ),
@@ -96,7 +96,10 @@ def show_ddl(
 
     folder = SchemaFolder.open(at, assume_order=assume_order)
     rendering = Rendering(get_profile(target), dataset, compat)
-    families = folder.read_families(Selection.parse(schemas) if schemas else None)
+    selection = Selection.parse(schemas) if schemas else None
+    families = folder.read_families(selection)
+    if selection and not families:
+        raise folder.unknown(selection)
     warn_of_order(folder, families)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []

@@ -7,8 +7,9 @@ creation: what a server answers to `GET /api/schemas/VENDOR/NAME/FORMAT/MODEL`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,10 @@ class Selection:
             raise UsageError(f"{text!r} names no schemas: expected com.acme/event or com.acme/event/1-0-0")
         return Selection(parts[0], parts[1], parse_version(parts[2]) if parts[2:] else None)
 
+    @property
+    def pattern(self) -> str:
+        return f"{escape(self.vendor)}/{escape(self.name)}/*/*"
+
     def includes(self, family: Family) -> bool:
         is_model = self.version is None or self.version.model == family.model
         return is_model and (self.vendor, self.name) == (family.vendor, family.name)
@@ -62,47 +67,42 @@ class SchemaFolder:
             )
         return SchemaFolder(root / "schemas" if (root / "schemas").is_dir() else root, assume_order)
 
-    def files(self) -> Iterator[Path]:
-        """The files of schemas, in the order of their paths. Raises UsageError where there is none."""
-        files = [path for path in sorted(self.root.glob("*/*/*/*")) if path.is_file() and _is_schema(path)]
-        if not files:
+    def files(self, selection: Selection | None = None) -> list[Path]:
+        """The files of schemas, in the order of their paths. Raises UsageError where there is none at all."""
+        pattern = "*/*/*/*" if selection is None else selection.pattern
+        files = [path for path in sorted(self.root.glob(pattern)) if path.is_file() and _is_schema(path)]
+        if not files and selection is None:
             raise UsageError(
                 f"{self.root}: no schemas here; expected files such as com.acme/event/jsonschema/1-0-0"
             )
-        yield from files
-
-    def read_documents(self, without: Path | None = None) -> dict[SchemaKey, SchemaDocument]:
-        """All schemas but that of one file. Raises SchemaError."""
-        documents = {}
-        for path in self.files():
-            if without is None or path.resolve() != without.resolve():
-                document = read_schema(path)
-                if fault := self.path_fault(path, document.key):
-                    raise SchemaError(f"{path}: {fault}")
-                documents[document.key] = document
-        return documents
+        return files
 
     def read_families(
         self, selection: Selection | None = None, without: Path | None = None
     ) -> dict[Family, Sequence[SchemaDocument]]:
-        """The schemas of each family in the order of their creation. Raises SchemaError, UsageError."""
+        """The schemas of each family in the order of their creation, but that of the file `without`.
+
+        Raises SchemaError, UsageError.
+        """
         families: dict[Family, dict[SchemaVer, SchemaDocument]] = {}
-        for key, document in sorted(self.read_documents(without).items()):
-            families.setdefault(key.family, {})[key.version] = document
-        if selection is None:
-            return {family: self._ordered(family, documents) for family, documents in families.items()}
-        selected = {
-            family: self._ordered(family, documents)
-            for family, documents in families.items()
-            if selection.includes(family)
+        for path in self.files(selection):
+            if without is None or path.resolve() != without.resolve():
+                document = self._read(path)
+                families.setdefault(document.key.family, {})[document.key.version] = document
+        ordered = {
+            family: self._ordered(family, documents, without)
+            for family, documents in sorted(families.items())
+            if selection is None or selection.includes(family)
         }
-        if not selected:
-            name = f"{selection.vendor}/{selection.name}"
-            known = {f"{family.vendor}/{family.name}" for family in families}
-            raise UsageError(f"{self.root} has no schema {name}{nearest(name, sorted(known - {name}))}")
-        if selection.version is None:
-            return selected
-        return {family: up_to(selection.version, documents) for family, documents in selected.items()}
+        if selection is None or selection.version is None:
+            return ordered
+        return {family: up_to(selection.version, documents) for family, documents in ordered.items()}
+
+    def unknown(self, selection: Selection) -> UsageError:
+        """That there is no such schema."""
+        names = {"/".join(path.relative_to(self.root).parts[:2]) for path in self.files()}
+        name = f"{selection.vendor}/{selection.name}"
+        return UsageError(f"{self.root} has no schema {name}{nearest(name, sorted(names - {name}))}")
 
     def path_fault(self, path: Path, key: SchemaKey) -> str | None:
         """That a file is not where its schema says."""
@@ -118,21 +118,29 @@ class SchemaFolder:
     def _list_file(self, family: Family) -> Path:
         return self.root / str(family)
 
+    def _read(self, path: Path) -> SchemaDocument:
+        document = read_schema(path)
+        if fault := self.path_fault(path, document.key):
+            raise SchemaError(f"{path}: {fault}")
+        return document
+
     def _ordered(
-        self, family: Family, documents: dict[SchemaVer, SchemaDocument]
+        self, family: Family, documents: dict[SchemaVer, SchemaDocument], without: Path | None
     ) -> Sequence[SchemaDocument]:
         file = self._list_file(family)
         if not file.is_file():
             versions = order_by_number(str(family), documents, assume=self.assume_order)
             return [documents[version] for version in versions]
-        keys = _read_list(file)
-        if sorted(keys) != sorted(document.key for document in documents.values()):
-            listed = ", ".join(str(key.version) for key in keys)
+        skipped = without.resolve().with_suffix("") if without else None
+        listed = [
+            key.version for key in _read_list(file) if (file.parent / str(key.version)).resolve() != skipped
+        ]
+        if sorted(listed) != sorted(documents):
             raise SchemaError(
-                f"{file}: lists {listed}, and the files are {', '.join(map(str, documents))}; "
-                "list each of them once"
+                f"{file}: lists {', '.join(map(str, listed))}, and the files are "
+                f"{', '.join(map(str, sorted(documents)))}; list each of them once"
             )
-        return [documents[key.version] for key in keys]
+        return [documents[version] for version in listed]
 
 
 def up_to(version: SchemaVer, documents: Sequence[SchemaDocument]) -> Sequence[SchemaDocument]:

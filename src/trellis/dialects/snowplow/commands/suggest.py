@@ -11,6 +11,7 @@ from trellis.cli.output.console import grid, indented
 from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.commands.schema_folder import (
     SchemaFolder,
+    Selection,
     parse_version,
     position_of,
     read_schema,
@@ -41,10 +42,11 @@ class SuggestionReport:
         path = Path(file)
         document = read_schema(path)
         key = document.key
+        selection = Selection(key.vendor, key.name)
         families = {
             family: documents
-            for family, documents in folder.read_families(without=path).items()
-            if (family.vendor, family.name, family.format) == (key.vendor, key.name, key.format)
+            for family, documents in folder.read_families(selection, without=path).items()
+            if family.format == key.format
         }
         warn_of_order(folder, families)
         registered = [other for documents in families.values() for other in documents]
