@@ -156,6 +156,7 @@ def test_two_families_of_one_table(trellis: Any, schemas: Path) -> None:
     ("words", "error"),
     [
         (["org.harbor/vesel_call"], "schemas has no schema org.harbor/vesel_call: did you mean"),
+        (["/vessel_call"], "'/vessel_call' names no schemas: expected com.acme/event"),
         (["org.harbor"], "'org.harbor' names no schemas: expected com.acme/event or com.acme/event/1-0-0"),
         (
             ["org.harbor/vessel_call/1-3-0"],
@@ -180,6 +181,18 @@ def test_a_list_that_differs_from_the_files(trellis: Any, schemas: Path) -> None
     assert ran.err == (
         "error: schemas/org.harbor/vessel_call/jsonschema/1: lists 1-0-0, 1-1-0, 1-2-0, 1-0-1, 1-2-1, and "
         "the files are 1-0-0, 1-1-0, 1-2-0, 1-2-1; list each of them once"
+    )
+
+
+def test_a_list_of_other_schemas(trellis: Any, schemas: Path) -> None:
+    (schemas / "1").write_text('["iglu:org.harbor/berth/jsonschema/1-0-0"]')
+    ran = trellis("registry", "ddl", "--at", "schemas", "--target", "redshift")
+    assert (ran.code, ran.err) == (
+        2,
+        (
+            "error: schemas/org.harbor/vessel_call/jsonschema/1: lists "
+            "iglu:org.harbor/berth/jsonschema/1-0-0; expected versions of org.harbor/vessel_call/jsonschema/1 alone"
+        ),
     )
 
 

@@ -36,7 +36,7 @@ class Selection:
         parts = text.removeprefix("iglu:").split("/")
         if len(parts) == 4:
             parts.pop(2)
-        if len(parts) not in (2, 3):
+        if len(parts) not in (2, 3) or not all(parts):
             raise UsageError(f"{text!r} names no schemas: expected com.acme/event or com.acme/event/1-0-0")
         return Selection(parts[0], parts[1], parse_version(parts[2]) if parts[2:] else None)
 
@@ -131,10 +131,11 @@ class SchemaFolder:
         if not file.is_file():
             versions = order_by_number(str(family), documents, assume=self.assume_order)
             return [documents[version] for version in versions]
+        keys = _read_list(file)
+        if strangers := [str(key) for key in keys if key.family != family]:
+            raise SchemaError(f"{file}: lists {', '.join(strangers)}; expected versions of {family} alone")
         skipped = without.resolve().with_suffix("") if without else None
-        listed = [
-            key.version for key in _read_list(file) if (file.parent / str(key.version)).resolve() != skipped
-        ]
+        listed = [key.version for key in keys if (file.parent / str(key.version)).resolve() != skipped]
         if sorted(listed) != sorted(documents):
             raise SchemaError(
                 f"{file}: lists {', '.join(map(str, listed))}, and the files are "
