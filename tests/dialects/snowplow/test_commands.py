@@ -191,7 +191,8 @@ def test_a_list_of_other_schemas(trellis: Any, schemas: Path) -> None:
         2,
         (
             "error: schemas/org.harbor/vessel_call/jsonschema/1: lists "
-            "iglu:org.harbor/berth/jsonschema/1-0-0; expected versions of org.harbor/vessel_call/jsonschema/1 alone"
+            "iglu:org.harbor/berth/jsonschema/1-0-0; expected versions of "
+            "org.harbor/vessel_call/jsonschema/1 alone"
         ),
     )
 
