@@ -150,7 +150,7 @@ class AuthoredConformer:
         rows, outcome = _RecordCollector(self, work.split.path, work.outcome), work.outcome
         lines = work.numbered_lines(indexes)
         has_big_ints = any(has_long_number(line) for _, line in lines)
-        for number, line, item in parse_records(lines, has_big_ints, outcome):
+        for number, line, item in parse_records(lines, has_big_ints, outcome, lone_surrogates=True):
             rows.add_record(number, item, line)
         rows.close(work.seed)
 
@@ -205,6 +205,7 @@ class _RecordCollector:
 
     def _discard(self, number: int, column: str, path: str, value: Any, reason: str) -> None:
         text = value if isinstance(value, str) else to_json(value)
+        text = text.encode("utf-8", "replace").decode()
         self.outcome.discards.append(Discard(self.program.table, column, path, text, number, reason))
 
     def close(self, seed: bytes) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.writer import unrecognized, write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.lints import lints_of
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import METRIC_TYPES, faults_of, is_allowed
@@ -56,10 +56,6 @@ def test_a_sample_reads_is_valid_and_says_the_same_again(document: dict[str, Any
     read = read_schema(document)
     assert (read.unknown, faults_of(read.schema), lints_of(read.schema)) == ((), (), ())
     assert read_schema(write_schema(read.schema)).schema.date_times == read.schema.date_times
-    assert {path.rsplit("/", 1)[1] for path in unrecognized(document, read.schema)} <= {
-        "defaultNullValue",
-        "notNull",
-    }
 
 
 def test_seed_p02_p03_p04_p05_p06_all_but_the_name_may_be_left_out() -> None:

@@ -14,6 +14,7 @@ from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
+from trellis.dialects.pinot.table.unsupported import unsupported_parts
 from trellis.dialects.pinot.validation.all_rules import config_faults, deployment_faults, schema_faults
 from trellis.dialects.pinot.validation.lints import lints_of
 
@@ -70,6 +71,10 @@ def check(
     if not report.faults:
         for lint in lints_of(schema, profile, table):
             findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
+    if isinstance(table, Mapping):
+        columns = [spec.name for spec in schema.specs()]
+        for part in unsupported_parts(table, columns):
+            findings.append(Finding("mind", "table config", part.pointer, None, part.message))
     if controller is not None:
         findings += _by(controller, parse(text, where))
     return CheckResult(schema, tuple(findings))

@@ -191,8 +191,14 @@ def deliver_dataset(
         ),
     ] = None,
     time_column: Annotated[
-        str | None, option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables.")
+        str | None,
+        option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables, or none."),
     ] = None,
+    schema: Annotated[
+        str | None,
+        option("--schema", metavar="FILE", panel=HOW, help="Pinot schema of what another dialect loaded."),
+    ] = None,
+    table_config: TableConfig = None,
     kafka: Annotated[
         str | None,
         option("--kafka", metavar="BROKERS", panel=HOW, help="Brokers of a REALTIME table; with --topic."),
@@ -249,10 +255,14 @@ def deliver_dataset(
     """
     from trellis.cli.commands.load import settings_of
     from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
-    from trellis.dialects.pinot.commands.inputs import connection
+    from trellis.dialects.pinot.commands.inputs import authored_files, connection
 
     order = DeliveryOrder.of(
         out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
         settings_of(fs, "--fs"), controller,
     )  # fmt: skip
-    run(order, (at, dataset, name), connection(controller, header, timeout), force, wait, dry_run, json)
+    authored = authored_files(schema, table_config or ())
+    run(
+        order, (at, dataset, name), authored, connection(controller, header, timeout), force, wait, dry_run,
+        json,
+    )  # fmt: skip
