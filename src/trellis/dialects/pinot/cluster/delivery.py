@@ -108,7 +108,9 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     both = (offline,) if realtime is None else (offline, realtime)
     faults: dict[Fault, None] = {}
     for table in both:
-        faults.update(dict.fromkeys(faults_of(schema, authored.options.followed, table)))
+        for fault in faults_of(schema, authored.options.followed, table):
+            if not (authored.options.pinot_jars and fault.is_unsupported_function):
+                faults[fault] = None
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()

@@ -95,8 +95,8 @@ class Pipeline:
         self.losses = LossCounts()
         self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error
         self.specs = {spec.name: spec for spec in schema.specs() if not spec.virtual}
-        self.transforms = Transforms(schema, table)
-        self.filter = Filter(table.filter) if table.filter else None
+        self.transforms = Transforms(schema, table, settings.pinot_jars)
+        self.filter = Filter(table.filter, settings.pinot_jars) if table.filter else None
         self.zone = settings.session_zone
         self.main_time = self._main_time(now)
         self.columns = [self._column(spec, settings) for spec in self.specs.values()]
