@@ -243,17 +243,6 @@ def test_a_table_that_fits_has_no_faults() -> None:
             "/ingestionConfig/transformConfigs/0",
             "Arguments of a transform function 'lower(a)' cannot contain the destination column 'a'",
         ),
-        ({"isDimTable": True}, "/isDimTable", "Dimension table must have primary key[s]"),
-        (
-            {"upsertConfig": {"mode": "FULL"}},
-            "/upsertConfig",
-            "Upsert/Dedup table must have primary key columns in the schema",
-        ),
-        (
-            {"dedupConfig": {"dedupEnabled": True}},
-            "/dedupConfig",
-            "Upsert/Dedup table must have primary key columns in the schema",
-        ),
         (
             {"tableName": "rides_REALTIME"},
             "/tableName",

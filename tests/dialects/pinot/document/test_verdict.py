@@ -278,7 +278,6 @@ def test_every_fault_of_reading_a_table_config_is_told_with_those_of_what_could_
                 " end, at column 7 of 'lower('"
             ),
         ),
-        ("/isDimTable", "Dimension table must have primary key[s]"),
     ]
 
 

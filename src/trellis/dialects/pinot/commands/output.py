@@ -40,7 +40,7 @@ def show_check_result(checked: CheckResult, file: str, out: Console) -> None:
     if faults:
         verdict = f"{counted(faults, 'fault')}, Pinot refuses it"
     elif unchecked:
-        verdict = f"no fault, but {counted(unchecked, 'expression')} not checked"
+        verdict = f"no fault, but {counted(unchecked, 'part')} not checked"
     named = f", schema {name} with {counted(columns, 'column')}" if name and not faults else ""
     out.print(f"{file}: {verdict}{named}", style="bold red" if faults else "bold", soft_wrap=True)
 

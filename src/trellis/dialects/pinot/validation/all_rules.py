@@ -12,7 +12,9 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import DUPLICATE_FIELD, ReadReport
 from trellis.dialects.pinot.document.types import BASE, Profile
+from trellis.dialects.pinot.table.known_keys import check_value_kinds
 from trellis.dialects.pinot.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.dialects.pinot.validation.table_rules import table_faults
 
 _ORDER: Final = {
@@ -56,12 +58,24 @@ def schema_faults(schema: PinotSchema, report: ReadReport, *profiles: Profile) -
 def config_faults(
     schema: PinotSchema, report: ReadReport, profile: Profile, table: Mapping[str, Any]
 ) -> tuple[Fault, ...]:
-    """The faults of a table config with the schema, as far as that could be read."""
+    """The faults of a table config that concern its rows, as far as the schema could be read."""
+    return tuple(fault for fault in table_faults(schema, profile, table) if not _follows(fault, report))
+
+
+def deployment_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[Fault, ...]:
+    """The faults for which only a cluster refuses a table config.
+
+    None before all columns and values could be read: most would follow from what is wrong there.
+    """
+    if report.incomplete or not isinstance(table, Mapping):
+        return ()
+    table_report = ReadReport()
+    check_value_kinds(table, table_report)
+    if table_report.faults:
+        return ()
     keyless = any(fault.pointer.startswith("/primaryKeyColumns") for fault in report.faults)
     return tuple(
-        fault
-        for fault in table_faults(schema, profile, table)
-        if not _follows(fault, report) and not (keyless and fault.pointer in _NEED_KEYS)
+        fault for fault in cluster_faults(schema, table) if not (keyless and fault.pointer in _NEED_KEYS)
     )
 
 

@@ -37,7 +37,6 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
     wrong_transforms = [*check.transforms(profile)]
     yield from wrong_transforms or check.cycle()
     yield from check.filter()
-    yield from check.keys()
 
 
 @dataclass(frozen=True)
@@ -150,23 +149,6 @@ class _TableCheck:
         ]
         return any(f"({column})" in function for function in functions)
 
-    def keys(self) -> Iterator[Fault]:
-        document = self.config.document
-        upsert = _mode(document, "upsertConfig") or bool(
-            object_at(document, "dedupConfig").get("dedupEnabled")
-        )
-        if document.get("isDimTable") and not self.schema.primary_key:
-            yield Fault("/isDimTable", None, "Dimension table must have primary key[s]")
-        if not upsert:
-            return
-        place = "/upsertConfig" if _mode(document, "upsertConfig") else "/dedupConfig"
-        if not self.schema.primary_key:
-            yield Fault(place, None, "Upsert/Dedup table must have primary key columns in the schema")
-        for name in self.schema.primary_key:
-            if name in self.fields and not self.fields[name].single_value:
-                message = f"Upsert/Dedup primary key column: {name} cannot be of multi-value type"
-                yield Fault(place, name, message)
-
 
 def object_at(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """An object of the table config; an empty one where it is absent."""
@@ -180,7 +162,3 @@ def _transform(at: int, column: str, message: str, key: str = "", unchecked: boo
 
 def _calls_now(expression: Expression) -> bool:
     return any(isinstance(node, Call) and node.name == "now" for node, _ in nodes(expression))
-
-
-def _mode(document: Mapping[str, Any], key: str) -> bool:
-    return bool(object_at(document, key).get("mode", "NONE") != "NONE")
