@@ -77,6 +77,13 @@ def test_the_last_file_is_last(warehouse: Warehouse, on_match: OnMatch) -> None:
     assert warehouse.rows("users", "plan") == [("file 11",)]
 
 
+def test_the_first_row_of_a_key_stays(warehouse: Warehouse) -> None:
+    first = load("first", latest=None)
+    warehouse.commit(first, [user("a", 1, "one"), user("a", 2, "two"), user("b", 1, "only")], USERS)
+    warehouse.commit(first, [user("c", 1, "one"), user("c", 2, "two"), user("a", 9, "late")], USERS)
+    assert warehouse.rows("users", "id", "plan") == [("a", "one"), ("b", "only"), ("c", "one")]
+
+
 def test_without_a_time_the_last_row_stays(warehouse: Warehouse) -> None:
     rows = [user("a", 9, "first"), user("a", 1, "second")]
     warehouse.commit(load("replace", latest=None), rows, USERS)

@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
-from trellis.dialects.pinot.conversion.comparison import compare
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
@@ -67,26 +66,6 @@ def test_seed_p22_a_timestamp_has_no_more_than_milliseconds() -> None:
     form = parse_format("TIMESTAMP")
     assert form.to_millis("2023-11-14 22:13:20.123999999") == 1700000000123
     assert form.from_millis(1700000000123) == "2023-11-14 22:13:20.123"
-
-
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
-        (PinotType.INT, -(2**31)),
-        (PinotType.LONG, 2**63 - 1),
-        (PinotType.FLOAT, -math.inf),
-        (PinotType.DOUBLE, 0.1),
-        (PinotType.BIG_DECIMAL, Decimal("1.20")),
-        (PinotType.BOOLEAN, 1),
-        (PinotType.TIMESTAMP, 1700000000123),
-        (PinotType.STRING, "\U0001f6b2"),
-        (PinotType.JSON, '{"a":1}'),
-        (PinotType.BYTES, b"\xff\x00"),
-    ],
-    ids=lambda value: value.value if isinstance(value, PinotType) else "",
-)
-def test_seed_p24_a_value_equals_itself(kind: PinotType, value: Any) -> None:
-    assert compare(kind, value, value) == 0
 
 
 def test_seed_p24_a_number_that_would_not_equal_itself_is_null() -> None:

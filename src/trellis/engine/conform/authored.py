@@ -151,7 +151,8 @@ class AuthoredConformer:
     ) -> None:
         rows = _RecordCollector(self, split.path, outcome)
         has_big_ints = any(map(has_long_number, lines))
-        for number, line, item in parse_records(enumerate(lines, first), has_big_ints, outcome):
+        numbered = enumerate(lines, first)
+        for number, line, item in parse_records(numbered, has_big_ints, outcome, lone_surrogates=True):
             rows.add_record(number, item, line)
         rows.close(seed)
 
@@ -201,6 +202,7 @@ class _RecordCollector:
 
     def _discard(self, number: int, column: str, path: str, value: Any, reason: str) -> None:
         text = value if isinstance(value, str) else to_json(value)
+        text = text.encode("utf-8", "replace").decode()
         self.outcome.discards.append(Discard(self.program.table, column, path, text, number, reason))
 
     def close(self, seed: bytes) -> None:

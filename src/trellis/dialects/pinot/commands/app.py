@@ -56,8 +56,8 @@ def validate_schema(
     """Check a schema document: all faults, ignored keys and surprises at once.
 
     Ends with 2 if Pinot would refuse it. What Trellis does not implement is "unchecked": neither accepted nor
-    refused; --pinot-jars leaves nothing unchecked. With --controller that Pinot checks it too; nothing is
-    stored.
+    refused; --pinot-jars leaves no transform or filter so. With --controller that Pinot checks it too;
+    nothing is stored.
     """
     from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.commands.inputs import check_file, connection
@@ -182,8 +182,14 @@ def deliver_dataset(
         ),
     ] = None,
     time_column: Annotated[
-        str | None, option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables.")
+        str | None,
+        option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables, or none."),
     ] = None,
+    schema: Annotated[
+        str | None,
+        option("--schema", metavar="FILE", panel=HOW, help="Pinot schema of what another dialect loaded."),
+    ] = None,
+    table_config: TableConfig = None,
     kafka: Annotated[
         str | None,
         option("--kafka", metavar="BROKERS", panel=HOW, help="Brokers of a REALTIME table; with --topic."),
@@ -240,10 +246,14 @@ def deliver_dataset(
     """
     from trellis.cli.commands.load import settings_of
     from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
-    from trellis.dialects.pinot.commands.inputs import connection
+    from trellis.dialects.pinot.commands.inputs import authored_files, connection
 
     order = DeliveryOrder.of(
         out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
         settings_of(fs, "--fs"), controller,
     )  # fmt: skip
-    run(order, (at, dataset, name), connection(controller, header, timeout), force, wait, dry_run, json)
+    authored = authored_files(schema, table_config or ())
+    run(
+        order, (at, dataset, name), authored, connection(controller, header, timeout), force, wait, dry_run,
+        json,
+    )  # fmt: skip
