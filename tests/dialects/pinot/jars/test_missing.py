@@ -59,11 +59,6 @@ def test_a_folder_without_jars_is_named(
     )
 
 
-def test_the_jars_that_spark_put_into_the_working_folder_are_used(tmp_path: Path) -> None:
-    (tmp_path / "org.apache.pinot_pinot-core-1.5.1.jar").touch()
-    assert gateway.jars_folder() == tmp_path
-
-
 def test_segments_need_a_delivery(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["pinot", "segments", "nothing"]) == 2
     assert capsys.readouterr().err == (

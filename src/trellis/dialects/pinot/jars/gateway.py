@@ -24,8 +24,8 @@ from trellis.errors import UsageError
 PINOT: Final = "1.5.1"
 JARS: Final = "TRELLIS_PINOT_JARS"
 _OPTIONS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC")
-_MARKER: Final = f"*pinot-core-{PINOT}.jar"
-_PY4J: Final = "*py4j*.jar"
+_MARKER: Final = f"pinot-core-{PINOT}.jar"
+_PY4J: Final = "py4j-*.jar"
 
 
 class PinotError(Exception):
@@ -146,13 +146,14 @@ def default_folder() -> Path:
 
 
 def jars_folder() -> Path:
-    """The folder with Pinot's jars: that of TRELLIS_PINOT_JARS; else the working folder, where an executor
-    of Spark has the jars of `spark.jars`, or that of `trellis pinot jars`. Raises UsageError without any.
+    """The folder with Pinot's jars: that of TRELLIS_PINOT_JARS, else that of `trellis pinot jars`.
+
+    Raises UsageError where it holds none.
     """
     named = os.environ.get(JARS)
-    for folder in (Path(named),) if named else (Path.cwd(), default_folder()):
-        if next(folder.glob(_MARKER), None) is not None:
-            return folder
+    folder = Path(named) if named else default_folder()
+    if next(folder.glob(_MARKER), None) is not None:
+        return folder
     places = f"{JARS} names {named}, where there are none" if named else f"{JARS} is not set"
     raise UsageError(
         f"the jars of Pinot {PINOT} are not on this machine: fetch them with `trellis pinot jars`, or set "
