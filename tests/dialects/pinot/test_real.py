@@ -100,6 +100,24 @@ def test_every_type_comes_back_as_it_was_written(lake: Lake, cluster: Cluster, f
         assert answer == every_type.answered(row)
 
 
+def test_segments_built_in_tasks_are_pushed(
+    lake: Lake, cluster: Cluster, pinot_jars: Path, capsys: Any
+) -> None:
+    rows = every_type.records(40)
+    lake.load(every_type.schema("pushed"), rows)
+    assert lake.deliver("--rows", "30") == 0
+    command = ["pinot", "segments", str(lake.folder / "out"), "--controller", cluster.controller]
+    for _ in range(2):  # a segment that is pushed again replaces the one of its name
+        capsys.readouterr()
+        assert run([*command, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["pushed"] == 2
+    cluster.settle("pushed")
+    response = cluster.respond("SET enableNullHandling=true; SELECT * FROM pushed ORDER BY id LIMIT 100")
+    names = response["resultTable"]["dataSchema"]["columnNames"]
+    stored = [dict(zip(names, values, strict=True)) for values in response["resultTable"]["rows"]]
+    assert stored == [every_type.answered(row) for row in rows]
+
+
 def test_delivered_again_nothing_is_doubled(lake: Lake, cluster: Cluster, capsys: Any) -> None:
     rows = every_type.records(30)
     lake.load(every_type.schema("again"), rows)

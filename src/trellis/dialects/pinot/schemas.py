@@ -111,7 +111,10 @@ def _refuse_keyless(schema: PinotSchema) -> None:
 
 def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:
     """Raises SchemaFaults for what is wrong with a schema, or with it and the table config."""
-    if faults := faults_of(schema, authored.options.followed, authored.table.document or None):
+    faults = faults_of(schema, authored.options.followed, authored.table.document or None)
+    if authored.options.pinot_jars:
+        faults = tuple(fault for fault in faults if not fault.is_unsupported_function)
+    if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
 
 

@@ -125,7 +125,8 @@ def test_validate_what_was_not_checked(trellis, written):
             "pointer": "/ingestionConfig/transformConfigs/0/transformFunction",
             "column": "s",
             "message": "transform function 'urlDomain(u)': Trellis does not carry out Pinot's function "
-            "urlDomain: leave this expression to Pinot's ingestion, or compute its result before the load",
+            "urlDomain: let Pinot's own classes do it with --option functions=pinot-jars, or compute "
+            "its result before the load",
         }
     ]  # fmt: skip
     transform["transformFunction"] = "concat(urlDomain(u), lowr(u))"
@@ -148,7 +149,7 @@ def test_a_load_refuses_what_it_does_not_carry_out(trellis, written, lines):
         "table_config=table.json",
     )  # fmt: skip
     assert (ran.code, ran.out) == (2, "")
-    assert "Trellis does not carry out Pinot's function urlDomain: leave this expression" in ran.err
+    assert "Trellis does not carry out Pinot's function urlDomain: let Pinot's own classes do it" in ran.err
 
 
 def test_validate_what_does_not_load(trellis, written):

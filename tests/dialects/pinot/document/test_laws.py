@@ -207,14 +207,14 @@ def test_a_broken_document_is_refused_at_places_that_are_there(
         for fault in refused.faults:
             assert is_there(document, fault.pointer), fault
     else:
-        assert all(is_there(document, each.pointer) for each in read.unknown)
+        assert all(is_there(document, unknown_key.pointer) for unknown_key in read.unknown)
         assert is_same_schema(read_schema(write_schema(read.schema), EXTENDED_PROFILE).schema, read.schema)
 
 
 def break_one(document: Any, data: st.DataObject) -> None:
     places = [(document, key) for key in document]
-    for each in document.values():
-        for field in each if isinstance(each, list) else [each]:
+    for value in document.values():
+        for field in value if isinstance(value, list) else [value]:
             places += [(field, key) for key in field] if isinstance(field, dict) else []
     where, key = data.draw(st.sampled_from(places))
     where[key] = data.draw(JSON)

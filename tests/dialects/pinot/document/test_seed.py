@@ -73,8 +73,8 @@ def test_seed_p07_the_first_sample_has_a_list_of_tags_and_a_price() -> None:
 
 def test_seed_p08_p44_p45_the_first_sample_has_three_times() -> None:
     assert [
-        (each.data_type.value, each.format, each.granularity)
-        for each in read_schema(FLIGHTS).schema.date_times
+        (field.data_type.value, field.format, field.granularity)
+        for field in read_schema(FLIGHTS).schema.date_times
     ] == [
         ("LONG", "EPOCH", "15:MINUTES"),
         ("INT", "EPOCH|HOURS", "1:HOURS"),
@@ -86,7 +86,8 @@ def test_seed_p10_p38_p39_p40_p41_the_second_sample_has_a_map() -> None:
     (tags,) = read_schema(FLIGHTS_MAP).schema.complexes
     assert (tags.data_type, tags.field_type, tags.not_null) == (PinotType.MAP, FieldType.COMPLEX, False)
     assert [
-        (name, each.name, each.data_type.value, each.field_type.value) for name, each in tags.children.items()
+        (name, value.name, value.data_type.value, value.field_type.value)
+        for name, value in tags.children.items()
     ] == [
         ("key", "key", "STRING", "DIMENSION"),
         ("value", "value", "STRING", "DIMENSION"),

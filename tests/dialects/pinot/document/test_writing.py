@@ -18,9 +18,9 @@ def rewritten(document: dict[str, Any]) -> str:
 
 def written_default(kind: str, literal: Any, key: str = "dimensionFieldSpecs") -> str | None:
     document = {"schemaName": "s", key: [{"name": "a", "dataType": kind, "defaultNullValue": literal}]}
-    said = rewritten(document)
-    _, found, rest = said.partition('"defaultNullValue":')
-    return rest.removesuffix("}]}") if found else None
+    text = rewritten(document)
+    _, separator, rest = text.partition('"defaultNullValue":')
+    return rest.removesuffix("}]}") if separator else None
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote, urlencode
+from uuid import uuid4
 
 from trellis.dialects.pinot.cluster.controller_errors import ControllerError, controller_error, json_of
 from trellis.dialects.pinot.cluster.http import Answer, Http
@@ -103,6 +104,18 @@ class Controller:
         self._object_of(answer, f"update table {_table(config)}")
 
     # ---- segments
+
+    def push_segment(self, table: str, file_name: str, content: bytes) -> None:
+        """Add the tar of a segment to the OFFLINE table, or replace the segment of its name."""
+        boundary = uuid4().hex
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        body = b"".join((head.encode(), content, f"\r\n--{boundary}--\r\n".encode()))
+        path = f"/v2/segments?{urlencode({'tableName': table, 'tableType': 'OFFLINE'})}"
+        answer = self.http.send("POST", path, body, f"multipart/form-data; boundary={boundary}")
+        self._object_of(answer, f"push {file_name}")
 
     def reload(self, name: str, kind: TableKind) -> Reload | None:
         """Let the servers reload all segments of a table; None where it has no segments."""

@@ -43,13 +43,17 @@ def connection(url: str | None, headers: Sequence[str] | None, timeout: float | 
 
 
 def check_file(
-    file: str, tables: Sequence[str], profile: str | None, controller: Controller | None
+    file: str,
+    tables: Sequence[str],
+    profile: str | None,
+    controller: Controller | None,
+    pinot_jars: bool = False,
 ) -> CheckResult:
     """The findings about a schema document. Raises UsageError, SchemaError."""
     if len(tables) > 1:
         raise UsageError("--table-config: check a schema with one table config at a time")
     config = table_document(tables[0]) if tables else None
-    return check(read_text(Path(file)), file, config, profile_of(profile), controller)
+    return check(read_text(Path(file)), file, config, profile_of(profile), controller, pinot_jars)
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:

@@ -24,14 +24,16 @@ class Enrichers:
     {'a': 'x', 'b': 'X', 'c': 'x-X'}
     """
 
-    def __init__(self, configs: Iterable[EnricherConfig], before_flattening: bool) -> None:
+    def __init__(
+        self, configs: Iterable[EnricherConfig], before_flattening: bool, pinot_jars: bool = False
+    ) -> None:
         self.programs = []
         self.arguments: set[str] = set()
         chosen = [config for config in configs if config.before_flattening is before_flattening]
         for field, text in (pair for config in chosen for pair in config.functions):
             try:
                 expression = parse(text)
-                self.programs.append((field, compile_expression(expression)))
+                self.programs.append((field, compile_expression(expression, text, pinot_jars)))
             except ExpressionError as error:
                 raise SchemaError(f"enrichment of {field} by '{text}': {error}") from None
             self.arguments |= arguments(expression)

@@ -100,10 +100,11 @@ class Pipeline:
         self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error
         self.specs = {spec.name: spec for spec in schema.specs() if not spec.virtual}
         self.enriches = bool(table.enrichers)
-        self.before_flattening = Enrichers(table.enrichers, before_flattening=True)
-        self.after_flattening = Enrichers(table.enrichers, before_flattening=False)
-        self.transforms = Transforms(schema, table)
-        self.filter = Filter(table.filter) if table.filter else None
+        jars = settings.pinot_jars
+        self.before_flattening = Enrichers(table.enrichers, before_flattening=True, pinot_jars=jars)
+        self.after_flattening = Enrichers(table.enrichers, before_flattening=False, pinot_jars=jars)
+        self.transforms = Transforms(schema, table, jars)
+        self.filter = Filter(table.filter, jars) if table.filter else None
         self.zone = settings.session_zone
         self.main_time = self._main_time(now)
         self.columns = [self._column(spec, settings) for spec in self.specs.values()]
