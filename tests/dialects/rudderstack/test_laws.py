@@ -22,7 +22,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.providers import PROVIDERS
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record_outcome import LostValue, Rejected
 

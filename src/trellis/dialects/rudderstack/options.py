@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.warehouse.providers import Provider, provider_of
+from trellis.dialects.rudderstack.providers import Provider, provider_of
 from trellis.errors import UsageError, nearest
 
 Read = Callable[[str, Any], Any]

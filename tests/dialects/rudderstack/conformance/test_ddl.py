@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sqlglot import ErrorLevel, exp, parse_one
 
 from trellis.dialects.rudderstack.identifiers.names import Names
-from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
-from trellis.dialects.rudderstack.warehouse.providers import (
+from trellis.dialects.rudderstack.providers import (
     NEUTRAL,
     PROVIDERS,
     Neutral,
     Provider,
     provider_of,
 )
+from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
 
 PARSERS = {
     "POSTGRES": "postgres",

@@ -23,7 +23,7 @@ from dialects.rudderstack.conformance.exploding import (
 from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import provider_of
+from trellis.dialects.rudderstack.providers import provider_of
 from trellis.evolution.record_outcome import Rejected
 
 SEED_TIMES = {

@@ -14,7 +14,7 @@ import pytest
 
 from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, event, identify, moment, track
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.providers import PROVIDERS
 from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
 from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final
 
 from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, USERS
-from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
+from trellis.dialects.rudderstack.providers import Neutral, Provider
 from trellis.schema.model import NOTHING
 from trellis.warehouses import statements
 from trellis.warehouses.statements import ColumnDefinition, Layout
@@ -29,7 +29,7 @@ def create_schema(provider: Provider, dataset: str) -> str:
 def create_table(provider: Provider, dataset: str, table: str, columns: Columns) -> str:
     """A table of at least one column.
 
-    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
+    >>> from trellis.dialects.rudderstack.providers import provider_of
     >>> create_table(provider_of("POSTGRES"), "shop", "pages", [("id", "string"), ("name", "string")])
     'CREATE TABLE IF NOT EXISTS "shop"."pages" ("id" text, "name" text)'
     """
