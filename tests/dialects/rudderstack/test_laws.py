@@ -90,6 +90,7 @@ OPTIONS = st.builds(
     store_full_event=st.booleans(),
     identity_resolution=st.booleans(),
     strict_timestamps=st.booleans(),
+    legacy_timestamps=st.booleans(),
     underscore_divide_numbers=st.booleans(),
     skip_tracks_table=st.booleans(),
     source_category=st.sampled_from(("", "cloud", "singer-protocol")),

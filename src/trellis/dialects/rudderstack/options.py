@@ -116,6 +116,7 @@ class Options:
     populate_src_dest_info: bool = _option(_flag, True)
     identity_resolution: bool = _option(_flag, False)
     strict_timestamps: bool = _option(_flag, False)
+    legacy_timestamps: bool = _option(_flag, False)
     max_columns: int = _option(_count(1), 1600)
 
     # Names

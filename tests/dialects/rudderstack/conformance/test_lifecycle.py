@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -403,3 +404,16 @@ def test_r02_r68_a_dataset_is_named_after_its_source(open_shop: Opens) -> None:
         shop = open_shop("RS", **settings)
         shop.load(track("1", price=5))
         assert shop.sql(f'SELECT price FROM "{dataset}".sale') == [(5,)]
+
+
+def test_a_switch_keeps_the_type_of_times_with_a_short_zone(open_shop: Opens) -> None:
+    """Such text is a time in the warehouse that RudderStack filled, and not a discard of ours."""
+    shop = open_shop("POSTGRES")
+    shop.sql("CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, paid_at TIMESTAMPTZ)", "SELECT 1")
+    shop.load(track("a", paidAt="2024-02-29 10:00:00+00"), track("b", paidAt="2024-02-29T10:00:00.5+05"))
+    assert shop.values("sale", "paid_at") == [
+        datetime(2024, 2, 29, 5, 0, 0, 500_000, tzinfo=timezone.utc),
+        datetime(2024, 2, 29, 10, tzinfo=timezone.utc),
+    ]
+    assert shop.types("sale")["paid_at"] == "TIMESTAMP WITH TIME ZONE"
+    assert shop.discards == []
