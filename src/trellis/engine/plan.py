@@ -111,18 +111,23 @@ class Reject:
 
 @dataclass
 class Counts:
-    """Root records: read = loaded + rejected + dropped."""
+    """Root records: read = loaded + rejected + dropped + failed.
+
+    A record has failed if a table did that it has a row in.
+    """
 
     read: int = 0
     loaded: int = 0
     rejected: int = 0
     dropped: int = 0
+    failed: int = 0
 
     def add(self, other: Counts) -> None:
         self.read += other.read
         self.loaded += other.loaded
         self.rejected += other.rejected
         self.dropped += other.dropped
+        self.failed += other.failed
 
 
 Row = dict[str, Any]

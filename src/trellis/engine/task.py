@@ -42,6 +42,7 @@ class Outcome:
 
     task: str
     counts: Counts = field(default_factory=Counts)
+    by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
     files: list[StagedFile] = field(default_factory=list)
     pending: list[Waiting] = field(default_factory=list)
     observed: Observations = field(default_factory=Observations)
@@ -197,6 +198,7 @@ def _place(split: Split, places: Places | None, number: int) -> tuple[str, int]:
 def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage, outcome: Outcome) -> None:
     """Stage the rows and dead letters of a part, and count them."""
     outcome.counts.add(conformed.counts)
+    outcome.by_tables.update(conformed.by_tables)
     for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)

@@ -287,6 +287,8 @@ class Pipeline:
     def _load(self, source: Any, options: LoadSettings, dry_run: bool) -> Report:
         read_options = ReadOptions.of(options.format, options.read_options)
         records = self._records(source, self._runner(), options.payload, read_options)
+        if options.only_tables and not self._dialect.capabilities.tables_fail_alone:
+            raise UsageError(f"the dialect {self.dialect} loads all tables or none; leave --only-table out")
         table = options.table or records.name
         if self._dialect.capabilities.records_name_tables:
             if options.table:
@@ -315,6 +317,7 @@ class Pipeline:
             schema,
             user_schema=self._named(user_schema),
             state=changed,
+            only_tables=options.only_tables,
         )
         done = self._load_runner.run(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done

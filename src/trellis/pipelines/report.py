@@ -23,6 +23,15 @@ class TableReport:
 
 
 @dataclass(frozen=True)
+class TableFailure:
+    """A table that was left out of a load, with its rows, because of an error."""
+
+    name: str
+    rows: int
+    error: str
+
+
+@dataclass(frozen=True)
 class Tally:
     """How many, and for which reasons."""
 
@@ -49,6 +58,8 @@ class Report:
     dry_run: bool = False
     already_loaded: bool = False
     tables: tuple[TableReport, ...] = ()
+    failures: tuple[TableFailure, ...] = ()
+    """Tables that failed, while the others were loaded."""
     changes: tuple[Change, ...] = ()
     statements: tuple[str, ...] = ()
     ddl: tuple[str, tuple[str, ...]] | None = None
@@ -62,20 +73,27 @@ class Report:
 
     @property
     def balanced(self) -> bool:
-        return self.rows.read == self.rows.loaded + self.rows.rejected + self.rows.dropped
+        rows = self.rows
+        return rows.read == rows.loaded + rows.rejected + rows.dropped + rows.failed
 
     def __str__(self) -> str:
         """A few lines: the tables with their rows, what was left out, the balance."""
-        rows = self.rows
         where = f"{self.destination}, dataset {self.dataset}" if self.dataset else self.destination
         lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
         lines += [f"  {table.name}: {table.rows:,} rows{new[table.created]}" for table in self.tables]
         for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
-        lines += self.notes
-        balance = f"rows in {rows.read:,} = loaded {rows.loaded:,} + rejected {rows.rejected:,}"
-        return "\n".join((*lines, f"{balance} + dropped {rows.dropped:,}"))
+        lines += [f"  {failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
+        return "\n".join((*lines, *self.notes, self.balance))
+
+    @property
+    def balance(self) -> str:
+        """Where the records went, as an equation."""
+        rows = self.rows
+        failed = f" + failed {rows.failed:,}" if self.failures else ""
+        parts = f"loaded {rows.loaded:,} + rejected {rows.rejected:,} + dropped {rows.dropped:,}"
+        return f"rows in {rows.read:,} = {parts}{failed}"
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -91,6 +109,7 @@ class Report:
                 "loaded": self.rows.loaded,
                 "rejected": self.rows.rejected,
                 "dropped": self.rows.dropped,
+                **({"failed": self.rows.failed} if self.failures else {}),
             },
             "tables": [
                 {
@@ -101,6 +120,10 @@ class Report:
                     "parent": table.parent,
                 }
                 for table in self.tables
+            ],
+            "failures": [
+                {"table": failure.name, "rows": failure.rows, "error": failure.error}
+                for failure in self.failures
             ],
             "changes": [change.describe() for change in self.changes],
             "statements": list(self.statements),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from trellis.cli.arguments import (
     ConfigFile,
     Contract,
@@ -17,6 +19,7 @@ from trellis.cli.arguments import (
     MergeKey,
     Mode,
     Name,
+    OnlyTable,
     ReadOption,
     Remote,
     SchemaFile,
@@ -27,6 +30,7 @@ from trellis.cli.arguments import (
     Table,
     To,
 )
+from trellis.errors import DestinationError
 from trellis.pipelines.config import Config, find_config
 
 
@@ -46,6 +50,7 @@ def load_records(
     option: Setting = None,
     format: Format = None,
     read_option: ReadOption = None,
+    only_table: OnlyTable = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
     engine: Engine = None,
@@ -65,7 +70,7 @@ def load_records(
         schema, contract, settings_of(option), master, remote, engine, staging,
         format, settings_of(read_option, "--read-option", "sep=;", exact=True),
     )  # fmt: skip
-    _run(sources, arguments, config, load_id, json, dry_run=False)
+    _run(sources, arguments, config, load_id, only_table, json, dry_run=False)
 
 
 def plan_load(
@@ -84,6 +89,7 @@ def plan_load(
     option: Setting = None,
     format: Format = None,
     read_option: ReadOption = None,
+    only_table: OnlyTable = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
     engine: Engine = None,
@@ -103,11 +109,17 @@ def plan_load(
         schema, contract, settings_of(option), master, remote, engine, staging,
         format, settings_of(read_option, "--read-option", "sep=;", exact=True),
     )  # fmt: skip
-    _run(sources, arguments, config, load_id, json, dry_run=True)
+    _run(sources, arguments, config, load_id, only_table, json, dry_run=True)
 
 
 def _run(
-    sources: list[str], arguments: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
+    sources: list[str],
+    arguments: Config,
+    config: str | None,
+    load_id: str | None,
+    only_tables: list[str] | None,
+    json: bool,
+    dry_run: bool,
 ) -> None:
     from trellis.cli.arguments import debug
     from trellis.cli.output.console import console, print_json, progress, quiet_children
@@ -121,11 +133,13 @@ def _run(
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(sources, load_id, dry_run, tell)
+            report = work.run(sources, load_id, only_tables or (), dry_run, tell)
     if json:
         print_json(report.to_dict())
     else:
         show(report, sources, console())
+    if report.failures and not dry_run:
+        raise typer.Exit(DestinationError.exit_code)
 
 
 def settings_of(

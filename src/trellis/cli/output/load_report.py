@@ -36,6 +36,7 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _statements(report, out)
     _left_out("value", "discarded", report.kept_in, report.discards, report, out)
     _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
+    _failures(report, out)
     if report.notes:
         out.print()
     for note in report.notes:
@@ -194,13 +195,18 @@ def _left_out(
         out.print(f"  and {len(reason_counts) - NAMES:,} more reasons", style="dim")
 
 
+def _failures(report: Report, out: Console) -> None:
+    if not report.failures:
+        return
+    became = "would fail" if report.dry_run else "failed"
+    tables = counted(len(report.failures), "table")
+    out.print(f"\n{tables} {became}; the others are not affected", style="bold red")
+    for failure in report.failures:
+        out.print(indented(f"{counted(failure.rows, 'row')}: {failure.error}"), soft_wrap=True)
+
+
 def _balance(report: Report, out: Console) -> None:
-    rows = report.rows
-    parts = f"loaded {rows.loaded:,} + rejected {rows.rejected:,} + dropped {rows.dropped:,}"
-    out.print(
-        f"\nrows in {rows.read:,} = {parts}",
-        style="bold" if report.balanced else "bold red",
-    )
+    out.print(f"\n{report.balance}", style="bold" if report.balanced else "bold red")
     if not report.balanced:
         out.print(
             "the rows do not add up: this is an internal error in Trellis; please report it", style="bold red"

@@ -15,5 +15,9 @@ class RudderTables(DefaultTables):
     def has_room(self, schema: Schema, table: str, column: str | None) -> bool:
         return has_room(schema, options_of(schema), table, column)
 
+    def max_columns(self, schema: Schema) -> int | None:
+        warehouse = options_of(schema).warehouse
+        return warehouse.max_columns if warehouse.beyond_columns == "fail" else None
+
     def finalize_schema(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
         return complete_schema(before, after, touched, options_of(after))

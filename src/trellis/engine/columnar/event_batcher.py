@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -54,20 +56,22 @@ class EventTypeBatcher:
     def __init__(self, router: RoutedFlattener) -> None:
         self.router = router
         self.states: dict[EventType, _GroupState] = {}
+        self.by_tables = Counter[tuple[str, ...]]()
         self.keys = pa.schema([pa.field(key, pa.string()) for key in router.route.sorts])
 
     def rows(
         self, lines: Sequence[Line], id_generator: RowIdGenerator
-    ) -> tuple[list[TableBatch], list[Line], int]:
-        """Batches of the projected lines, the other lines in order, and the count of projected ones."""
+    ) -> tuple[list[TableBatch], list[Line], Counter[tuple[str, ...]]]:
+        """Batches of the projected lines, the other lines in order, and counts of the projected by tables."""
         batches: list[TableBatch] = []
+        self.by_tables = Counter()
         remaining: list[Line] = []
         groups: dict[EventType, list[Line]] = {}
         typed_lines, unread = self._with_event_types(lines)
         remaining += unread
         for event_type, line in typed_lines:
             groups.setdefault(event_type, []).append(line)
-        projected, revision = 0, self.router.tables.revision
+        revision = self.router.tables.revision
         for event_type, group in groups.items():
             state = self.states.setdefault(event_type, _GroupState())
             if len(group) < MIN_GROUP or not state.is_worthwhile:
@@ -88,8 +92,7 @@ class EventTypeBatcher:
             state.is_stale = REFRESH_RATIO * (len(remaining) - remaining_before) > len(group)
             state.tried += len(group)
             state.projected += len(group) - (len(remaining) - remaining_before)
-            projected += len(group) - (len(remaining) - remaining_before)
-        return batches, sorted(remaining), projected
+        return batches, sorted(remaining), self.by_tables
 
     def _with_event_types(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[EventType, Line]], list[Line]]:
         """The lines with their event types, and those that cannot be read."""
@@ -153,8 +156,25 @@ class EventTypeBatcher:
             )
             return
         batches += projected
+        self.by_tables.update(_count_by_tables(projected))
         if warnings:
             self.router.oddities[projection.recipe.oddity] += warnings
+
+
+def _count_by_tables(batches: Sequence[TableBatch]) -> Counter[tuple[str, ...]]:
+    """The records of one event type by their tables; only one table may have no row of some of them.
+
+    >>> batches = [TableBatch("identifies", 5), TableBatch("users", 3)]
+    >>> sorted(_count_by_tables(batches).items())
+    [(('identifies',), 2), (('identifies', 'users'), 3)]
+    """
+    sizes = sorted({batch.rows for batch in batches} - {0})
+    return Counter(
+        {
+            tuple([batch.table for batch in batches if batch.rows >= size]): size - smaller
+            for smaller, size in pairwise((0, *sizes))
+        }
+    )
 
 
 def _read_lines(reader: StrictReader, lines: Sequence[Line]) -> StrictRead:

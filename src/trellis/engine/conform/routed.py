@@ -71,7 +71,7 @@ class RoutedConformer(LearnedConformer):
             position = (self._file(split.file), split.number, number)
             try:
                 check_big_ints = has_big_ints and has_long_number(line, SAFE)
-                result = self._route(item, position, outcome.counts, check_big_ints)
+                result = self._route(item, position, outcome, check_big_ints)
             except Rejected as bad:
                 outcome.reject(number, line, str(bad), bad.kind)
                 continue
@@ -105,9 +105,10 @@ class RoutedConformer(LearnedConformer):
             is_object = line.startswith(b"{") and line.endswith(b"}")
             is_ordinary = is_object and not (has_big_ints and has_long_number(line, SAFE))
             (candidates if is_ordinary else others).append(numbered_line)
-        batches, remaining, routed = self.batcher.rows(candidates, self._id_generator(seed))
+        batches, remaining, by_tables = self.batcher.rows(candidates, self._id_generator(seed))
         outcome.batches += batches
-        outcome.counts.add(Counts(routed, routed))
+        outcome.by_tables.update(by_tables)
+        outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
         return sorted((*others, *remaining))
 
     def flush_rows(self) -> list[TableBatch]:
@@ -137,7 +138,7 @@ class RoutedConformer(LearnedConformer):
                 continue
             try:
                 position = (self._file(file), number, line)
-                if self._route(item, position, outcome.counts, check_big_ints=True) == "waits":
+                if self._route(item, position, outcome, check_big_ints=True) == "waits":
                     waiting.append(line)
             except Rejected as bad:
                 outcome.reject(line, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
@@ -149,8 +150,10 @@ class RoutedConformer(LearnedConformer):
             outcome.observed, outcome.waiting = self.router.findings.observed, tuple(waiting)
         return outcome
 
-    def _route(self, item: Any, position: Position, counts: Counts, check_big_ints: bool) -> Became:
-        result = self.router.spread(item, position, check_big_ints)
+    def _route(self, item: Any, position: Position, outcome: Conformed, check_big_ints: bool) -> Became:
+        result, counts = self.router.spread(item, position, check_big_ints), outcome.counts
+        if result == "loaded":
+            outcome.by_tables[tuple([builder.name for builder in self.router.placed])] += 1
         if result != "waits":
             counts.read += 1
             counts.loaded += result == "loaded"

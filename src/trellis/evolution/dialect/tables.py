@@ -21,6 +21,10 @@ class TableRules(Protocol):
         """Whether quotas leave room for one more table, or for one more column of it."""
         ...
 
+    def max_columns(self, schema: Schema) -> int | None:
+        """The most columns of a table by the dialect's own rules; None: as many as the destination takes."""
+        ...
+
     def drop_tables(self, schema: Schema, tables: Collection[str]) -> Schema:
         """The schema without these tables and without what it says of them."""
         ...
