@@ -69,6 +69,8 @@ class Report:
     """The tables that keep the discards."""
     rejects: Tally = field(default_factory=Tally)
     notes: tuple[str, ...] = ()
+    alerts: Mapping[str, str] = field(default_factory=dict)
+    """Tables that come close to a limit, each with a sentence about it."""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -85,7 +87,7 @@ class Report:
         for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
         lines += [f"  {failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
-        return "\n".join((*lines, *self.notes, self.balance))
+        return "\n".join((*lines, *self.notes, *self.alerts.values(), self.balance))
 
     @property
     def balance(self) -> str:
@@ -131,6 +133,7 @@ class Report:
             "discards": self.discards.to_dict(),
             "rejects": self.rejects.to_dict(),
             "notes": list(self.notes),
+            "alerts": dict(self.alerts),
             "schema": {"version": self.schema.stored_version, "version_hash": self.schema.stored_hash},
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
         }

@@ -37,9 +37,10 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _left_out("value", "discarded", report.kept_in, report.discards, report, out)
     _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
     _failures(report, out)
-    if report.notes:
+    notes = (*report.notes, *report.alerts.values())
+    if notes:
         out.print()
-    for note in report.notes:
+    for note in notes:
         out.print(note, style="yellow")
     _balance(report, out)
 
@@ -202,7 +203,7 @@ def _failures(report: Report, out: Console) -> None:
     tables = counted(len(report.failures), "table")
     out.print(f"\n{tables} {became}; the others are not affected", style="bold red")
     for failure in report.failures:
-        out.print(indented(f"{counted(failure.rows, 'row')}: {failure.error}"), soft_wrap=True)
+        out.print(f"  {counted(failure.rows, 'row')}: {failure.error}", soft_wrap=True)
 
 
 def _balance(report: Report, out: Console) -> None:

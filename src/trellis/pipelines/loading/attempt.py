@@ -34,6 +34,7 @@ from trellis.evolution.scalars.wei import with_default_precision
 from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
 from trellis.pipelines.loading.checks import (
     beside_wei,
+    near_width,
     oddities,
     refuse_collisions,
     refuse_unbound,
@@ -180,15 +181,17 @@ class LoadAttempt:
         schema, files = self.selection.apply(start, conformed, all_files)
         touched = [name for name in schema.tables if name in files]
         after = bump(self.dialect.tables.finalize_schema(start, schema, touched))
+        limit = self._max_columns(after)
         if self.dialect.capabilities.tables_fail_alone:
-            refuse_width(after, touched, self._max_columns(after), self.dialect.capabilities.too_wide)
+            refuse_width(after, touched, limit, self.dialect.capabilities.too_wide)
         if not self.destination.abilities.case_sensitive:
             refuse_collisions(after)
-        report = self.report = self._report(before, after, roots, files, dry_run)
-        if self.selection.failures:
-            rows = {name: sum(file.rows for file in all_files[name]) for name in self.selection.failures}
-            failures = (TableFailure(n, rows[n], error) for n, error in self.selection.failures.items())
-            report = self.report = replace(report, failures=tuple(failures))
+        rows = {name: sum(file.rows for file in all_files[name]) for name in self.selection.failures}
+        report = self.report = replace(
+            self._report(before, after, roots, files, dry_run),
+            failures=tuple(TableFailure(n, rows[n], error) for n, error in self.selection.failures.items()),
+            alerts=near_width(after, touched, limit),
+        )
         if not dry_run:
             with _Clock(self.seconds, "load"):
                 self._commit(before, after, roots, files, touched, catalog)

@@ -111,6 +111,10 @@ def refuse_unbound(schema: Schema, root: str) -> None:
                 )
 
 
+NEAR_LIMIT = 0.9
+"""From this share of the most columns on a table is close to it."""
+
+
 def refuse_width(schema: Schema, touched: Iterable[str], limit: int | None, advice: str) -> None:
     """Raises SchemaError where a table gets more columns than the limit."""
     for name in touched:
@@ -120,6 +124,16 @@ def refuse_width(schema: Schema, touched: Iterable[str], limit: int | None, advi
                 f"table {name}: it would have {count:,} columns, and {limit:,} is the most; {advice}",
                 table=name,
             )
+
+
+def near_width(schema: Schema, touched: Iterable[str], limit: int | None) -> dict[str, str]:
+    """The tables that have nearly as many columns as the limit, each with a sentence."""
+    counts = {name: len(schema.tables[name].complete_columns) for name in touched}
+    return {
+        name: f"table {name}: it has {count:,} columns, and {limit:,} is the most"
+        for name, count in counts.items()
+        if limit is not None and count >= NEAR_LIMIT * limit
+    }
 
 
 def refuse_collisions(schema: Schema) -> None:
