@@ -14,7 +14,7 @@ from trellis.dialects.rudderstack.identifiers.standard import (
 from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, NATIVE
-from trellis.schema.model import Schema, Table
+from trellis.schema.model import Column, Schema, Table
 
 
 def complete_schema(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
@@ -32,6 +32,23 @@ def complete_schema(before: Schema, after: Schema, touched: Collection[str], opt
         after = _add_columns(after, _shared_columns(known, excluded), into=identifies)
         after = _add_columns(after, _shared_columns(after.tables[identifies], excluded), into=users)
     return after
+
+
+def shared_column(schema: Schema, table: str, column: str, options: Options) -> Column | None:
+    """The column of identifies that one of users is like, and the other way round."""
+    named = StandardNames.of(options)
+    users, identifies = named.table(USERS), named.table(IDENTIFIES)
+    id_, user_id = named.columns("id", "user_id")
+    if table == users and column == id_:
+        other, name = identifies, user_id
+    elif table in (users, identifies) and column not in (id_, *_columns_not_in_users(named, options)):
+        other, name = (identifies if table == users else users), column
+    else:
+        return None
+    model = schema.tables[other].columns.get(name) if other in schema.tables else None
+    if model is None or not model.complete or NATIVE in model.hints:
+        return None
+    return replace(model, name=column)
 
 
 def _columns_not_in_users(named: StandardNames, options: Options) -> set[str]:

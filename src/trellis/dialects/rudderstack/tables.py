@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from trellis.dialects.rudderstack.quota import has_room
-from trellis.dialects.rudderstack.schema_completion import complete_schema
+from trellis.dialects.rudderstack.schema_completion import complete_schema, shared_column
 from trellis.dialects.rudderstack.schema_document import options_of
 from trellis.evolution.dialect.defaults import DefaultTables
-from trellis.schema.model import Schema
+from trellis.schema.model import Column, Schema
 
 
 class RudderTables(DefaultTables):
     def has_room(self, schema: Schema, table: str, column: str | None) -> bool:
         return has_room(schema, options_of(schema), table, column)
+
+    def model_column(self, schema: Schema, table: str, column: str) -> Column | None:
+        return shared_column(schema, table, column, options_of(schema))
 
     def max_columns(self, schema: Schema) -> int | None:
         warehouse = options_of(schema).warehouse

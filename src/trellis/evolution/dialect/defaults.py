@@ -156,6 +156,9 @@ class DefaultTables:
     def has_room(self, schema: Schema, table: str, column: str | None) -> bool:
         return True
 
+    def model_column(self, schema: Schema, table: str, column: str) -> Column | None:
+        return None
+
     def max_columns(self, schema: Schema) -> int | None:
         return None
 

@@ -124,6 +124,36 @@ def test_c39_ids_that_are_numbers(shop: Shop) -> None:
     assert shop.lost == []
 
 
+def anonymous(at: int, **traits: Any) -> dict[str, Any]:
+    return {**identify("", at, id=f"a{at}", **traits), "anonymousId": "a"}
+
+
+def test_users_have_the_types_of_identifies(shop: Shop) -> None:
+    shop.load(anonymous(1, age="n/a", zip=8000), identify("u", 2, age=30, zip="CH-8000"))
+    users, identifies = shop.types("users"), shop.types("identifies")
+    assert (users["age"], users["zip"]) == (identifies["age"], identifies["zip"]) == ("VARCHAR", "BIGINT")
+    assert user(shop) == {"id": "u", "received_at": moment(2), "age": "30"}
+    assert [row[:4] for row in shop.discards] == [
+        ("u", "users", "zip", "CH-8000"),
+        ("u/2", "identifies", "zip", "CH-8000"),
+    ]
+
+
+def test_users_follow_identifies_of_earlier_loads(shop: Shop) -> None:
+    shop.load(anonymous(1, age="n/a"))
+    shop.load(identify("u", 2, age=30))
+    assert user(shop) == {"id": "u", "received_at": moment(2), "age": "30"}
+
+
+@pytest.mark.parametrize(("table", "other"), [("users", "identifies"), ("identifies", "users")])
+def test_a_column_added_by_hand_counts_for_both(shop: Shop, table: str, other: str) -> None:
+    shop.load(identify("u", 1))
+    shop.sql(f"ALTER TABLE {table} ADD COLUMN score DOUBLE", "SELECT 1")
+    shop.load(identify("u", 2, score=2))
+    assert shop.types(other)["score"] == "DOUBLE"
+    assert (user(shop)["score"], shop.row("identifies", "u/2")["score"]) == (2.0, 2.0)
+
+
 def test_users_are_retyped_on_their_own(shop: Shop) -> None:
     shop.load(identify("u", 1, age=35, zip=8000))
     shop.sql("ALTER TABLE users ALTER zip TYPE VARCHAR")
