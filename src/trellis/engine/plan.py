@@ -88,7 +88,10 @@ def lines_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | No
 
 @dataclass
 class Discard:
-    """A value that no column takes, kept with everything needed to bring it back."""
+    """A value that no column takes, kept with everything needed to bring it back.
+
+    `is_truncated`: its column holds what is left of it.
+    """
 
     table: str
     column: str
@@ -97,6 +100,7 @@ class Discard:
     line: int
     reason: str
     row: str | None = None
+    is_truncated: bool = False
 
 
 @dataclass

@@ -47,6 +47,7 @@ class Outcome:
     pending: list[Waiting] = field(default_factory=list)
     observed: Observations = field(default_factory=Observations)
     discards: Counter[str] = field(default_factory=Counter)
+    truncated: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
     split: tuple[int, int] = (0, 0)
     lines: int = 0
@@ -203,7 +204,9 @@ def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)
     if conformed.discards:
-        outcome.discards.update(discard.reason.partition(":")[0] for discard in conformed.discards)
+        for discard in conformed.discards:
+            counts = outcome.truncated if discard.is_truncated else outcome.discards
+            counts[discard.reason.partition(":")[0]] += 1
         stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, place_of))
     if conformed.rejects:
         outcome.rejects.update(reject.kind or reject.reason.partition(":")[0] for reject in conformed.rejects)

@@ -65,6 +65,8 @@ class Report:
     ddl: tuple[str, tuple[str, ...]] | None = None
     """The warehouse whose rules were followed, where it is not the destination, and its statements."""
     discards: Tally = field(default_factory=Tally)
+    truncated: Tally = field(default_factory=Tally)
+    """Values whose columns hold what is left of them; the discards have them whole."""
     kept_in: tuple[str, ...] = ()
     """The tables that keep the discards."""
     rejects: Tally = field(default_factory=Tally)
@@ -84,7 +86,8 @@ class Report:
         lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
         lines += [f"  {table.name}: {table.rows:,} rows{new[table.created]}" for table in self.tables]
-        for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
+        left_out = {"discarded": self.discards, "truncated": self.truncated, "rejected": self.rejects}
+        for what, tally in left_out.items():
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
         lines += [f"  {failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
         return "\n".join((*lines, *self.notes, *self.alerts.values(), self.balance))
@@ -131,6 +134,7 @@ class Report:
             "statements": list(self.statements),
             "ddl": {self.ddl[0]: list(self.ddl[1])} if self.ddl else {},
             "discards": self.discards.to_dict(),
+            "truncated": self.truncated.to_dict(),
             "rejects": self.rejects.to_dict(),
             "notes": list(self.notes),
             "alerts": dict(self.alerts),

@@ -20,6 +20,7 @@ NAMES = 8
 CHANGES = 12
 STATEMENTS = 12
 STATEMENT = 400
+DISCARDS = "_trellis_discards"
 REJECTS = "_trellis_rejects"
 
 
@@ -35,6 +36,7 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _variants(report, out)
     _statements(report, out)
     _left_out("value", "discarded", report.kept_in, report.discards, report, out)
+    _left_out("value", "truncated", (DISCARDS,), report.truncated, report, out)
     _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
     _failures(report, out)
     notes = (*report.notes, *report.alerts.values())

@@ -73,8 +73,10 @@ class CellWriter:
             binding.variants[kind] = self._mismatch_outcome(builder, binding, kind)
         match binding.variants[kind]:
             case LossyCast(reason, into):
-                findings.discard(builder, binding.name, binding.path, value, reason)
-                row[binding.name] = into(value)
+                row[binding.name] = left = into(value)
+                findings.discard(
+                    builder, binding.name, binding.path, value, reason, is_truncated=left is not None
+                )
             case Rejection(reason):
                 self._discard_misfit(builder, binding, value, reason, item)
             case (name, coerce):

@@ -326,10 +326,11 @@ class LoadAttempt:
         files: Mapping[str, Sequence[StagedFile]],
         dry_run: bool,
     ) -> Report:
-        rows, discards, rejects = Counts(), Counter[str](), Counter[str]()
+        rows, discards, truncated, rejects = Counts(), Counter[str](), Counter[str](), Counter[str]()
         for outcome in self.outcomes:
             rows.add(outcome.counts)
             discards.update(outcome.discards)
+            truncated.update(outcome.truncated)
             rejects.update(outcome.rejects)
         self.selection.recount(rows, self.outcomes)
         changes = tuple(
@@ -351,6 +352,7 @@ class LoadAttempt:
             statements=self._migration(before, after) if dry_run else (),
             ddl=self._ddl(before, after) if dry_run else None,
             discards=Tally(dict(discards)),
+            truncated=Tally(dict(truncated)),
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
             notes=(
