@@ -189,7 +189,7 @@ class _Evolver:
         data_type = self.dialect.types.first_type(self.schema, key.column, key.kind)
         if Refused(table.name, key.column) in self.cells:
             return
-        if model is None and data_type not in key.kind.fits:
+        if model is None and data_type not in key.kind.fits and data_type != key.kind.type:
             self.misfit(table, key, seen)
             return
         mode = "evolve" if self.free(table, key.column) else self.contract(table.name).columns

@@ -52,11 +52,11 @@ def shared_column(schema: Schema, table: str, column: str, options: Options) -> 
 
 
 def _columns_not_in_users(named: StandardNames, options: Options) -> set[str]:
-    left_out = ["user_id", FULL_EVENT]
+    left_out = ["user_id"]
     if not options.users_anonymous_id:
         left_out += NOT_IN_USERS
     if options.warehouse.lake:
-        left_out += NOT_IN_USERS_OF_LAKES
+        left_out += [FULL_EVENT, *NOT_IN_USERS_OF_LAKES]
     return {*named.columns(*left_out)}
 
 

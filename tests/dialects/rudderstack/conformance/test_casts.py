@@ -404,3 +404,14 @@ def test_white_space_alone(open_shop: Opens, provider: str, cell: str | None) ->
     shop.load(track("1", note="a"), track("2", note=" \t"), track("3", price=5), track("4", price="  "))
     assert shop.rows("sale", "id", "note")[:2] == [("1", "a"), ("2", cell)]
     assert shop.discards == [("4", "sale", "price", "  ", INT_STRING)]
+
+
+def test_an_integer_out_of_range_makes_its_column(shop: Shop) -> None:
+    shop.load(track("1", n=2**63))
+    assert shop.types("sale")["n"] == "BIGINT"
+    shop.load(track("2", n=7), track("3", n="x"))
+    assert shop.rows("sale", "id", "n") == [("1", None), ("2", 7), ("3", None)]
+    assert shop.discards == [
+        ("1", "sale", "n", str(2**63), "value out of range for int"),
+        ("3", "sale", "n", "x", INT_STRING),
+    ]

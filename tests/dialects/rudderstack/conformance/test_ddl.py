@@ -174,10 +174,10 @@ def test_clickhouse_users_are_merged() -> None:
     )
     assert made == (
         "CREATE TABLE IF NOT EXISTS `shop`.`users` (`id` String,"
-        " `received_at` SimpleAggregateFunction(anyLast, Nullable(DateTime)),"
+        " `received_at` DateTime,"
         " `event` SimpleAggregateFunction(anyLast, Nullable(String)),"
         " `age` SimpleAggregateFunction(anyLast, Nullable(Int64)))"
-        " ENGINE = AggregatingMergeTree ORDER BY (`id`)"
+        " ENGINE = AggregatingMergeTree PARTITION BY toDate(`received_at`) ORDER BY (`id`)"
     )
     parsed("CLICKHOUSE", made)
 
