@@ -39,7 +39,8 @@ class TableSelection:
         letters = self.dialect.dead_letters.table(schema)
         data = {name for name in touched if not is_system(name) and (letters is None or name != letters.name)}
         written = {name for name in data if self.writes(name)} - {error.table}
-        if not self.dialect.capabilities.tables_fail_alone or error.table not in data or not written:
+        is_of_one_table = error.table in data and self.writes(error.table)
+        if not (self.dialect.capabilities.tables_fail_alone and is_of_one_table and written):
             return False
         self.failures[error.table] = str(error).removesuffix("; nothing was loaded")
         return True

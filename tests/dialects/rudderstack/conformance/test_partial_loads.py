@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 
 from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, event, track
+from trellis.dialects.rudderstack.dialect import RudderStack
 from trellis.dialects.rudderstack.identifiers.names import snake
 from trellis.dialects.rudderstack.identifiers.standard import TABLES
 from trellis.dialects.rudderstack.profiles.events import events
 from trellis.dialects.rudderstack.tables import RudderTables
 from trellis.errors import SchemaError, UsageError
+from trellis.pipelines.loading.partial import TableSelection
+from trellis.schema.model import Schema
 
 WIDE = [track(f"w{part}", "Wide", part, **{f"p{part}_{n}": n for n in range(9)}) for part in (1, 2)]
 OTHERS = [
@@ -114,6 +117,15 @@ def test_a_load_of_nothing_else_fails(open_shop: Opens) -> None:
     with pytest.raises(SchemaError, match="table wide: it would have 26 columns"):
         shop.load(*WIDE)
     assert shop.tables == set()
+
+
+def test_an_error_of_a_table_that_is_left_out_already_is_one_of_the_load() -> None:
+    """Else it would be left out again and again."""
+    selection = TableSelection(RudderStack())
+    error = SchemaError("table sale: it is a view", table="sale")
+    assert selection.fail(error, Schema("shop"), ("sale", "tracks"))
+    assert not selection.fail(error, Schema("shop"), ("sale", "tracks"))
+    assert selection.failures == {"sale": "table sale: it is a view"}
 
 
 def test_records_that_are_projected_are_counted_by_their_tables(
