@@ -134,7 +134,8 @@ def test_a_view_in_the_dataset_is_not_seen(shop: Shop) -> None:
     assert "tracks_view" not in shop.pipeline.schema.tables
     (failure,) = shop.load(track("3", name="Big Sale")).failures
     assert failure.error == (
-        "table big_sale: it is a view in the destination, and a load needs a table; rename the one or the other"
+        "table big_sale: it is a view in the destination, and a load needs a table; rename the one or the "
+        "other"
     )
     assert shop.sql("SELECT count(*) FROM tracks", "SELECT count(*) FROM big_sale") == [(1,)]
     assert shop.values("tracks", "id") == ["1", "2", "3"]
