@@ -7,6 +7,8 @@ from functools import wraps
 from inspect import signature
 from typing import Any, NamedTuple
 
+import typer
+
 from trellis.cli.arguments import (
     ConfigFile,
     Contract,
@@ -22,6 +24,7 @@ from trellis.cli.arguments import (
     MergeKey,
     Mode,
     Name,
+    OnlyTable,
     ReadOption,
     Remote,
     SchemaFile,
@@ -32,6 +35,7 @@ from trellis.cli.arguments import (
     Table,
     To,
 )
+from trellis.errors import DestinationError
 from trellis.pipelines.config import Config, find_config
 
 
@@ -42,6 +46,7 @@ class LoadArguments(NamedTuple):
     settings: Config
     config_file: str | None
     load_id: str | None
+    only_tables: tuple[str, ...]
     json: bool
     debug: bool
 
@@ -62,6 +67,7 @@ def parse_arguments(
     option: Setting = None,
     format: Format = None,
     read_option: ReadOption = None,
+    only_table: OnlyTable = None,
     config: ConfigFile = None,
     load_id: LoadId = None,
     engine: Engine = None,
@@ -76,7 +82,7 @@ def parse_arguments(
         schema, contract, settings_of(option), master, remote, engine, staging,
         format, settings_of(read_option, "--read-option", "sep=;", exact=True),
     )  # fmt: skip
-    return LoadArguments(sources, settings, config, load_id, json, debug)
+    return LoadArguments(sources, settings, config, load_id, tuple(only_table or ()), json, debug)
 
 
 def with_load_arguments(command: Callable[[LoadArguments], None]) -> Callable[..., None]:
@@ -123,11 +129,13 @@ def _run(arguments: LoadArguments, dry_run: bool) -> None:
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(arguments.sources, arguments.load_id, dry_run, tell)
+            report = work.run(arguments.sources, arguments.load_id, arguments.only_tables, dry_run, tell)
     if arguments.json:
         print_json(report.to_dict())
     else:
         show(report, arguments.sources, console())
+    if report.failures and not dry_run:
+        raise typer.Exit(DestinationError.exit_code)
 
 
 def settings_of(

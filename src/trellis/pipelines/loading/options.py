@@ -82,6 +82,8 @@ class LoadOptions(TypedDict, total=False):
     """How many levels of nesting become columns and tables; deeper values stay JSON."""
     load_id: str | None
     """The name of the load; a load that is already in the destination is not repeated."""
+    only_tables: tuple[str, ...]
+    """Load the rows of these tables alone, such as those that failed in an earlier load of the records."""
     payload: str | None
     """The column of a DataFrame that holds the records as JSON: text, bytes or VARIANT."""
     format: str | None
@@ -104,6 +106,7 @@ class LoadSettings:
     schema: Given | None = None
     max_nesting: int | None = None
     load_id: str | None = None
+    only_tables: tuple[str, ...] = ()
     payload: str | None = None
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
