@@ -235,12 +235,6 @@ def _key_values_to_map(pairs: Any) -> dict[str, str | None]:
     return map_of_pairs(pairs, "key", "value")
 
 
-@JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object, as_text, as_text)
-def _named_to_map(pairs: Any, key: str, value: str) -> dict[str, str | None]:
-    """As with one argument, where the objects have other keys."""
-    return map_of_pairs(pairs, key, value)
-
-
 def map_of_pairs(pairs: Any, key: str, value: str) -> dict[str, str | None]:
     """
     >>> map_of_pairs('[{"k": "a", "v": 1.5}]', "k", "v")
@@ -254,6 +248,9 @@ def map_of_pairs(pairs: Any, key: str, value: str) -> dict[str, str | None]:
         raise FunctionError(f"a list of objects is expected, not the JSON object {text[:60]!r}")
     elements = document if isinstance(document, list) else ()
     return dict(_pair_of_texts(element, key, value) for element in elements)
+
+
+JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object, as_text, as_text)(map_of_pairs)
 
 
 def _pair(element: Any, key: str, value: str) -> tuple[str, str | None]:
