@@ -27,11 +27,6 @@ JSON_DOCUMENTS: Final = Theme()
 BLANKS: Final = " \t\n\r"
 
 
-def as_double_or_null(value: Any) -> float | None:
-    """A number, or null."""
-    return None if value is None else as_double(value)
-
-
 def as_text_or_null(value: Any) -> str | None:
     """A text, or null."""
     return None if value is None else as_text(value)
