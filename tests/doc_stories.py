@@ -273,6 +273,7 @@ STORIES = (
     Story("docs/rudderstack.md", "trellis load one.jsonl", {"one.jsonl": SIGNED_UP}, width=None),
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis names", width=120),
+    Story("docs/snowplow.md", "trellis registry lint"),
 )
 NOT_RUN = {
     "needs Spark, an object store or a database": [
@@ -291,6 +292,11 @@ NOT_RUN = {
         ("docs/cli.md", "trellis pinot deliver"),
         ("docs/pinot.md", "trellis pinot deliver"),
         ("docs/pinot.md", "curl"),
+    ],
+    "needs the jars of Pinot": [
+        ("docs/cli.md", "trellis pinot segments"),
+        ("docs/pinot.md", "trellis pinot jars"),
+        ("docs/pinot.md", "trellis pinot segments"),
     ],
     "needs files that are not shown, or a full disk": [
         ("docs/dlt.md", "trellis load orders-*"),

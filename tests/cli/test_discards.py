@@ -8,8 +8,10 @@ AT = ("--at", "duckdb:shop.duckdb")
 def test_discards_of_dlt_are_listed_and_not_replayed(trellis, lines):
     lines("t.jsonl", '{"a":1,"A":2}')
     assert trellis("load", "t.jsonl", "--to", "duckdb:shop.duckdb").code == 0
-    found = trellis("discards", "list", *AT, "--json").json["discards"]
-    assert [(each["table"], each["column"], each["example"]) for each in found] == [("t", "a", "1")]
+    discards = trellis("discards", "list", *AT, "--json").json["discards"]
+    assert [(discard["table"], discard["column"], discard["example"]) for discard in discards] == [
+        ("t", "a", "1")
+    ]
     ran = trellis("discards", "replay", *AT)
     assert ran.code == 2
     assert "discards of dialect dlt do not name their rows, so they cannot be replayed" in ran.err

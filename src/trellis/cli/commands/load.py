@@ -87,7 +87,7 @@ def with_load_arguments(command: Callable[[LoadArguments], None]) -> Callable[..
         command(parse_arguments(**values))
 
     typed.__annotations__ = parse_arguments.__annotations__
-    typed.__signature__ = signature(parse_arguments)  # type: ignore[attr-defined]
+    typed.__signature__ = signature(parse_arguments, eval_str=True)  # type: ignore[attr-defined]
     return typed
 
 

@@ -13,6 +13,7 @@ from trellis.schema.documents.value_checks import (
     Check,
     Fault,
     Path,
+    UnknownKey,
     dotted,
     either,
     judged,
@@ -42,6 +43,7 @@ __all__ = [
     "faults",
     "name_fault",
     "no_lines",
+    "stored_faults",
 ]
 
 NAME_LENGTH = 64
@@ -89,6 +91,20 @@ def faults(document: Any) -> tuple[Fault, ...]:
     ["tables.t.colums: unknown key: did you mean 'columns'?"]
     """
     return (*DOCUMENT((), document), *_parents(document))
+
+
+def stored_faults(document: Any) -> tuple[Fault, ...]:
+    """`faults` of a document that a program stored: keys of tables and columns may be newer than this one.
+
+    They are kept and passed on.
+    """
+    return tuple(fault for fault in faults(document) if not _is_newer_key(fault))
+
+
+def _is_newer_key(fault: Fault) -> bool:
+    top, _, *below = fault.at if len(fault.at) > 1 else ("", "")
+    place = below[:1] if len(below) == 3 else []
+    return isinstance(fault, UnknownKey) and top == "tables" and (len(below) == 1 or place == ["columns"])
 
 
 def check(
@@ -154,7 +170,7 @@ REPLACE_STRATEGIES = ("truncate-and-insert", "insert-from-staging", "staging-opt
 MARKS = known_keys({"seen-data": FLAG, "evolve-columns-once": FLAG, "max_nesting": SIZE})
 TABLE_KEYS = (
     *("columns", "write_disposition", "resource", "parent", "schema_contract", "references"),
-    *("table_format", "file_format", "filters"),
+    *("table_format", "file_format", "variant_name", "filters"),
 )
 COLUMN = record(
     {
@@ -200,6 +216,7 @@ TABLE = record(
         "references": sequence(REFERENCE),
         "table_format": one_of(("iceberg", "delta", "hive", "native")),
         "file_format": one_of(FILE_FORMATS),
+        "variant_name": TEXT,
         "filters": record({"excludes": sequence(RULE), "includes": sequence(RULE)}),
         "x-merge-strategy": one_of(STRATEGIES),
         "x-replace-strategy": one_of(REPLACE_STRATEGIES),

@@ -26,22 +26,22 @@ RECORDS: Final[list[list[dict[str, Any]]]] = [
 
 @pytest.mark.parametrize("records", RECORDS)
 def test_pinot_takes_the_proposal_and_every_row(pinot: Oracle, records: list[dict[str, Any]]):
-    found = proposed(records)
-    schema = json.loads(found.document)
-    pinot.ask("validate", schema=schema, tables=[found.table])
-    pinot.ask("table", json=found.table, schema=schema)
-    taken = pinot.ask("rows", schema=schema, table=found.table, rows=records)
+    proposal = proposed(records)
+    schema = json.loads(proposal.document)
+    pinot.ask("validate", schema=schema, tables=[proposal.table])
+    pinot.ask("table", json=proposal.table, schema=schema)
+    taken = pinot.ask("rows", schema=schema, table=proposal.table, rows=records)
     assert (len(taken["rows"]), taken["incomplete"], taken["skipped"], taken["sanitized"]) == (
         len(records),
         0,
         0,
         0,
     )
-    kept = {each.spec.name for each in found.columns if each.spec.not_null}
+    kept = {column.spec.name for column in proposal.columns if column.spec.not_null}
     assert not [row for row in taken["rows"] if kept & set(row["nulls"])]
 
 
 def test_pinot_unnests_as_proposed(pinot: Oracle):
-    found = proposed(RECORDS[3], unnest=("lines",))
-    taken = pinot.ask("rows", schema=json.loads(found.document), table=found.table, rows=RECORDS[3])
+    proposal = proposed(RECORDS[3], unnest=("lines",))
+    taken = pinot.ask("rows", schema=json.loads(proposal.document), table=proposal.table, rows=RECORDS[3])
     assert [row["values"]["lines.sku"]["value"] for row in taken["rows"]] == ["p", "q", "null"]

@@ -33,13 +33,13 @@ DEFAULTS: list[tuple[str, str, Any]] = [
 def test_a_default_goes_through_the_pipeline_unchanged(target: str, value: Any) -> None:
     spec = column(target)
     assert default_of(spec) == value
-    found = convert(value, target)
+    proposal = convert(value, target)
     change, cut = special_value_fixer(spec), sanitiser(spec)
     if change is not None:
-        found = change(found)
+        proposal = change(proposal)
     if cut is not None:
-        found, _ = cut(found)
-    assert repr(found) == repr(value)
+        proposal, _ = cut(proposal)
+    assert repr(proposal) == repr(value)
 
 
 @pytest.mark.parametrize(("target", "value"), [row[1:] for row in DEFAULTS if row[1] != "JSON"])

@@ -71,10 +71,6 @@ class Controller:
             else read_schema(document, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
         )
 
-    def field_specs(self) -> Document:
-        """The types of this Pinot by role, with the default of each."""
-        return cast(Document, self._get("/schemas/fieldSpec", "get the types") or {})
-
     def add_schema(
         self, schema: Document, *, override: bool = False, force: bool = False
     ) -> Mapping[str, Any]:
@@ -93,9 +89,6 @@ class Controller:
         answer = self.http.send("PUT", path, _body(schema))
         return _unrecognized(self._object_of(answer, f"update schema {target_name}"))
 
-    def delete_schema(self, name: str) -> None:
-        self._object_of(self.http.send("DELETE", f"/schemas/{_quoted(name)}"), f"delete schema {name}")
-
     # ---- tables
 
     def table(self, name: str, kind: TableKind) -> Document | None:
@@ -103,25 +96,12 @@ class Controller:
         document = self._get(f"/tables/{_quoted(name)}?type={kind.lower()}", f"get table {name}_{kind}")
         return None if document is None else document.get(kind)
 
-    def table_schema(self, name: str) -> PinotSchema | None:
-        """The schema by the name of its table."""
-        document = self._get(f"/tables/{_quoted(name)}/schema", f"get the schema of table {name}")
-        return (
-            None
-            if document is None
-            else read_schema(document, EXTENDED_PROFILE, f"{self.url}, table {name}").schema
-        )
-
     def add_table(self, config: Document) -> None:
         self._object_of(self._post("/tables", config), f"add table {_table(config)}")
 
     def update_table(self, config: Document) -> None:
         answer = self.http.send("PUT", f"/tables/{_quoted(_table(config))}", _body(config))
         self._object_of(answer, f"update table {_table(config)}")
-
-    def delete_table(self, name: str, kind: TableKind) -> None:
-        answer = self.http.send("DELETE", f"/tables/{_quoted(name)}?type={kind.lower()}")
-        self._object_of(answer, f"delete table {name}_{kind}")
 
     # ---- segments
 

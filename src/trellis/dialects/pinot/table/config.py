@@ -139,9 +139,10 @@ def examine(document: Any) -> TableConfigResult:
     top = TableConfigObject(document, "", report)
     ingestion = top.child_object("ingestionConfig")
     transforms = _transforms(ingestion)
+    table_type = top.enum_member("tableType", TableType, ignore_case=True)
     config = TableConfig(
         name_of(top.text("tableName") or ""),
-        "REALTIME" if top.enum_member("tableType", TableType) is TableType.REALTIME else "OFFLINE",
+        "REALTIME" if table_type is TableType.REALTIME else "OFFLINE",
         top.child_object("segmentsConfig").text("timeColumnName") or None,
         tuple(transforms.values()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,

@@ -122,7 +122,7 @@ def has_stream(authored: Mapping[str, Any] | None) -> bool:
     """Whether a config is that of a REALTIME table with its stream."""
     config = authored or {}
     ingestion, indexing = (config.get(key) or {} for key in ("ingestionConfig", "tableIndexConfig"))
-    return config.get("tableType") == "REALTIME" and bool(
+    return str(config.get("tableType")).upper() == "REALTIME" and bool(
         ingestion.get("streamIngestionConfig") or indexing.get("streamConfigs")
     )
 
