@@ -53,7 +53,7 @@ class Outcome:
     lines: int = 0
     untyped: set[tuple[str, str]] = field(default_factory=set)
     shared: dict[str, set[str]] = field(default_factory=dict)
-    oddities: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
     examples: list[bytes] = field(default_factory=list)
     error: TrellisError | None = None
 
@@ -93,7 +93,7 @@ def run_parts(
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
             outcome.shared = conformer.shared_names()
-            outcome.oddities = conformer.oddities
+            outcome.warnings = conformer.warnings
             outcome.examples = conformer.examples
         outcome.files = stage.files
     except TrellisError as bad:

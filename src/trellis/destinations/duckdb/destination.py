@@ -119,7 +119,7 @@ class DuckDB:
             in_order = rows <= IN_ORDER_ROWS
             db.execute(f"SET preserve_insertion_order = {in_order}")
             if in_order and commit.only_appends:
-                # A thread compresses what it inserts; of several in order all waits to be compressed at the end.
+                # One thread compresses as it inserts; of several in order all waits for that to the end.
                 db.execute("SET threads = 1")
             db.execute("BEGIN")
             try:

@@ -96,7 +96,7 @@ class RoutedConformer(LearnedConformer):
             with suppress(BadLine, Rejected, ContractError):
                 router.spread(record(line), (0, 0, 0), True)
         router.forget()
-        router.oddities.clear()
+        router.warnings.clear()
         router.start_block()
         self.batcher = EventTypeBatcher(router)
 

@@ -113,8 +113,8 @@ class RoutedFlattener(Flattener):
             del findings.discards[discards:]
             return "waits"
         findings.refusals.update(reasons)
-        if routed.oddity is not None:
-            self.oddities[routed.oddity] += 1
+        if routed.warning is not None:
+            self.warnings[routed.warning] += 1
         return "loaded" if loaded else "dropped"
 
     def shared_names(self) -> dict[str, set[str]]:

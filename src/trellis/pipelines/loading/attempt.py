@@ -35,13 +35,13 @@ from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
 from trellis.pipelines.loading.checks import (
     beside_wei,
     near_width,
-    oddities,
     refuse_collisions,
     refuse_unbound,
     refuse_width,
     shared,
     unscaled,
     untyped,
+    warnings,
 )
 from trellis.pipelines.loading.partial import Files, TableSelection
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
@@ -362,7 +362,7 @@ class LoadAttempt:
                 *beside_wei(before, after, self._naming(after)),
                 *untyped(after, self.outcomes),
                 *shared(self.outcomes),
-                *oddities(self.outcomes),
+                *warnings(self.outcomes),
             ),
             seconds=self.seconds,
         )

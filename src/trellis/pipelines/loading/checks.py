@@ -85,9 +85,9 @@ def _some(names: Sequence[str]) -> str:
     return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
 
 
-def oddities(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def warnings(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on each thing that is no fault but worth to know."""
-    counts = sum((outcome.oddities for outcome in outcomes), Counter[str]())
+    counts = sum((outcome.warnings for outcome in outcomes), Counter[str]())
     return tuple(
         f"{count:,} record{'s' if count > 1 else ''}: {what}" for what, count in sorted(counts.items())
     )

@@ -262,7 +262,7 @@ def test_rows_balance(new: New, lines: list[bytes], said: dict[str, Any], contra
 def test_the_division_of_the_input_changes_nothing(
     new: New, lines: list[bytes], said: dict[str, Any], files: int, split: int, block: int, times: int
 ) -> None:
-    """Nor does it what goes by a recipe: that is only what comes after the first block."""
+    """Nor does it what is projected: that is only what comes after the first block."""
     lines, whole, parts = lines * times, new(said), new(said)
     one = whole.spread(write(whole.folder / "whole.jsonl", lines))
     size = max(1, -(-len(lines) // files))

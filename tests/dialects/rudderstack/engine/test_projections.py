@@ -1,4 +1,4 @@
-"""Records that go by a recipe, many at a time, become the rows that they become one at a time."""
+"""Records that are projected, many at a time, become the rows that they become one at a time."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: py
         counted.update(
             read=counts.read, loaded=counts.loaded, rejected=counts.rejected, dropped=counts.dropped
         )
-        counted += each.discards + each.rejects + each.oddities
+        counted += each.discards + each.rejects + each.warnings
         for tables, count in each.by_tables.items():
             counted[f"records in {sorted(tables)}"] += count
         for staged in each.files:
@@ -124,18 +124,18 @@ def test_both_ways_give_the_same(
     lines = [mutated(each, random) if random.random() < 0.08 else each for each in lines]
     file = tmp_path / "events.jsonl"
     file.write_text("".join(json.dumps(each, ensure_ascii=random.random() < 0.5) + "\n" for each in lines))
-    by_recipe: list[int] = []
+    projected: list[int] = []
     rows = trellis.engine.columnar.event_batcher.EventTypeBatcher.rows
 
     def counting(self: Any, lines: Any, indexes: Any, id_generator: Any) -> Any:
         batches, remaining, by_tables = rows(self, lines, indexes, id_generator)
-        by_recipe.append(len(indexes) - len(remaining))
+        projected.append(len(indexes) - len(remaining))
         return batches, remaining, by_tables
 
     monkeypatch.setattr(trellis.engine.columnar.event_batcher.EventTypeBatcher, "rows", counting)
     fast = loaded(file, tmp_path / "fast", provider, True, monkeypatch)
     slow = loaded(file, tmp_path / "slow", provider, False, monkeypatch)
-    assert sum(by_recipe) > 400  # else the test compares nothing
+    assert sum(projected) > 400  # else the test compares nothing
     assert fast[1] == slow[1]
     assert fast[2] == slow[2]
     for table in {*fast[0], *slow[0]}:
