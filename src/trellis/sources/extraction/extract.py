@@ -73,7 +73,7 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
         root_key=source.root_key,
         max_nesting=source.max_table_nesting,
         state=kept,
-        notes=tuple(note for stream in streams if (note := stream.note) is not None),
+        notes=tuple(note for stream in streams for note in stream.notes),
     )
 
 
