@@ -123,8 +123,7 @@ SESSIONS = {
     ("docs/cli.md", "schema history"): BOTH,
     ("docs/cli.md", "names"): [],
 }
-"""Commands of pages whose output is compared, and what is run before them and the commands above them in their
-block, in the folder of the examples."""
+"""Commands whose output is compared, and what is run before their block in the folder of the examples."""
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "TIME"),
     (re.compile(r"\bhash \S+"), "hash HASH"),

@@ -350,9 +350,10 @@ def test_a_last_value_that_is_read_between_pages_is_noted() -> None:
     lossy, whole = read(moving), read(staying)
     assert (len(list(lossy.parts[0].source)), len(list(whole.parts[0].source))) == (8, 20)
     assert whole.notes == ()
-    assert lossy.notes == (
-        "cursor day of moving: last_value was read after it had moved; if it is part of a request for further "
-        "pages of the same range, rows are missing: use start_value there",
+    (note,) = lossy.notes
+    assert note == (
+        "cursor day of moving: last_value was read after it had moved; if it is part of a request for "
+        "further pages of the same range, rows are missing: use start_value there"
     )
 
 

@@ -9,7 +9,7 @@ from trellis.dialects import registrations
 from trellis.schema import naming as conventions
 from trellis.schema.documents import document as documents
 from trellis.schema.documents.form import Document
-from trellis.schema.documents.validate import Fault, faults
+from trellis.schema.documents.validate import Fault, faults, stored_faults
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.user_schema import with_normalizers
@@ -18,6 +18,14 @@ from trellis.schema.user_schema import with_normalizers
 def from_json(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:
     """The schema of a JSON document. Raises SchemaError, as a DocumentError all that `find` finds wrong."""
     return documents.from_json(text, where, find, _upgrade)
+
+
+def stored_schema(text: str, where: str) -> Schema:
+    """The schema of a JSON document that a destination holds. Raises SchemaError.
+
+    It may hold hints that this version does not know: a load that has to follow them refuses them.
+    """
+    return from_json(text, where, stored_faults)
 
 
 def from_yaml(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

@@ -14,7 +14,7 @@ from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Dest
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
-from trellis.dialects.documents import from_json
+from trellis.dialects.documents import stored_schema
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
@@ -147,7 +147,7 @@ class Pipeline:
         if stored is None:
             self._refuse_other_dialect()
         where = f"{self.where}, newest version of schema {name}"
-        schema = from_json(stored, where) if stored is not None else dialect.schemas.new_schema(name)
+        schema = stored_schema(stored, where) if stored is not None else dialect.schemas.new_schema(name)
         refuse_edited(schema, self.where)
         schema = self._folders.imported(schema)
         if dialect.capabilities.follows_catalog:
@@ -180,11 +180,11 @@ class Pipeline:
         Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination is then
         as it was.
         """
-        return self._load(source, LoadSettings(table=table, **options), dry_run=False)
+        return self._load(source, LoadSettings.of(table, options), dry_run=False)
 
     def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
-        return self._load(source, LoadSettings(table=table, **options), dry_run=True)
+        return self._load(source, LoadSettings.of(table, options), dry_run=True)
 
     def run(
         self,

@@ -36,6 +36,7 @@ from trellis.pipelines.loading.checks import (
     beside_wei,
     oddities,
     refuse_collisions,
+    refuse_faulty,
     refuse_unbound,
     shared,
     unscaled,
@@ -138,6 +139,7 @@ class LoadAttempt:
         naming = self._naming(start)
         tables = (feed.request.table for feed in self.job.feeds)
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
+        refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
             state = self._discover(
                 Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming

@@ -42,6 +42,7 @@ __all__ = [
     "faults",
     "name_fault",
     "no_lines",
+    "stored_faults",
 ]
 
 NAME_LENGTH = 64
@@ -89,6 +90,15 @@ def faults(document: Any) -> tuple[Fault, ...]:
     ["tables.t.colums: unknown key: did you mean 'columns'?"]
     """
     return (*DOCUMENT((), document), *_parents(document))
+
+
+def stored_faults(document: Any) -> tuple[Fault, ...]:
+    """All that makes a stored document unreadable: not what only the load of one table has to follow."""
+    return tuple(fault for fault in faults(document) if not _is_load_hint(fault.at))
+
+
+def _is_load_hint(path: Path) -> bool:
+    return path[:1] == ("tables",) and path[2:] in LOAD_HINTS
 
 
 def check(
@@ -155,6 +165,14 @@ MARKS = known_keys({"seen-data": FLAG, "evolve-columns-once": FLAG, "max_nesting
 TABLE_KEYS = (
     *("columns", "write_disposition", "resource", "parent", "schema_contract", "references"),
     *("table_format", "file_format", "filters"),
+)
+LOAD_HINTS = (
+    ("write_disposition",),
+    ("x-merge-strategy",),
+    ("x-replace-strategy",),
+    ("table_format",),
+    ("file_format",),
+    ("x-normalizer", "max_nesting"),
 )
 COLUMN = record(
     {

@@ -91,7 +91,7 @@ class Incremental:
     def last_value(self) -> Any:
         """The greatest value so far, moved back by `lag` as long as no row has come.
 
-        It moves with every page, as in dlt: requests for pages of one range take `start_value`.
+        It moves with every page, so requests for pages of one range take `start_value`.
         """
         if self.progress is None:
             return self.initial_value
