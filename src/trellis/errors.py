@@ -21,7 +21,7 @@ class SchemaError(TrellisError):
 
 
 class ContractError(TrellisError):
-    """The data broke a contract in mode `freeze`, or cannot be represented at all."""
+    """The data broke a contract in mode `freeze`, or too much of it is no record."""
 
     exit_code = 1
 

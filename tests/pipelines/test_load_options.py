@@ -22,6 +22,9 @@ def shop(tmp_path: Path) -> Pipeline:
     return pipeline("shop", f"duckdb:{tmp_path}/shop.duckdb", engine="inline")
 
 
+STRATEGY_WITHOUT_MERGE = (
+    "strategy upsert is for the mode merge, and the mode is append; leave the strategy out, or choose merge"
+)
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "mode in capitals": ({"mode": "Merge"}, "there is no mode 'Merge': did you mean 'merge'?"),
     "strategy as mode": (
@@ -35,8 +38,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "strategy without merge": (
         {"mode": "append", "strategy": "upsert"},
-        "strategy upsert is for the mode merge, and the mode is append; leave the strategy out, "
-        "or choose merge",
+        STRATEGY_WITHOUT_MERGE,
     ),
     "keys": ({"keys": [1]}, "keys takes the name of a column or a list of them, not [1]"),
     "merge keys": ({"merge_keys": 1}, "merge_keys takes the name of a column or a list of them, not 1"),

@@ -155,6 +155,15 @@ ConfigFile = Annotated[
     str | None,
     option("--config", metavar="FILE", panel=HOW, help="Settings, default ./trellis.yaml if it is there."),
 ]
+MaxRejected = Annotated[
+    str | None,
+    option(
+        "--max-rejected",
+        metavar="N|N%",
+        panel=HOW,
+        help="Fail if more records are rejected, default if all are.",
+    ),
+]
 LoadId = Annotated[
     str | None,
     option(

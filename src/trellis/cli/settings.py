@@ -49,6 +49,7 @@ class LoadCommand:
             if config.schema
             else None,
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
+            "max_rejected": config.max_rejected,
             "format": config.format,
             "read_options": config.read_options,
         }

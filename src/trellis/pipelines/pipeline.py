@@ -28,6 +28,7 @@ from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
 from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
 from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
@@ -192,15 +193,18 @@ class Pipeline:
         *,
         refresh: Refresh | None = None,
         load_id: str | None = None,
+        max_rejected: int | str | None = None,
         **hints: Unpack[ResourceHints],
     ) -> Report:
         """Load a source, a resource or rows, with what they declare, all tables in one commit.
 
         `hints` are those of `trellis.resource`, and apply to every resource that is loaded. `refresh` takes
         away before it loads: `drop_sources` all tables and the state of the source, `drop_resources` those
-        of the selected resources, `drop_data` their rows. Rows that the destination did not take are kept,
-        and the next run loads them, and only them. Raises what `load` raises.
+        of the selected resources, `drop_data` their rows. `max_rejected` is that of `load`. Rows that the
+        destination did not take are kept, and the next run loads them, and only them. Raises what `load`
+        raises.
         """
+        limit = RejectLimit.of(max_rejected)
         delivered = self._load_runner.deliver()
         if delivered is not None:
             return delivered
@@ -223,7 +227,12 @@ class Pipeline:
         moves = job.state is not None and job.state.get("sources")
         user_schema = self._named(job.user_schema)
         job = replace(
-            job, user_schema=user_schema, prepared=prepared, reset=reset, recalled=recalled if moves else None
+            job,
+            user_schema=user_schema,
+            prepared=prepared,
+            reset=reset,
+            recalled=recalled if moves else None,
+            reject_limit=limit,
         )
         return self._load_runner.run(job, load_id, keeps=True)
 
@@ -286,6 +295,7 @@ class Pipeline:
 
     def _load(self, source: Any, options: LoadSettings, dry_run: bool) -> Report:
         read_options = ReadOptions.of(options.format, options.read_options)
+        limit = RejectLimit.of(options.max_rejected)
         records = self._records(source, self._runner(), options.payload, read_options)
         table = options.table or records.name
         if self._dialect.capabilities.records_name_tables:
@@ -315,6 +325,7 @@ class Pipeline:
             schema,
             user_schema=self._named(user_schema),
             state=changed,
+            reject_limit=limit,
         )
         done = self._load_runner.run(job, options.load_id, fingerprint, dry_run)
         return replace(done, notes=(*notes, *done.notes)) if notes else done

@@ -14,6 +14,7 @@ from trellis.cli.arguments import (
     Key,
     LoadId,
     Master,
+    MaxRejected,
     MergeKey,
     Mode,
     Name,
@@ -47,6 +48,7 @@ def load_records(
     format: Format = None,
     read_option: ReadOption = None,
     config: ConfigFile = None,
+    max_rejected: MaxRejected = None,
     load_id: LoadId = None,
     engine: Engine = None,
     master: Master = None,
@@ -63,7 +65,7 @@ def load_records(
     arguments = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
-        format, settings_of(read_option, "--read-option", "sep=;", exact=True),
+        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
     )  # fmt: skip
     _run(sources, arguments, config, load_id, json, dry_run=False)
 
@@ -85,6 +87,7 @@ def plan_load(
     format: Format = None,
     read_option: ReadOption = None,
     config: ConfigFile = None,
+    max_rejected: MaxRejected = None,
     load_id: LoadId = None,
     engine: Engine = None,
     master: Master = None,
@@ -101,7 +104,7 @@ def plan_load(
     arguments = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
-        format, settings_of(read_option, "--read-option", "sep=;", exact=True),
+        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
     )  # fmt: skip
     _run(sources, arguments, config, load_id, json, dry_run=True)
 

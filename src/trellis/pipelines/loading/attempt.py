@@ -42,6 +42,7 @@ from trellis.pipelines.loading.checks import (
     unscaled,
     untyped,
 )
+from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit, refuse_rejected
 from trellis.pipelines.report import Report, Tally, table_reports
 from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
@@ -75,7 +76,7 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `recalled` the one it was made from.
-    `notes` are for the report.
+    `notes` are for the report, `reject_limit` says how many records may be rejected.
     """
 
     feeds: tuple[LoadInput, ...]
@@ -86,6 +87,7 @@ class LoadJob:
     state: Mapping[str, Any] | None = None
     recalled: RunState | None = None
     notes: tuple[str, ...] = ()
+    reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
 
 
 class LoadContext(Protocol):
@@ -162,6 +164,7 @@ class LoadAttempt:
         if not self.destination.abilities.case_sensitive:
             refuse_collisions(after)
         report = self.report = self._report(before, after, roots, staged, dry_run)
+        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, files)
         if not dry_run:
             with _Clock(self.seconds, "load"):
                 self._commit(before, after, roots, staged, touched, catalog)

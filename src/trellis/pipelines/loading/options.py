@@ -80,6 +80,8 @@ class LoadOptions(TypedDict, total=False):
     """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
     max_nesting: int | None
     """How many levels of nesting become columns and tables; deeper values stay JSON."""
+    max_rejected: int | str | None
+    """How many records may be rejected, as a number or a share such as `5%`; by default fewer than all."""
     load_id: str | None
     """The name of the load; a load that is already in the destination is not repeated."""
     payload: str | None
@@ -103,6 +105,7 @@ class LoadSettings:
     contract: str | Mapping[str, str] | None = None
     schema: Given | None = None
     max_nesting: int | None = None
+    max_rejected: int | str | None = None
     load_id: str | None = None
     payload: str | None = None
     format: str | None = None
