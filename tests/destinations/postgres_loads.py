@@ -52,6 +52,6 @@ def commit_of(
         "files": tables,
         "records": {"_loads": [{"load_id": load_id}]},
         "keys": {},
-        "journal": JOURNAL,
+        "metadata": JOURNAL,
     }
     return Commit(load_id, dataset, **{**said, **more})

@@ -402,7 +402,7 @@ def test_records_keep_what_can_be_kept(warehouse: Destination, sql: Sql) -> None
     commit = commit_of({}, T, load_id="a%s$1")
     warehouse.commit(replace(commit, records={"_loads": [{"load_id": "a%s$1"}, {"load_id": "x\0y"}]}))
     assert sorted(sql("SELECT load_id FROM _loads")) == [("a%s$1",), ("x\ufffdy",)]
-    assert warehouse.has_load("public", "a%s$1", commit.journal)
+    assert warehouse.has_load("public", "a%s$1", commit.metadata)
     assert LOADS.name in warehouse.catalog("public")
 
 

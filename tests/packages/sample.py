@@ -84,7 +84,7 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
         filled={"orders": {"price": pa.scalar(Decimal("0.00"), pa.decimal128(10, 2))}},
         native={"bigint": "bigint", "json": "jsonb"},
         reset=Reset(("old",), ("emptied",), True),
-        recalled=RunState(pipeline, None),
+        base_state=RunState(pipeline, None),
         now=AT,
     )
     report = Report(

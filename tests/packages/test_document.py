@@ -261,7 +261,7 @@ def test_a_newer_version_is_told_from_a_damaged_document() -> None:
 
 
 def test_a_field_with_a_default_may_be_missing() -> None:
-    assert read(edited("commit/recalled", ...)).commit.recalled is None
+    assert read(edited("commit/recalled", ...)).commit.base_state is None
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

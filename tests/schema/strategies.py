@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from trellis.schema.dict_form import to_dict
 from trellis.schema.documents.document import from_dict
-from trellis.schema.documents.form import to_dict
 from trellis.schema.model import DATA_TYPES, Column, Schema, Settings, Table
 
 names = st.from_regex(r"[a-z][a-z0-9]{0,3}(__[a-z]{1,2})?", fullmatch=True)

@@ -1,4 +1,4 @@
-"""What differs: every change knows its verdict and its opposite."""
+"""What differs between two schemas, which changes are breaking, and how they are told."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from schema.strategies import schemas
 from trellis.schema.compare import (
     AddColumn,
     AddTable,
+    Change,
     ChangeColumn,
     ChangeSchema,
     ChangeTable,
@@ -121,17 +122,21 @@ def test_a_change_says_itself(sentence: str) -> None:
     assert SENTENCES[sentence].describe() == sentence
 
 
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_undoing_twice_does_nothing_to_a_change(sentence: str) -> None:
-    change = SENTENCES[sentence]
-    assert change.undo().undo() == change
-    assert change.undo() != change
+def undone(change: Change) -> Change:
+    match change:
+        case AddTable(table):
+            return DropTable(table)
+        case DropTable(table):
+            return AddTable(table)
+        case AddColumn(table, column):
+            return DropColumn(table, column)
+        case DropColumn(table, column):
+            return AddColumn(table, column)
+    return replace(change, before=change.after, after=change.before)
 
 
 @given(schemas(), schemas())
 def test_the_way_back_is_the_way_undone(a: Schema, b: Schema) -> None:
     changes, back = compare(a, b), compare(b, a)
-    undone = [change.undo() for change in changes]
-    assert len(undone) == len(back) and all(change in back for change in undone)
-    assert all(change.undo().undo() == change for change in changes)
+    assert len(changes) == len(back) and all(undone(change) in back for change in changes)
     assert compare(a, a) == ()

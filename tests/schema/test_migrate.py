@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import Document
 from trellis.schema.documents.document import from_dict
-from trellis.schema.documents.form import Document
 from trellis.schema.documents.migrate import migrate
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import to_dict
 from trellis.schema.documents.document import from_dict
-from trellis.schema.documents.form import to_dict
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.version import bump, content_hash, document_hash, is_modified, is_new, renamed
 

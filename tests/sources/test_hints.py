@@ -12,7 +12,7 @@ import pytest
 from sources.conftest import part, read, rows
 from trellis import sources as trellis
 from trellis.errors import SchemaError, UsageError
-from trellis.schema.documents.form import table_dict
+from trellis.schema.dict_form import table_dict
 from trellis.schema.model import Column, Table
 
 REFERENCE = {"referenced_table": "customers", "columns": ["customer_id"], "referenced_columns": ["id"]}

@@ -19,7 +19,7 @@ from sources.conftest import part, read
 from trellis import sources as trellis
 from trellis.errors import ContractError, SchemaError
 from trellis.evolution.contract import ContractViolation
-from trellis.schema.documents.form import table_dict
+from trellis.schema.dict_form import table_dict
 
 
 class Colour(Enum):

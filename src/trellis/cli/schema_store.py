@@ -68,8 +68,8 @@ class StoredSchema:
         if config.dialect is None:
             config = replace(config, dialect=_dialect_at(config.to, config.dataset))
         pipeline = open_pipeline(config)
-        journal = get_dialect(pipeline.dialect).metadata.tables()
-        rows = pipeline.destination.history(pipeline.dataset, journal)
+        metadata = get_dialect(pipeline.dialect).metadata.tables()
+        rows = pipeline.destination.history(pipeline.dataset, metadata)
         names = list(dict.fromkeys(str(row["schema_name"]) for row in rows))
         if config.name is None and pipeline.name not in names and len(names) == 1:
             pipeline.name = names[0]

@@ -125,7 +125,7 @@ class Commit:
     files: Mapping[str, Sequence[StagedFile]]
     records: Mapping[str, Sequence[Mapping[str, Any]]]
     keys: Mapping[str, RowKeys]
-    journal: MetadataTables
+    metadata: MetadataTables
     extra_tables: tuple[Table, ...] = ()
     keyed: tuple[KeyedWrite, ...] = ()
     links: IdentityRules | None = None
@@ -134,7 +134,7 @@ class Commit:
     filled: FillValues = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
-    recalled: RunState | None = None
+    base_state: RunState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
 
@@ -197,7 +197,7 @@ class TableReader(Protocol):
 
     def row_counts(self, dataset: str) -> Mapping[str, int]: ...
 
-    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]: ...
+    def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]: ...
 
 
 class Destination(TableReader, Protocol):
@@ -210,11 +210,11 @@ class Destination(TableReader, Protocol):
         """A folder for the staged files of this load, on the same file system if that matters."""
         ...
 
-    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
         """The newest stored schema document of that name as JSON."""
         ...
 
-    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool: ...
+    def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool: ...
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
 

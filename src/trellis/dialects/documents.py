@@ -7,8 +7,8 @@ from typing import Any
 
 from trellis.dialects import registrations
 from trellis.schema import naming as conventions
+from trellis.schema.dict_form import Document
 from trellis.schema.documents import document as documents
-from trellis.schema.documents.form import Document
 from trellis.schema.documents.validate import Fault, faults, stored_faults
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming

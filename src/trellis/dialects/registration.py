@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import typer
 
     from trellis.evolution.dialect import Dialect
-    from trellis.schema.documents.form import Document
+    from trellis.schema.dict_form import Document
     from trellis.schema.history import HistoryColumns
     from trellis.schema.model import Schema
 

@@ -27,10 +27,11 @@ class Plan:
     """The current schema of a load and the settings of its tasks.
 
     `first_file` is the number of the plan's first file among all files of the load. `digits` are the digits
-    that the destination keeps of times and decimals. `whole` set: typed rows keep their types, and these are
-    the only system columns they get. `nesting` says which columns may still be given a nested type; None: the
-    destination keeps nested values as JSON. Every worker can reach the location `staging`; `storage` opens
-    input and staging. `sample` are lines that show what the records look like, so that no task starts blind.
+    that the destination keeps of times and decimals. `preserved_keys` are the only system columns of rows
+    that keep their types; None: rows do not. `nesting` says which columns may still be given a nested type;
+    None: the destination keeps nested values as JSON. Every worker can reach the location `staging`;
+    `storage` opens input and staging. `sample` are lines that show what the records look like, so that no
+    task starts blind.
     """
 
     schema: Schema
@@ -43,7 +44,7 @@ class Plan:
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
     first_file: int = 0
     digits: Digits = field(default_factory=Digits)
-    whole: RowKeys | None = None
+    preserved_keys: RowKeys | None = None
     nesting: Nesting | None = None
     storage: Storage = DEFAULT_STORAGE
     sample: tuple[bytes, ...] = ()

@@ -7,7 +7,7 @@ three entities, or a map of some; an entity that the map leaves out evolves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast, get_args
 
 from trellis.errors import ContractError, SchemaError, nearest
@@ -151,25 +151,6 @@ def contract_for(schema: Schema, table: str, parents: Iterable[str] = (), prefix
         if shorthand:
             return expand(shorthand)
     return expand(schema.settings.schema_contract or None)
-
-
-def impose_contract(
-    schema: Schema, shorthand: Shorthand, tables: Iterable[str] | None = None, prefix: str = OURS
-) -> Schema:
-    """The schema with one contract for its settings and its root tables: all of them, or those named.
-
-    What `run(schema_contract=...)` does, and it stays. A nested table keeps a contract of its own.
-    """
-    expand(shorthand)
-    contract = dict(shorthand) if isinstance(shorthand, Mapping) else shorthand
-    names = None if tables is None else set(tables)
-    changed = [
-        table.with_hints(schema_contract=contract)
-        for table in schema.tables.values()
-        if not table.nested and not is_system(table.name, prefix) and (names is None or table.name in names)
-    ]
-    settings = replace(schema.settings, schema_contract=contract)
-    return replace(schema.with_tables(*changed), settings=settings)
 
 
 def _mode(mode: Any, where: str) -> Mode:

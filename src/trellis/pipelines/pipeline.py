@@ -128,13 +128,13 @@ class Pipeline:
     def _recall(self) -> tuple[State, RunState | None]:
         """The state, and how it is told whether another run moved it."""
         dialect, row = self._dialect, None
-        journal = dialect.metadata.tables()
-        if journal.states:
+        metadata = dialect.metadata.tables()
+        if metadata.states:
             row = self.destination.newest_row(
-                self.dataset, journal.states, "pipeline_name", self.name, journal.newest
+                self.dataset, metadata.states, "pipeline_name", self.name, metadata.newest
             )
         state = dialect.metadata.restore_state(row, self.name, self.dataset)
-        if not journal.states:
+        if not metadata.states:
             return state, None
         return state, RunState(self.name, str(row["version_hash"]) if row else None)
 
@@ -165,8 +165,8 @@ class Pipeline:
         catalog = self.destination.catalog(self.dataset)
         versions = self._dialect.metadata.tables().versions
         for other in dialects():
-            journal = get_dialect(other).metadata.tables().versions
-            if journal != versions and journal in catalog and versions not in catalog:
+            foreign = get_dialect(other).metadata.tables().versions
+            if foreign != versions and foreign in catalog and versions not in catalog:
                 raise UsageError(
                     f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
                     f"--dialect {other}, or load into another dataset"
@@ -209,7 +209,7 @@ class Pipeline:
         if delivered is not None:
             return delivered
         dialect, mode = self._dialect, refresh_of(refresh)
-        (state, recalled), reset = self._recall(), Reset()
+        (state, base_state), reset = self._recall(), Reset()
         named = source_of(source, self._schema_of(state), hints)
         schema = self.look(named.name)[0]
         if mode is not None:
@@ -231,7 +231,7 @@ class Pipeline:
             user_schema=user_schema,
             prepared=prepared,
             reset=reset,
-            recalled=recalled if moves else None,
+            base_state=base_state if moves else None,
             reject_limit=limit,
         )
         return self._load_runner.run(job, load_id, keeps=True)

@@ -18,11 +18,11 @@ from trellis.evolution.dialect.metadata import State
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob
 from trellis.pipelines.records import of_tables
-from trellis.schema.documents.form import plain
+from trellis.schema.dict_form import plain
 from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
 from trellis.sources.cursors.frames import library_of
-from trellis.sources.extraction.event_loop import is_awaitable
+from trellis.sources.event_loop import is_awaitable
 from trellis.sources.extraction.extract import Extracted, Part, extract
 
 ToRecords = Callable[[Any], Records]
@@ -33,6 +33,11 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     """Whatever the user hands over, as a source. `hints` are those of `apply_hints`, for all resources."""
     if is_awaitable(data):
         raise UsageError("the source is asynchronous and was not awaited: give what it gives, `await NAME()`")
+    if data is None:
+        raise UsageError(
+            "there is nothing to load: the data is None and no rows of an earlier run are waiting; give a"
+            " source, a resource or rows"
+        )
     if isinstance(data, Source):
         source = data.with_resources(*data.resources.selected)
     elif isinstance(data, Resource):

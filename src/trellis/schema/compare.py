@@ -1,4 +1,4 @@
-"""What differs between two schemas: changes that know their verdict and their opposite."""
+"""What differs between two schemas: changes that know whether they are breaking."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from trellis.schema.documents.form import column_keys, plain, said, table_keys
+from trellis.schema.dict_form import column_keys, plain, stated_keys, table_keys
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 
 PROCESSING = frozenset({"x-normalizer", "x-loader", "x-extractor"})
@@ -26,9 +26,6 @@ class AddTable:
     @derived
     def column(self) -> None:
         return None
-
-    def undo(self) -> DropTable:
-        return DropTable(self.definition)
 
     def describe(self) -> str:
         """
@@ -52,9 +49,6 @@ class DropTable:
     def column(self) -> None:
         return None
 
-    def undo(self) -> AddTable:
-        return AddTable(self.definition)
-
     def describe(self) -> str:
         return f"{self.table} is gone"
 
@@ -72,9 +66,6 @@ class AddColumn:
     def breaking(self) -> bool:
         """Rows that are there already have no value for it."""
         return self.definition.complete and self.definition.required
-
-    def undo(self) -> DropColumn:
-        return DropColumn(self.table, self.definition)
 
     def describe(self) -> str:
         """
@@ -99,9 +90,6 @@ class DropColumn:
         """A column without a type was never created."""
         return self.definition.complete
 
-    def undo(self) -> AddColumn:
-        return AddColumn(self.table, self.definition)
-
     def describe(self) -> str:
         return f"{self.table}.{self.column} is gone"
 
@@ -119,9 +107,6 @@ class ChangeColumn:
     @derived
     def breaking(self) -> bool:
         return _is_breaking(self.property, self.before, self.after)
-
-    def undo(self) -> ChangeColumn:
-        return ChangeColumn(self.table, self.column, self.property, self.after, self.before)
 
     def describe(self) -> str:
         """
@@ -150,9 +135,6 @@ class ChangeTable:
     def breaking(self) -> bool:
         return self.property in ("parent", "table_format")
 
-    def undo(self) -> ChangeTable:
-        return ChangeTable(self.table, self.property, self.after, self.before)
-
     def describe(self) -> str:
         return f"{self.table}: {_describe_change(self.property, self.before, self.after)}"
 
@@ -167,9 +149,6 @@ class ChangeSchema:
     property: str
     before: Any
     after: Any
-
-    def undo(self) -> ChangeSchema:
-        return ChangeSchema(self.property, self.after, self.before)
 
     def describe(self) -> str:
         return f"schema: {_describe_change(self.property, self.before, self.after)}"
@@ -229,7 +208,7 @@ def _settings_of(schema: Schema | None) -> dict[str, Any]:
     if schema is None:
         return {}
     names = ("detections", "default_hints", "preferred_types", "schema_contract")
-    settings = said(schema.settings, names)
+    settings = stated_keys(schema.settings, names)
     return {
         "description": schema.description,
         **{f"settings.{key}": value for key, value in settings.items()},

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from trellis.errors import SchemaError, nearest
-from trellis.schema.documents.document import with_defaults
-from trellis.schema.documents.form import column_keys, column_of, table_keys, table_of
+from trellis.schema.dict_form import column_keys, column_of, table_keys, table_of
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.naming import Naming
 
@@ -87,7 +86,7 @@ def _merged(schema: Schema, partial: Table, replace_compound: bool) -> Schema:
         )
     table = schema.tables.get(partial.name)
     if table is None:
-        return schema.with_tables(with_defaults(partial))
+        return schema.with_tables(partial.with_defaults())
     if table.parent != partial.parent:
         raise SchemaError(
             f"table {table.name!r} {_place(table)}, so it cannot be one that {_place(partial)}: drop it first"

@@ -128,6 +128,14 @@ class Table:
     def with_hints(self, **hints: Any) -> Table:
         return replace(self, hints=MappingProxyType({**self.hints, **hints}))
 
+    def with_defaults(self) -> Table:
+        """The table with what every root table has: a write disposition and a resource."""
+        if self.nested:
+            return self
+        defaults = {"write_disposition": "append", "resource": self.name}
+        missing = {key: value for key, value in defaults.items() if self.hints.get(key) is None}
+        return self.with_hints(**missing) if missing else self
+
 
 @dataclass(frozen=True)
 class Settings:

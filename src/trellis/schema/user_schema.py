@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import plain
+from trellis.schema.dict_form import plain
 from trellis.schema.merge import normalize_table, unify
 from trellis.schema.model import Schema, Settings
 from trellis.schema.naming import Naming, naming_of

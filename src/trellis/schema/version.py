@@ -10,7 +10,7 @@ from hashlib import sha3_256
 from typing import Any
 
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import to_dict
+from trellis.schema.dict_form import to_dict
 from trellis.schema.model import Schema
 
 NOT_HASHED = frozenset({"version", "version_hash", "imported_version_hash", "previous_hashes"})

@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from trellis.errors import SchemaError, UsageError
 from trellis.schema.model import Schema
@@ -17,6 +17,11 @@ from trellis.sources.resources import Resource, make
 from trellis.sources.schema_editor import SchemaEditor
 from trellis.sources.schema_files import schema_at, schema_beside
 from trellis.sources.sources import Source, flat
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from trellis.sources.hints.hints import ResourceHints
 
 Decorator = Callable[[Callable[..., Any]], Resource]
 AsyncFunction = Callable[..., Coroutine[Any, Any, Any]]
@@ -28,21 +33,9 @@ def resource(
     /,
     name: str | None = None,
     *,
-    table_name: Any = None,
-    columns: Any = None,
-    primary_key: Any = None,
-    merge_key: Any = None,
-    write_disposition: Any = None,
-    schema_contract: Any = None,
-    table_format: Any = None,
-    file_format: Any = None,
-    references: Any = None,
-    nested_hints: Any = None,
-    max_table_nesting: int | None = None,
-    incremental: Any = None,
     selected: bool = True,
-    additional_table_hints: Any = None,
     data_from: Any = None,
+    **hints: Unpack[ResourceHints],
 ) -> Decorator: ...
 
 
@@ -52,21 +45,9 @@ def resource(
     /,
     name: str | None = None,
     *,
-    table_name: Any = None,
-    columns: Any = None,
-    primary_key: Any = None,
-    merge_key: Any = None,
-    write_disposition: Any = None,
-    schema_contract: Any = None,
-    table_format: Any = None,
-    file_format: Any = None,
-    references: Any = None,
-    nested_hints: Any = None,
-    max_table_nesting: int | None = None,
-    incremental: Any = None,
     selected: bool = True,
-    additional_table_hints: Any = None,
     data_from: Any = None,
+    **hints: Unpack[ResourceHints],
 ) -> Resource: ...
 
 
@@ -81,11 +62,7 @@ def resource(
 ) -> Any:
     """Make a resource of a function (as a decorator), or of rows: a list, an iterator, a table, files.
 
-    Hints: `table_name`, `columns` (a dict, a list, a pydantic model or an Arrow schema), `primary_key`,
-    `merge_key`, `write_disposition` (a word or a dict), `schema_contract`, `table_format`, `file_format`,
-    `references`, `nested_hints` (from the key of a list, or a tuple of keys, to the hints of its table),
-    `max_table_nesting`, `incremental`, `additional_table_hints`. They may be functions of the item; then
-    `table_name` must be one too. Raises UsageError and SchemaError.
+    `hints` describe its tables: see `ResourceHints`. Raises UsageError and SchemaError.
     """
 
     def made(of: Any) -> Resource:
@@ -97,13 +74,23 @@ def resource(
 
 @overload
 def transformer(
-    function: None = None, /, name: str | None = None, *, data_from: Any = None, **hints: Any
+    function: None = None,
+    /,
+    name: str | None = None,
+    *,
+    data_from: Any = None,
+    **hints: Unpack[ResourceHints],
 ) -> Decorator: ...
 
 
 @overload
 def transformer(
-    function: Callable[..., Any], /, name: str | None = None, *, data_from: Any = None, **hints: Any
+    function: Callable[..., Any],
+    /,
+    name: str | None = None,
+    *,
+    data_from: Any = None,
+    **hints: Unpack[ResourceHints],
 ) -> Resource: ...
 
 

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from trellis.errors import UsageError
+from trellis.sources.arguments import Arguments, effective_cursor, shown
 from trellis.sources.cursors.cursor import Incremental
 from trellis.sources.cursors.frames import library_of
-from trellis.sources.extraction.arguments import Arguments, effective_cursor, shown
-from trellis.sources.extraction.steps import Filter, Limit, Map, Step, YieldMap
 from trellis.sources.files import Files
 from trellis.sources.hints.hint_set import HintSet
 from trellis.sources.hints.hints import Hints, hints_of
+from trellis.sources.steps import Filter, Limit, Map, Step, YieldMap
 
 
 class Resource:

@@ -10,8 +10,8 @@ from typing import Any
 from trellis.dialects.documents import naming_of
 from trellis.errors import SchemaError, nearest
 from trellis.evolution.contract import expand
+from trellis.schema.dict_form import plain, table_of, to_dict
 from trellis.schema.documents import document
-from trellis.schema.documents.form import plain, table_of, to_dict
 from trellis.schema.documents.validate import DETECTIONS, TABLE
 from trellis.schema.merge import adopt, merge_table, parents_first
 from trellis.schema.model import DataType, Schema, Settings, Table

@@ -8,7 +8,7 @@ from typing import Any
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.schema.documents.validate import name_fault
 from trellis.schema.model import Schema
-from trellis.sources.extraction.arguments import shown
+from trellis.sources.arguments import shown
 from trellis.sources.resources import Resource
 from trellis.sources.schema_editor import SchemaEditor
 

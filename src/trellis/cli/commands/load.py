@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, NamedTuple
+
 from trellis.cli.arguments import (
     ConfigFile,
     Contract,
@@ -31,7 +36,18 @@ from trellis.cli.arguments import (
 from trellis.pipelines.config import Config, find_config
 
 
-def load_records(
+class LoadArguments(NamedTuple):
+    """The command line of `load` and `plan`."""
+
+    sources: list[str]
+    settings: Config
+    config_file: str | None
+    load_id: str | None
+    json: bool
+    debug: bool
+
+
+def parse_arguments(
     sources: Sources,
     to: To = None,
     dataset: Dataset = None,
@@ -56,79 +72,64 @@ def load_records(
     staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
-) -> None:
+) -> LoadArguments:
+    settings = Config(
+        to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
+        schema, contract, settings_of(option), master, remote, engine, staging,
+        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
+    )  # fmt: skip
+    return LoadArguments(sources, settings, config, load_id, json, debug)
+
+
+def with_load_arguments(command: Callable[[LoadArguments], None]) -> Callable[..., None]:
+    """The command with the parameters of `parse_arguments`, which Typer reads off its signature."""
+
+    @wraps(command)
+    def typed(**values: Any) -> None:
+        command(parse_arguments(**values))
+
+    typed.__annotations__ = parse_arguments.__annotations__
+    typed.__signature__ = signature(parse_arguments)  # type: ignore[attr-defined]
+    return typed
+
+
+@with_load_arguments
+def load_records(arguments: LoadArguments) -> None:
     """Load records into typed tables that grow with them.
 
     New keys become columns, lists become tables, and every value that does not fit is quarantined:
     rows in = rows loaded + rejected + dropped, always.
     """
-    arguments = Config(
-        to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote, engine, staging,
-        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
-    )  # fmt: skip
-    _run(sources, arguments, config, load_id, json, dry_run=False)
+    _run(arguments, dry_run=False)
 
 
-def plan_load(
-    sources: Sources,
-    to: To = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    table: Table = None,
-    dialect: Dialect = None,
-    mode: Mode = None,
-    strategy: Strategy = None,
-    key: Key = None,
-    merge_key: MergeKey = None,
-    schema: SchemaFile = None,
-    contract: Contract = None,
-    option: Setting = None,
-    format: Format = None,
-    read_option: ReadOption = None,
-    config: ConfigFile = None,
-    max_rejected: MaxRejected = None,
-    load_id: LoadId = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    staging: Staging = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
+@with_load_arguments
+def plan_load(arguments: LoadArguments) -> None:
     """Show what a load would do, and write nothing.
 
     The whole input is read: the new tables and columns, the statements, the discards and the rejects
     are those that the load will have.
     """
-    arguments = Config(
-        to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote, engine, staging,
-        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
-    )  # fmt: skip
-    _run(sources, arguments, config, load_id, json, dry_run=True)
+    _run(arguments, dry_run=True)
 
 
-def _run(
-    sources: list[str], arguments: Config, config: str | None, load_id: str | None, json: bool, dry_run: bool
-) -> None:
-    from trellis.cli.arguments import debug
+def _run(arguments: LoadArguments, dry_run: bool) -> None:
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
 
-    settings = arguments.over(find_config(config))
-    with quiet_children(bool(debug)):
-        start_engine(settings, sources)
+    settings = arguments.settings.over(find_config(arguments.config_file))
+    with quiet_children(arguments.debug):
+        start_engine(settings, arguments.sources)
         from trellis.cli.output.load_report import show
         from trellis.cli.settings import LoadCommand
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(sources, load_id, dry_run, tell)
-    if json:
+            report = work.run(arguments.sources, arguments.load_id, dry_run, tell)
+    if arguments.json:
         print_json(report.to_dict())
     else:
-        show(report, sources, console())
+        show(report, arguments.sources, console())
 
 
 def settings_of(

@@ -22,6 +22,7 @@ Side = Annotated[
         metavar="B", help="File or version number; default the newest at --at.", show_default=False
     ),
 ]
+ExitCode = Annotated[bool, option("--exit-code", help="End with 1 if there are differences.", panel="Output")]
 
 
 @schemas.command("show")
@@ -75,9 +76,7 @@ def diff_schemas(
     at: At = None,
     dataset: Dataset = None,
     name: Name = None,
-    exit_code: Annotated[
-        bool, option("--exit-code", help="End with 1 if there are differences.", panel="Output")
-    ] = False,
+    exit_code: ExitCode = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -112,9 +111,7 @@ def show_drift(
     at: At = None,
     dataset: Dataset = None,
     name: Name = None,
-    exit_code: Annotated[
-        bool, option("--exit-code", help="End with 1 if there is any drift.", panel="Output")
-    ] = False,
+    exit_code: ExitCode = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:

@@ -69,17 +69,17 @@ class DuckDB:
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(f"{self.path}.staging", folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
         if not os.path.exists(self.path):
             return None
         with self._open() as db:
-            return self._newest(db, dataset, "schema", name, journal)
+            return self._newest(db, dataset, "schema", name, metadata)
 
-    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
+    def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
         if not os.path.exists(self.path):
             return False
         with self._open() as db:
-            return self._has_load(db, dataset, load_id, journal)
+            return self._has_load(db, dataset, load_id, metadata)
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         if not os.path.exists(self.path):
@@ -182,17 +182,17 @@ class DuckDB:
                 counts[table] = int(row[0]) if row else 0
             return counts
 
-    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
-        if journal.versions not in self.catalog(dataset):
+    def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]:
+        if metadata.versions not in self.catalog(dataset):
             return []
-        rows = self.query(dataset, journal.versions)
+        rows = self.query(dataset, metadata.versions)
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
 
     def _commit(self, db: duckdb.DuckDBPyConnection, commit: Commit) -> None:
         db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(database_of(db))}.{quoted(commit.dataset)}")
-        if self._has_load(db, commit.dataset, commit.load_id, commit.journal):
+        if self._has_load(db, commit.dataset, commit.load_id, commit.metadata):
             return
-        newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+        newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.metadata)
         if newest != commit.base_hash:
             raise CommitConflict
         tables = self._tables(db, commit.dataset)
@@ -202,27 +202,25 @@ class DuckDB:
         DuckDBLoad(db, self.path, commit, tables).execute()
 
     def _newest(
-        self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, journal: MetadataTables
+        self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, metadata: MetadataTables
     ) -> str | None:
         """This column of the newest stored version of a schema."""
-        if not _has_table(db, dataset, journal.versions):
+        if not _has_table(db, dataset, metadata.versions):
             return None
         row = db.execute(
-            f"SELECT {quoted(column)} FROM {_table(db, dataset, journal.versions)} "
+            f"SELECT {quoted(column)} FROM {_table(db, dataset, metadata.versions)} "
             'WHERE "schema_name" = ? ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
             [schema],
         ).fetchone()
         return None if row is None else str(row[0])
 
     def _has_load(
-        self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, journal: MetadataTables
+        self, db: duckdb.DuckDBPyConnection, dataset: str, load_id: str, metadata: MetadataTables
     ) -> bool:
-        if not _has_table(db, dataset, journal.loads):
+        if not _has_table(db, dataset, metadata.loads):
             return False
-        query = (
-            f"SELECT 1 FROM {_table(db, dataset, journal.loads)} WHERE {quoted(journal.load_id)} = ? LIMIT 1"
-        )
-        row = db.execute(query, [load_id]).fetchone()
+        loads, column = _table(db, dataset, metadata.loads), quoted(metadata.load_id)
+        row = db.execute(f"SELECT 1 FROM {loads} WHERE {column} = ? LIMIT 1", [load_id]).fetchone()
         return row is not None
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:

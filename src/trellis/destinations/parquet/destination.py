@@ -82,15 +82,15 @@ class Parquet:
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(self._staging, folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
         if name not in self._dataset_files(dataset).manifests.newest().schemas:
             return None
-        rows = [row for row in self.history(dataset, journal) if row["schema_name"] == name]
+        rows = [row for row in self.history(dataset, metadata) if row["schema_name"] == name]
         return str(rows[-1]["schema"]) if rows else None
 
-    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
+    def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
         dataset_files = self._dataset_files(dataset)
-        if not _has_load(dataset_files.manifests.newest(), load_id, journal):
+        if not _has_load(dataset_files.manifests.newest(), load_id, metadata):
             return False
         if dataset_files.intents.exists(load_id):
             with explain_os_errors(self.path), exclusive_lock(dataset_files.lock, self.lock_wait):
@@ -130,7 +130,7 @@ class Parquet:
                     if attempt >= UNLOCKED_ATTEMPTS:
                         held.enter_context(exclusive_lock(dataset_files.lock, self.lock_wait))
                     base = dataset_files.manifests.newest()
-                    if _has_load(base, commit.load_id, commit.journal):
+                    if _has_load(base, commit.load_id, commit.metadata):
                         return
                     if base.schemas.get(commit.schema.name) != commit.base_hash:
                         raise CommitConflict
@@ -204,10 +204,10 @@ class Parquet:
             name: table.rows for name, table in self._dataset_files(dataset).manifests.newest().tables.items()
         }
 
-    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
-        if journal.versions not in self.catalog(dataset):
+    def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]:
+        if metadata.versions not in self.catalog(dataset):
             return []
-        rows = self.query(dataset, journal.versions)
+        rows = self.query(dataset, metadata.versions)
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
 
     def _live(self, manifest: Manifest, table: str) -> LiveTable:
@@ -304,6 +304,6 @@ class Parquet:
                 raise DestinationError(f"{self.path}: {table} is a dataset there; rename the table")
 
 
-def _has_load(manifest: Manifest, load_id: str, journal: MetadataTables) -> bool:
-    loads = manifest.tables.get(journal.loads)
+def _has_load(manifest: Manifest, load_id: str, metadata: MetadataTables) -> bool:
+    loads = manifest.tables.get(metadata.loads)
     return loads is not None and any(is_of_load(file.path, load_id) for file in loads.files)

@@ -124,14 +124,14 @@ class ParquetLoad:
         tables = {name: table for name, table in self.base.tables.items() if name not in reset.drop}
         without_rows = [name for name in tables_to_empty(self.commit) if name in tables]
         tables.update({name: replace(tables[name], files=()) for name in without_rows})
-        versions = tables.get(self.commit.journal.versions)
+        versions = tables.get(self.commit.metadata.versions)
         if reset.versions and versions:
-            tables[self.commit.journal.versions] = self._without_versions(versions)
+            tables[self.commit.metadata.versions] = self._without_versions(versions)
         return tables
 
     def _without_versions(self, live: LiveTable) -> LiveTable:
         """The table of versions without those of this schema."""
-        name, scratch = self.commit.journal.versions, os.path.join(self.scratch, "reset")
+        name, scratch = self.commit.metadata.versions, os.path.join(self.scratch, "reset")
         table = self.commit.schema.tables.get(name) or Table(name)
         prefix = alias_prefix(live.columns)
         rows = positioned_live_rows(self.root, live, live.columns, table, f"{prefix}place")

@@ -91,13 +91,13 @@ class Postgres:
         where = folder_name(f"{server['host'] or 'local'} {server['port']} {database}")
         return make_folder(os.path.join(_staging_root(), where, folder_name(load_id)))
 
-    def stored_schema(self, dataset: str, name: str, journal: MetadataTables) -> str | None:
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
         with self._open() as session:
-            return newest_version(session, dataset, "schema", name, journal)
+            return newest_version(session, dataset, "schema", name, metadata)
 
-    def has_load(self, dataset: str, load_id: str, journal: MetadataTables) -> bool:
+    def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
         with self._open() as session:
-            is_loaded = has_load(session, dataset, load_id, journal)
+            is_loaded = has_load(session, dataset, load_id, metadata)
             if is_loaded:
                 drop_staging_tables(session, dataset, load_id)
             return is_loaded
@@ -196,10 +196,10 @@ class Postgres:
                 if not table.is_view
             }
 
-    def history(self, dataset: str, journal: MetadataTables) -> list[dict[str, Any]]:
+    def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]:
         with self._open() as session:
-            known = has_table(session, dataset, journal.versions)
-            rows = read_rows(session, dataset, journal.versions) if known else []
+            known = has_table(session, dataset, metadata.versions)
+            rows = read_rows(session, dataset, metadata.versions) if known else []
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
 
     @contextmanager

@@ -85,9 +85,9 @@ def type_of(commit: Commit, column: Column) -> str:
 
 def is_committed(session: Session, commit: Commit) -> bool:
     """Whether the load is in the dataset already. Raises CommitConflict where the dataset has changed."""
-    if has_load(session, commit.dataset, commit.load_id, commit.journal):
+    if has_load(session, commit.dataset, commit.load_id, commit.metadata):
         return True
-    stored = newest_version(session, commit.dataset, "version_hash", commit.schema.name, commit.journal)
+    stored = newest_version(session, commit.dataset, "version_hash", commit.schema.name, commit.metadata)
     if stored != commit.base_hash:
         raise CommitConflict
     if commit.catalog is not None:

@@ -9,21 +9,21 @@ from trellis.destinations.sql.names import quoted
 from trellis.evolution.dialect.metadata import MetadataTables
 
 
-def has_load(session: Session, dataset: str, load_id: str, journal: MetadataTables) -> bool:
-    if not has_table(session, dataset, journal.loads):
+def has_load(session: Session, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
+    if not has_table(session, dataset, metadata.loads):
         return False
-    loads, column = name_of(dataset, journal.loads), quoted(journal.load_id)
+    loads, column = name_of(dataset, metadata.loads), quoted(metadata.load_id)
     return session.value(f"SELECT 1 FROM {loads} WHERE {column} = $1 LIMIT 1", [load_id]) is not None
 
 
 def newest_version(
-    session: Session, dataset: str, column: str, schema: str, journal: MetadataTables
+    session: Session, dataset: str, column: str, schema: str, metadata: MetadataTables
 ) -> str | None:
     """This column of the newest stored version of a schema."""
-    if not has_table(session, dataset, journal.versions):
+    if not has_table(session, dataset, metadata.versions):
         return None
     value = session.value(
-        f"SELECT {quoted(column)} FROM {name_of(dataset, journal.versions)} "
+        f"SELECT {quoted(column)} FROM {name_of(dataset, metadata.versions)} "
         'WHERE "schema_name" = $1 ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
         [schema],
     )

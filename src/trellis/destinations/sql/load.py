@@ -63,7 +63,7 @@ class SqlLoad(ABC):
         for name in tables_to_empty(self.commit):
             if name in self._catalog:
                 self._run(f"DELETE FROM {self._name(name)}", Table(name))
-        versions = self.commit.journal.versions
+        versions = self.commit.metadata.versions
         if self.commit.reset.versions and versions in self._catalog:
             delete = f"DELETE FROM {self._name(versions)} WHERE {quoted('schema_name')} = $1"
             self._run(delete, Table(versions), [self.commit.schema.name])

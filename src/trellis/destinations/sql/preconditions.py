@@ -35,11 +35,11 @@ def check_run_state(
     `newest` gives the last row of a table with a text in a column, by an order. To be called while no other
     load can commit.
     """
-    if commit.recalled is None:
+    if commit.base_state is None:
         return
-    pipeline, journal = commit.recalled.pipeline, commit.journal
-    row = newest(journal.states, "pipeline_name", pipeline, journal.newest)
-    if (str(row["version_hash"]) if row else None) != commit.recalled.version_hash:
+    pipeline, metadata = commit.base_state.pipeline, commit.metadata
+    row = newest(metadata.states, "pipeline_name", pipeline, metadata.newest)
+    if (str(row["version_hash"]) if row else None) != commit.base_state.version_hash:
         raise StateConflict(
             f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
             "nothing was loaded, run again"

@@ -14,7 +14,7 @@ from trellis.dialects.dlt.system_tables import (
     VERSION_TABLE,
 )
 from trellis.errors import TrellisError
-from trellis.schema.documents.form import Document, table_dict
+from trellis.schema.dict_form import Document, table_dict
 from trellis.schema.documents.migrate import ENGINE
 from trellis.schema.naming import get_naming
 

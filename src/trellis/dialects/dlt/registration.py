@@ -8,7 +8,7 @@ from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
     from trellis.evolution.dialect import Dialect
-    from trellis.schema.documents.form import Document
+    from trellis.schema.dict_form import Document
     from trellis.schema.history import HistoryColumns
 
 

@@ -14,7 +14,7 @@ from trellis.dialects.dlt.normalizer.options import OPTION, is_custom, with_norm
 from trellis.dialects.dlt.normalizer.propagation import with_root_key
 from trellis.dialects.dlt.plan.warehouses import warehouse_of
 from trellis.dialects.dlt.system_columns import DltSystemColumns, links_to_root
-from trellis.dialects.dlt.system_tables import PREFIX, STATE, STATE_TABLE, new_schema
+from trellis.dialects.dlt.system_tables import PREFIX, STATE, declared_state_table, new_schema
 from trellis.dialects.dlt.tables import DltTables
 from trellis.dialects.dlt.widening import with_widening
 from trellis.evolution.dialect.defaults import DefaultSchemas
@@ -58,7 +58,7 @@ class DltSchemas(DefaultSchemas):
             custom_normalizer_class(schema)
         name = naming.table(request.table)
         if STATE not in schema.tables:
-            schema = schema.with_tables(DltTables().mark_populated(STATE_TABLE))
+            schema = schema.with_tables(declared_state_table())
         partial = root_table(schema, request, naming)
         schema = _with_root_key(merge_table(schema, partial, naming), name)
         for nested in nested_tables(request, naming):

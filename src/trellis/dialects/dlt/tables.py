@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from trellis.dialects.dlt.normalizer.custom_keys import refuse_orphans
 from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.dialects.dlt.normalizer.propagation import without_root_keys
+from trellis.dialects.dlt.system_tables import ROW_ID, STATE, STATE_TABLE
 from trellis.evolution.dialect.defaults import DefaultTables
 from trellis.schema.merge import drop_tables
 from trellis.schema.model import Schema, Table
+from trellis.schema.version import content_hash
 
 
 class DltTables(DefaultTables):
@@ -29,4 +32,15 @@ class DltTables(DefaultTables):
     def finalize_schema(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
         if is_custom(after):
             refuse_orphans(after, touched)
+        if STATE in after.tables and not after.tables[STATE].seen_data:
+            states = after.tables[STATE].with_columns(STATE_TABLE.columns[ROW_ID])
+            after = after.with_tables(self.mark_populated(states))
+        return _with_first_hash(before, after)
+
+
+def _with_first_hash(declared: Schema, after: Schema) -> Schema:
+    """A new schema with the hash it had before the state of the pipeline joined it: dlt saves it there."""
+    if declared.stored_version != 1 or declared.previous_hashes or STATE not in declared.tables:
         return after
+    tables = {name: table for name, table in declared.tables.items() if name != STATE}
+    return replace(after, previous_hashes=(content_hash(replace(declared, tables=tables)),))

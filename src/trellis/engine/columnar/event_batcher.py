@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from trellis.engine.columnar.events import ProjectedColumns, prepare
+from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.sampled_types import types_in
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, StrictRead, StrictReader
+from trellis.engine.columnar.strict import Indexes, StrictReader, single_chunk
 from trellis.engine.exact.routed_rows import RoutedFlattener
-from trellis.engine.input.blocks import line_array
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch
 
-Line = tuple[int, bytes]
-"""The number of a line, and its text."""
 EventType = tuple[str | None, ...]
 
 MIN_GROUP = 128
@@ -48,119 +46,85 @@ class _GroupState:
         return self.tried < TRIAL_LINES or self.projected >= MIN_SHARE * self.tried
 
 
+@dataclass
+class _BlockLines:
+    """The lines of a block and the batches of those that were projected."""
+
+    lines: pa.BinaryArray
+    id_generator: RowIdGenerator
+    batches: list[TableBatch] = field(default_factory=list)
+
+    def at(self, indexes: Indexes) -> list[bytes]:
+        lines: list[bytes] = self.lines.take(pa.array(indexes)).to_pylist()
+        return lines
+
+
 class EventTypeBatcher:
     """Keeps the projections of a task, one per event type."""
 
     def __init__(self, router: RoutedFlattener) -> None:
         self.router = router
         self.states: dict[EventType, _GroupState] = {}
-        self.keys = pa.schema([pa.field(key, pa.string()) for key in router.route.sorts])
+        keys = pa.schema([pa.field(key, pa.string()) for key in router.route.sorts])
+        self.key_reader = StrictReader(keys, (), MIN_SPLIT, MAX_MISSES, ignores_unknown_keys=True)
 
     def rows(
-        self, lines: Sequence[Line], id_generator: RowIdGenerator
-    ) -> tuple[list[TableBatch], list[Line], int]:
-        """Batches of the projected lines, the other lines in order, and the count of projected ones."""
-        batches: list[TableBatch] = []
-        remaining: list[Line] = []
-        groups: dict[EventType, list[Line]] = {}
-        typed_lines, unread = self._with_event_types(lines)
-        remaining += unread
-        for event_type, line in typed_lines:
-            groups.setdefault(event_type, []).append(line)
-        projected, revision = 0, self.router.tables.revision
-        for event_type, group in groups.items():
+        self, lines: pa.BinaryArray, indexes: Indexes, id_generator: RowIdGenerator
+    ) -> tuple[list[TableBatch], Indexes]:
+        """Batches of the lines with these indexes that were projected, and the indexes of the others."""
+        block = _BlockLines(lines, id_generator)
+        read = self.key_reader.read(lines, indexes)
+        remaining, revision = [read.misfits, read.unread], self.router.tables.revision
+        for event_type, group in _by_event_type(read.records, read.lines):
             state = self.states.setdefault(event_type, _GroupState())
             if len(group) < MIN_GROUP or not state.is_worthwhile:
-                remaining += group
+                remaining.append(group)
                 continue
             if state.projection is not None and state.revision != revision:
                 state.projection = state.projection.with_current_misfits()
             state.revision = revision
             if state.is_stale:
                 recipe = self.router.route.recipe(event_type)
-                types = types_in([line for _, line in group[:SAMPLE_LINES]])
+                types = types_in(block.at(group[:SAMPLE_LINES]))
                 state.projection = prepare(recipe, self.router.tables.root_builder, types) if recipe else None
             if state.projection is None:
-                remaining += group
+                remaining.append(group)
                 continue
-            remaining_before = len(remaining)
-            self._project_group(state.projection, group, id_generator, batches, remaining)
-            state.is_stale = REFRESH_RATIO * (len(remaining) - remaining_before) > len(group)
+            left = self._project_group(state.projection, block, group)
+            remaining.append(left)
+            state.is_stale = REFRESH_RATIO * len(left) > len(group)
             state.tried += len(group)
-            state.projected += len(group) - (len(remaining) - remaining_before)
-            projected += len(group) - (len(remaining) - remaining_before)
-        return batches, sorted(remaining), projected
+            state.projected += len(group) - len(left)
+        return block.batches, np.sort(np.concatenate(remaining))
 
-    def _with_event_types(self, lines: Sequence[Line]) -> tuple[Iterator[tuple[EventType, Line]], list[Line]]:
-        """The lines with their event types, and those that cannot be read."""
-        read = _read_lines(StrictReader(self.keys, (), MIN_SPLIT, MAX_MISSES, "ignore"), lines)
-        event_types = zip(*(column.to_pylist() for column in read.records.columns), strict=True)
-        read_lines = (lines[at] for at in read.lines.tolist())
-        return zip(event_types, read_lines, strict=True), _unread_lines(read, lines)
+    def _project_group(self, projection: ProjectedColumns, block: _BlockLines, group: Indexes) -> Indexes:
+        """Project lines of one event type; the indexes of those that are left."""
 
-    def _project_group(
-        self,
-        projection: ProjectedColumns,
-        lines: Sequence[Line],
-        id_generator: RowIdGenerator,
-        batches: list[TableBatch],
-        remaining: list[Line],
-    ) -> None:
-        read = _read_lines(StrictReader(projection.schema, projection.misfits, MIN_SPLIT, MAX_MISSES), lines)
-        remaining += _unread_lines(read, lines)
-        if len(read.lines):
-            self._project_rows(
-                projection,
-                read.records,
-                [lines[at] for at in read.lines.tolist()],
-                id_generator,
-                batches,
-                remaining,
+        def build(records: pa.Table, indexes: Indexes) -> Indexes:
+            batches, warnings = projection.build_batches(
+                records, lambda rows: block.at(indexes[rows]), block.id_generator
             )
+            block.batches += batches
+            if warnings:
+                self.router.oddities[projection.recipe.oddity] += warnings
+            return indexes[:0]
 
-    def _project_rows(
-        self,
-        projection: ProjectedColumns,
-        records: pa.Table,
-        lines: Sequence[Line],
-        id_generator: RowIdGenerator,
-        batches: list[TableBatch],
-        remaining: list[Line],
-    ) -> None:
-        """Project records; where some are special, the others alone, or halves until few are left."""
-        try:
-            projected, warnings = projection.build_batches(records, [line for _, line in lines], id_generator)
-        except SpecialRows as special:
-            special_rows = {*special.rows}
-            remaining += [lines[at] for at in special.rows]
-            others = [at for at in range(len(lines)) if at not in special_rows]
-            if others:
-                ordinary = records.take(pa.array(others))
-                self._project_rows(
-                    projection, ordinary, [lines[at] for at in others], id_generator, batches, remaining
-                )
-            return
-        except FastPathMiss:
-            if len(lines) <= MIN_SPLIT:
-                remaining += lines
-                return
-            middle = len(lines) // 2
-            self._project_rows(
-                projection, records.slice(0, middle), lines[:middle], id_generator, batches, remaining
-            )
-            self._project_rows(
-                projection, records.slice(middle), lines[middle:], id_generator, batches, remaining
-            )
-            return
-        batches += projected
-        if warnings:
-            self.router.oddities[projection.recipe.oddity] += warnings
+        read = StrictReader(projection.schema, projection.misfits, MIN_SPLIT, MAX_MISSES).read(
+            block.lines, group
+        )
+        special = build_in_parts(build, read.records, read.lines, MIN_SPLIT)
+        return np.concatenate([read.misfits, read.unread, special])
 
 
-def _read_lines(reader: StrictReader, lines: Sequence[Line]) -> StrictRead:
-    return reader.read(line_array(b"".join([line + b"\n" for _, line in lines])), np.arange(len(lines)))
-
-
-def _unread_lines(read: StrictRead, lines: Sequence[Line]) -> list[Line]:
-    """The lines that were not read."""
-    return [lines[at] for part in (read.misfits, read.unread) for at in part.tolist()]
+def _by_event_type(keys: pa.Table, lines: Indexes) -> Iterator[tuple[EventType, Indexes]]:
+    """The event types of some lines, each with its lines in order."""
+    if not len(lines):
+        return
+    codes = np.zeros(len(lines), np.int64)
+    for column in keys.columns:
+        encoded = single_chunk(column).dictionary_encode(null_encoding="encode")
+        codes = codes * len(encoded.dictionary) + encoded.indices.to_numpy()
+    _, firsts, groups, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    grouped_lines = np.split(lines[np.argsort(groups, kind="stable")], np.cumsum(counts)[:-1])
+    for first, group in zip(firsts.tolist(), grouped_lines, strict=True):
+        yield tuple(column[first].as_py() for column in keys.columns), group

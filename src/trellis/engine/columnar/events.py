@@ -31,6 +31,8 @@ from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
 Mask = npt.NDArray[np.bool_]
+LinesOf = Callable[[npt.NDArray[np.int64]], Sequence[bytes]]
+"""The lines of some of the records that are projected, by row."""
 _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "text": pa.string(),
     "bigint": pa.int64(),
@@ -78,15 +80,15 @@ class ProjectedColumns:
                     yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, value_start)
 
     def build_batches(
-        self, records: pa.Table, lines: Sequence[bytes], id_generator: RowIdGenerator
+        self, records: pa.Table, lines_of: LinesOf, id_generator: RowIdGenerator
     ) -> tuple[list[TableBatch], int]:
-        """The batches of records that were read, and how many of them are warning_count.
+        """The batches of records that were read from lines, and how many of them call for a warning.
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
         arrays = _leaves((), records.schema, [single_chunk(column) for column in records.columns])
         special: Mask = np.zeros(records.num_rows, np.bool_)
-        values = {path: self._stored(path, array, lines, special) for path, array in arrays}
+        values = {path: self._stored(path, array, lines_of, special) for path, array in arrays}
         for path in self.recipe.required:
             _mark(special, pc.is_null(values[path]))
         if special.any():
@@ -99,10 +101,10 @@ class ProjectedColumns:
         projector.check_equal_texts(batches[0])
         return [batch for batch in batches if batch.rows], projector.warning_count()
 
-    def _stored(self, path: Path, array: pa.Array, lines: Sequence[bytes], special: Mask) -> pa.Array:
+    def _stored(self, path: Path, array: pa.Array, lines_of: LinesOf, special: Mask) -> pa.Array:
         """The values at a path as they are stored; marks rows that need the exact path as special."""
         if pa.types.is_list(array.type):
-            return _lists(path, array, lines, self.recipe.list_text)
+            return _lists(path, array, lines_of, self.recipe.list_text)
         if not pa.types.is_string(array.type):
             if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
                 _mark(special, pc.invert(pc.is_finite(array)))
@@ -284,10 +286,12 @@ class _Projector:
         for name, array in columns.items():
             if array.null_count == len(array):
                 continue
+            stored = array if selected is None else array.filter(selected)
             schema_column = _column(builder, name)
             if schema_column is None:
-                raise FastPathMiss
-            stored = array if selected is None else array.filter(selected)
+                if stored.null_count == len(stored):
+                    continue
+                raise _special_rows(pc.is_valid(array))
             batch.columns[name] = stored.cast(arrow_type(schema_column))
         for name, values in id_generator.root_columns(builder.place, builder.keys, size, (), None).items():
             if name not in table.columns:
@@ -296,19 +300,15 @@ class _Projector:
         return batch
 
     def check_equal_texts(self, batch: TableBatch) -> None:
-        """Raises FastPathMiss where a text differs from the column that it has to equal."""
+        """Raises SpecialRows where a text differs from the column that it has to equal."""
         for path, column in self.projection.recipe.same.items():
             texts = self.values[path]
             if texts.null_count == len(texts):
                 continue
-            stored = batch.columns.get(column)
-            if (
-                stored is None
-                or pc.all(pc.equal(texts, stored.cast(texts.type)), min_count=0).as_py() is False
-            ):
-                raise FastPathMiss
-            if pc.any(pc.and_(pc.is_valid(texts), pc.is_null(stored)), min_count=0).as_py():
-                raise FastPathMiss
+            stored = batch.columns.get(column, pa.nulls(len(texts), pa.string())).cast(texts.type)
+            differs = pc.and_(pc.is_valid(texts), pc.invert(pc.fill_null(pc.equal(texts, stored), False)))
+            if pc.any(differs, min_count=0).as_py():
+                raise _special_rows(differs)
 
     def warning_count(self) -> int:
         if self.projection.recipe.early is None:
@@ -337,15 +337,23 @@ class _Projector:
         if bounds["min"] is not None and (
             bounds["min"] < _FIRST_MICROSECOND or bounds["max"] >= _LAST_MICROSECOND
         ):
-            raise FastPathMiss
+            raise _special_rows(
+                pc.or_(pc.less(shifted, _FIRST_MICROSECOND), pc.greater_equal(shifted, _LAST_MICROSECOND))
+            )
         return pc.coalesce(array, shifted.cast(_STAMP))
 
 
-def _coalesce_exclusive(one: pa.Array, other: pa.Array) -> pa.Array:
-    """The values of two keys of one column. Raises FastPathMiss where a record has both."""
-    if pc.any(pc.and_(pc.is_valid(one), pc.is_valid(other))).as_py():
-        raise FastPathMiss
-    return pc.coalesce(one, other)
+def _coalesce_exclusive(left: pa.Array, right: pa.Array) -> pa.Array:
+    """The values of two keys of one column. Raises SpecialRows where a record has both."""
+    has_both = pc.and_(pc.is_valid(left), pc.is_valid(right))
+    if pc.any(has_both, min_count=0).as_py():
+        raise _special_rows(has_both)
+    return pc.coalesce(left, right)
+
+
+def _special_rows(are_special: pa.Array) -> SpecialRows:
+    rows = pc.fill_null(are_special, False).to_numpy(zero_copy_only=False)
+    return SpecialRows(np.flatnonzero(rows).tolist())
 
 
 def _without_blanks(array: pa.Array) -> pa.Array:
@@ -380,15 +388,18 @@ def _moments(array: pa.Array, time_of: Callable[[str], datetime | None], special
 
 
 def _lists(
-    path: Path, array: pa.Array, lines: Sequence[bytes], list_text: Callable[[list[Any]], str | None]
+    path: Path, array: pa.Array, lines_of: LinesOf, list_text: Callable[[list[Any]], str | None]
 ) -> pa.Array:
     """Lists as text. Where a key of an object may be absent or null, its line is parsed again to tell."""
-    lists = array.to_pylist()
-    if _has_gaps(pc.list_flatten(array)):
-        for at, value in enumerate(lists):
-            if value is not None:
-                lists[at] = _value_at(orjson.loads(lines[at]), path)
-    return pa.array([None if value is None else list_text(value) for value in lists], pa.string())
+    rows = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
+    lists = array.take(pa.array(rows))
+    if _has_gaps(pc.list_flatten(lists)):
+        values = [_value_at(orjson.loads(line), path) for line in lines_of(rows)]
+    else:
+        values = lists.to_pylist()
+    texts = np.full(len(array), None, np.object_)
+    texts[rows] = [list_text(value) for value in values]
+    return pa.array(texts, pa.string())
 
 
 def _value_at(record: Any, path: Path) -> Any:

@@ -33,10 +33,10 @@ def misfit_pattern(key: str, outer: str | None, value_start: str) -> str:
     >>> misfit_pattern("id", "user", '"')
     '"user"\\s*:\\s*\\{[^{}]*"id"\\s*:\\s*"'
     """
-    pattern = f"{_quoted(key)}{_SPACE}:{_SPACE}{value_start}"
+    pattern = f"{quoted(key)}{_SPACE}:{_SPACE}{value_start}"
     if outer is None:
         return pattern
-    return rf"{_quoted(outer)}{_SPACE}:{_SPACE}\{{[^{{}}]*{pattern}"
+    return rf"{quoted(outer)}{_SPACE}:{_SPACE}\{{[^{{}}]*{pattern}"
 
 
 def value_starts(classes: Iterable[type], accepted_with: Iterable[type] = ()) -> list[str]:
@@ -68,5 +68,6 @@ def list_start(shape: str) -> str:
 _ELEMENTS: Final[Mapping[str, str]] = {"row": r"\{", "list": r"\[", "value": r'["\-0-9tf]'}
 
 
-def _quoted(key: str) -> str:
+def quoted(key: str) -> str:
+    """The pattern of a key in quotes."""
     return re.escape(orjson.dumps(key).decode())

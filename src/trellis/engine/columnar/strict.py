@@ -1,9 +1,9 @@
 """Lines of JSON objects -> one Arrow table, and the lines that only the exact path can convert.
 
-Arrow's JSON reader, given an explicit schema, is strict: an unknown key, a key given twice, a value of
-another kind, an integer beyond 64 bits or a malformed line is an error. So what it reads is proven to fit the
-schema. What it accepts too freely (several objects on a line, an object
-over several lines, bytes that are not UTF-8) is checked here.
+Arrow's JSON reader, given an explicit schema, is strict: a key given twice, a value of another kind, an
+integer beyond 64 bits or a malformed line is an error, and keys that the schema lacks become columns that
+show which lines have them. So what it reads is proven to fit the schema. What it accepts too freely (several
+objects on a line, an object over several lines, bytes that are not UTF-8) is checked here.
 
 One line that does not fit fails all lines that are read with it. So lines known not to fit are set aside
 first, by byte patterns (`misfits.py`). A pattern that is wrong costs time, never a value: a line that
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
+from trellis.engine.columnar.misfits import quoted
+
 MIN_SPLIT: Final = 64
 MAX_MISSES: Final = 12
 MAX_MATCH_SHARE: Final = 0.5
 """A pattern that matches a larger share of the lines is ignored."""
 
-UnknownKeys = Literal["error", "ignore", "infer"]
-"""What the reader does with keys that the schema lacks."""
+UnknownKeys = Literal["ignore", "infer"]
+"""What becomes of keys that the schema lacks: nothing, or columns of types that Arrow guesses."""
 Indexes = npt.NDArray[np.int64]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
@@ -67,7 +69,8 @@ class StrictReader:
     """Reads lines under one schema. `misfits` are patterns (RE2, over bytes) of lines that do not fit it.
 
     At most `min_split` lines are not halved any more; after more than `max_misses` failed reads the other
-    lines are left unread. The more the exact path costs for a line, the higher both may be.
+    lines are left unread. The more the exact path costs for a line, the higher both may be. Lines with keys
+    that the schema lacks do not fit it, unless it `ignores_unknown_keys`.
     """
 
     def __init__(
@@ -76,10 +79,10 @@ class StrictReader:
         misfits: Sequence[str] = (),
         min_split: int = MIN_SPLIT,
         max_misses: int = MAX_MISSES,
-        unknown_keys: UnknownKeys = "error",
+        ignores_unknown_keys: bool = False,
     ) -> None:
         self.schema = schema
-        self.unknown_keys = unknown_keys
+        self.unknown_keys: UnknownKeys = "ignore" if ignores_unknown_keys else "infer"
         self.min_split = min_split
         self.max_misses = max_misses
         self.misfits = tuple(dict.fromkeys(misfits))
@@ -88,7 +91,7 @@ class StrictReader:
         """The records of the chosen lines that fit; each line ends with a newline."""
         takes_all = len(chosen) == len(lines)
         candidates = lines if takes_all else lines.take(pa.array(chosen))
-        fits = _are_objects(candidates)
+        fits = _are_objects(candidates) & _are_utf8(candidates)
         if self.misfits:
             fits &= ~self._suspects(candidates)
         tables: list[pa.Table] = []
@@ -102,10 +105,9 @@ class StrictReader:
                 continue
             if not len(indexes):
                 continue
+            part = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
             try:
-                part = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
-                tables.append(read_strictly(_joined_bytes(part), self.schema, len(part), self.unknown_keys))
-                pieces.append(indexes)
+                records = read_table(_joined_bytes(part), self.schema, len(part), self.unknown_keys)
             except FastPathMiss as miss:
                 misses += 1
                 if miss.row is not None and miss.row < len(indexes):
@@ -116,23 +118,35 @@ class StrictReader:
                 else:
                     middle = len(indexes) // 2
                     pending += [indexes[middle:], indexes[:middle]]
+                continue
+            if records.schema.equals(self.schema):
+                tables.append(records)
+                pieces.append(indexes)
+                continue
+            records, are_unknown = without_unknown_keys(records, self.schema, part)
+            tables.append(records)
+            pieces.append(indexes[~are_unknown])
+            unknown = indexes[are_unknown]
+            misfits.append(unknown[: self.min_split])
+            unread.append(unknown[self.min_split :])
         records = pa.concat_tables(tables) if tables else self.schema.empty_table()
         return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
 
     def _suspects(self, lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
         """Which lines match the pattern of a value that does not fit."""
-        matches = _matching(lines, "|".join(self.misfits))
+        matches = matching_lines(lines, "|".join(self.misfits))
         if matches.mean() <= MAX_MATCH_SHARE:
             return matches
         matches[:] = False
         for pattern in self.misfits:
-            pattern_matches = _matching(lines, pattern)
+            pattern_matches = matching_lines(lines, pattern)
             if pattern_matches.mean() <= MAX_MATCH_SHARE:
                 matches |= pattern_matches
         return matches
 
 
-def _matching(lines: pa.BinaryArray, pattern: str) -> npt.NDArray[np.bool_]:
+def matching_lines(lines: pa.BinaryArray, pattern: str) -> npt.NDArray[np.bool_]:
+    """Which lines match a pattern (RE2, over bytes)."""
     matches = pc.match_substring_regex(lines, pattern).to_numpy(zero_copy_only=False)
     return np.array(matches, np.bool_)
 
@@ -166,22 +180,29 @@ def _are_objects(lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
     return are_objects
 
 
-def read_strictly(
-    data: bytes | pa.Buffer,
-    schema: pa.Schema,
-    lines: int,
-    unknown_keys: UnknownKeys = "error",
-) -> pa.Table:
-    """As many `lines` of objects as a table under a schema.
+def _are_utf8(lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+    """Which lines are UTF-8."""
+    try:
+        lines.cast(pa.string())
+    except pa.ArrowInvalid:
+        return np.array([is_utf8(line) for line in lines.to_pylist()], np.bool_)
+    return np.ones(len(lines), np.bool_)
 
-    Raises FastPathMiss.
-    """
-    size = data.size if isinstance(data, pa.Buffer) else len(data)
-    _refuse_other_encodings(data)
+
+def is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_table(data: pa.Buffer, schema: pa.Schema, lines: int, unknown_keys: UnknownKeys) -> pa.Table:
+    """As many `lines` of objects, in UTF-8, as a table under a schema. Raises FastPathMiss."""
     try:
         records = pj.read_json(
             pa.BufferReader(data),
-            pj.ReadOptions(use_threads=False, block_size=size + 1),
+            pj.ReadOptions(use_threads=False, block_size=data.size + 1),
             pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unknown_keys),
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -192,15 +213,63 @@ def read_strictly(
     return records
 
 
-def _refuse_other_encodings(data: Any) -> None:
-    """Raises FastPathMiss for bytes that are not UTF-8, with the number of the line if there are several."""
-    content = bytes(data) if isinstance(data, pa.Buffer) else data
-    if content.isascii():
-        return
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FastPathMiss(content.count(b"\n", 0, error.start)) from None
+def without_unknown_keys(
+    records: pa.Table, schema: pa.Schema, lines: pa.BinaryArray
+) -> tuple[pa.Table, npt.NDArray[np.bool_]]:
+    """The records without those that have keys which the schema lacks, and which of them have some.
+
+    A null under such a key leaves no trace in a column, so lines that may hold one are taken to have it.
+    """
+    unknown = _UnknownKeys(records.num_rows)
+    columns = [
+        unknown.removed_from(single_chunk(column), field.type, np.arange(records.num_rows))
+        for column, field in zip(records.columns[: len(schema)], schema, strict=True)
+    ]
+    for name, column in zip(records.column_names[len(schema) :], records.columns[len(schema) :], strict=True):
+        unknown.add(name, single_chunk(column), np.arange(records.num_rows))
+    keys = "|".join(quoted(key) for key in sorted(unknown.keys))
+    are_unknown = unknown.rows | matching_lines(lines, rf'(?:{keys}|\\.[^"]*")\s*:\s*null')
+    known = pa.table(columns, schema).filter(pa.array(~are_unknown))
+    return known, are_unknown
+
+
+class _UnknownKeys:
+    """The keys that a schema lacks, and the rows of the records that hold values under them."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows: npt.NDArray[np.bool_] = np.zeros(rows, np.bool_)
+        self.keys: set[str] = set()
+
+    def add(self, key: str, values: pa.Array, origins: Indexes) -> None:
+        """`origins` are the rows of the records by value."""
+        self.keys.add(key)
+        self.rows[origins[pc.is_valid(values).to_numpy(zero_copy_only=False)]] = True
+
+    def removed_from(self, array: pa.Array, type_: pa.DataType, origins: Indexes) -> pa.Array:
+        """An array as its type in the schema says."""
+        if array.type == type_:
+            return array
+        if pa.types.is_list(type_):
+            values = self.removed_from(
+                pc.list_flatten(array),
+                type_.value_type,
+                origins[pc.list_parent_indices(array).to_numpy(zero_copy_only=False)],
+            )
+            return pa.ListArray.from_arrays(_offsets(array), values, type_, mask=array.is_null())
+        members = array.flatten()
+        for at in range(type_.num_fields, len(members)):
+            self.add(array.type.field(at).name, members[at], origins)
+        known = [
+            self.removed_from(member, type_.field(at).type, origins)
+            for at, member in enumerate(members[: type_.num_fields])
+        ]
+        return pa.StructArray.from_arrays(known, fields=list(type_), mask=array.is_null())
+
+
+def _offsets(lists: pa.ListArray) -> pa.Array:
+    """The offsets of lists in their flattened values."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
 
 
 def single_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -73,7 +73,7 @@ def conformer_of(plan: Plan, fast: bool = True) -> Conformer:
             return AuthoredConformer(plan, program, fast)
         case Route(router):
             return RoutedConformer(plan, RoutedFlattener(plan, router), fast)
-        case Emit(emitter) if plan.whole is None:
+        case Emit(emitter) if plan.preserved_keys is None:
             return EmittedConformer(plan, emitter)
         case _:
             return LearnedConformer(plan, fast)

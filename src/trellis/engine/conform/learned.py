@@ -14,15 +14,17 @@ import orjson
 import pyarrow as pa
 
 from trellis.engine.columnar.layout import Layout, layout_of
+from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.rows import build_batches
 from trellis.engine.columnar.strict import MIN_SPLIT, FastPathMiss, Indexes, StrictReader
 from trellis.engine.columnar.typed.batch import TypedBatch
-from trellis.engine.conform.outcome import Conformed, parse_records
+from trellis.engine.conform.outcome import Conformed, Line, parse_records
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import BadLine, has_long_number, record, replaced_values
 from trellis.engine.input.parquet import RowBatch, rows_of
+from trellis.engine.input.python_values import plain_record
 from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
@@ -37,7 +39,7 @@ EXAMPLE_BYTES: Final = 1 << 18
 
 
 @dataclass
-class _BlockWork:
+class BlockWork:
     """The lines of a block, their numbers in the split, and their outcome so far.
 
     `first` is the number of the block's first line, `waiting` the numbers of lines with something new.
@@ -50,6 +52,13 @@ class _BlockWork:
     seed: bytes
     outcome: Conformed = field(default_factory=Conformed)
     waiting: list[int] = field(default_factory=list)
+
+    def numbered_lines(self, indexes: Indexes) -> list[Line]:
+        """The lines with these indexes, each with its number."""
+        takes_all = len(indexes) == len(self.lines)
+        lines = self.lines if takes_all else self.lines.take(pa.array(indexes))
+        texts = (text[:-1] for text in lines.to_pylist())
+        return list(zip(self.numbers[indexes].tolist(), texts, strict=True))
 
 
 class LearnedConformer:
@@ -84,14 +93,8 @@ class LearnedConformer:
         flattener = self.flattener
         flattener.start_block()
         flattener.findings.file = split.path
-        seed = self._seed(self._file(split.file), split.number, block.offset)
-        lines = block.line_array
-        numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
-        if only is not None:
-            selected = np.isin(numbers, np.array(only, np.int64))
-            lines, numbers = lines.filter(pa.array(selected)), numbers[selected]
-        work = _BlockWork(split, lines, numbers, block.line, seed)
-        pending: Indexes = np.arange(len(lines))
+        work = self._start(split, block, only)
+        pending: Indexes = np.arange(len(work.lines))
         while self.fast and len(pending):
             if self.reader is None:
                 self._one_by_one(work, pending[:PROBE])
@@ -99,7 +102,7 @@ class LearnedConformer:
                 if not self._learn():
                     break
                 continue
-            read = self.reader.read(lines, pending)
+            read = self.reader.read(work.lines, pending)
             misfits = self._by_columns(work, read.records, read.lines)
             self._one_by_one(work, np.union1d(read.misfits, misfits))
             pending = read.unread
@@ -113,25 +116,31 @@ class LearnedConformer:
             self._learn()
         return self._conformed(work)
 
-    def _by_columns(self, work: _BlockWork, records: pa.Table, indexes: Indexes) -> Indexes:
+    def _start(self, split: Split, block: Block, only: Sequence[int] | None) -> BlockWork:
+        """The lines of a block that are to be conformed."""
+        seed = self._seed(self._file(split.file), split.number, block.offset)
+        lines = block.line_array
+        numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
+        if only is not None:
+            selected = np.isin(numbers, np.array(only, np.int64))
+            lines, numbers = lines.filter(pa.array(selected)), numbers[selected]
+        return BlockWork(split, lines, numbers, block.line, seed)
+
+    def _by_columns(self, work: BlockWork, records: pa.Table, indexes: Indexes) -> Indexes:
         """Conform the lines with these indexes by columns; the indexes that are left for the exact path."""
         assert self.layout is not None
-        if not len(indexes):
-            return indexes
-        numbers, id_generator = work.numbers[indexes], self._id_generator(work.seed, work.first)
-        try:
+        layout = self.layout
+
+        def build(records: pa.Table, indexes: Indexes) -> Indexes:
+            id_generator = self._id_generator(work.seed, work.first)
             items = self._parsed_records(work.lines, indexes)
-            batches, misses = build_batches(self.layout, records, numbers, id_generator, items)
-        except FastPathMiss:
-            if len(indexes) <= MIN_SPLIT:
-                return indexes
-            half = len(indexes) // 2
-            parts = (records.slice(0, half), indexes[:half]), (records.slice(half), indexes[half:])
-            return np.concatenate([self._by_columns(work, *part) for part in parts])
-        work.outcome.batches += batches
-        loaded = len(indexes) - len(misses)
-        work.outcome.counts.add(Counts(loaded, loaded))
-        return indexes[misses]
+            batches, misses = build_batches(layout, records, work.numbers[indexes], id_generator, items)
+            work.outcome.batches += batches
+            loaded = len(indexes) - len(misses)
+            work.outcome.counts.add(Counts(loaded, loaded))
+            return indexes[misses]
+
+        return build_in_parts(build, records, indexes, MIN_SPLIT)
 
     def _parsed_records(self, lines: pa.BinaryArray, indexes: Indexes) -> list[Any]:
         """The parsed records, where row ids are hashes of whole records. Raises FastPathMiss."""
@@ -215,18 +224,21 @@ class LearnedConformer:
         self.flattener.findings.file = name
         counts = Counts()
         for line, item in enumerate(items, first):
-            self._flatten_record(item, (self._file(file), number, line), counts)
+            try:
+                plain = plain_record(item)
+            except ContractError as bad:
+                raise ContractError(f"{name}, record {line + 1}: {bad}") from None
+            self._flatten_record(plain, (self._file(file), number, line), counts)
         return self._finish(counts, self._seed(self._file(file), number, first), first)
 
-    def _one_by_one(self, work: _BlockWork, indexes: Indexes) -> None:
+    def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:
         """Flatten the records of the lines with these indexes."""
         if not len(indexes):
             return
-        findings, counts, lines = self.flattener.findings, work.outcome.counts, work.lines
-        texts = lines.to_pylist() if len(indexes) == len(lines) else lines.take(pa.array(indexes)).to_pylist()
-        numbered = zip(work.numbers[indexes].tolist(), (text[:-1] for text in texts), strict=True)
-        has_big_ints = has_long_number(b"".join(texts))
-        for number, line, item in parse_records(numbered, has_big_ints, work.outcome):
+        findings, counts = self.flattener.findings, work.outcome.counts
+        lines = work.numbered_lines(indexes)
+        has_big_ints = has_long_number(b"\n".join([line for _, line in lines]))
+        for number, line, item in parse_records(lines, has_big_ints, work.outcome):
             key_count, news_count = self.flattener.key_count, findings.news_count
             discards, losses = len(findings.discards), len(findings.losses)
             loaded = self._flatten_record(
@@ -242,7 +254,7 @@ class LearnedConformer:
                 for key, value in replaced_values(line, self.flattener.key_count - key_count):
                     self.flattener.discard_duplicate(self.plan.table, key, value, number)
 
-    def _conformed(self, work: _BlockWork) -> Conformed:
+    def _conformed(self, work: BlockWork) -> Conformed:
         """The outcome of the block, rows in the order of the input."""
         outcome = self._complete(work.outcome, work.seed, work.first)
         outcome.batches = in_order_of_input(outcome.batches)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import orjson
 
 from trellis.engine.columnar.event_batcher import EventTypeBatcher
-from trellis.engine.conform.learned import LearnedConformer
-from trellis.engine.conform.outcome import Conformed, Line, parse_records
+from trellis.engine.columnar.strict import Indexes, matching_lines
+from trellis.engine.conform.learned import BlockWork, LearnedConformer
+from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.exact.routed_rows import Became, RoutedFlattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import (
@@ -54,33 +56,35 @@ class RoutedConformer(LearnedConformer):
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         if self.fast and self.batcher is None:
             self._learn_from(self.plan.sample or block.sample())
-        router, selected = self.router, None if only is None else {*only}
-        router.start_block()
-        router.findings.file = split.path
-        outcome, waiting = Conformed(), list[int]()
+        self.router.start_block()
+        self.router.findings.file = split.path
+        work = self._start(split, block, only)
+        pending: Indexes = np.arange(len(work.lines))
         has_big_ints = has_long_number(block.data, SAFE)
-        seed = self._seed(self._file(split.file), split.number, block.offset)
-        lines = [(number, line) for number, line in block.numbered if selected is None or number in selected]
         if self.batcher is not None:
-            lines = self._project(lines, has_big_ints, outcome, seed)
+            pending = self._project(work, pending, has_big_ints)
+        self._route_lines(work, pending, has_big_ints)
+        return self._with_waiting(work.outcome, work.waiting, work.seed)
+
+    def _route_lines(self, work: BlockWork, indexes: Indexes, has_big_ints: bool) -> None:
+        """Route the records of the lines with these indexes, one by one."""
         routed: list[tuple[int, bytes, Any]] = []
-        for number, line, item in parse_records(lines, has_big_ints, outcome):
+        for number, line, item in parse_records(work.numbered_lines(indexes), has_big_ints, work.outcome):
             if len(routed) >= RECORDS_PER_CHECK:
                 self._keep_replaced_values(routed)
                 routed.clear()
-            position = (self._file(split.file), split.number, number)
+            position = (self._file(work.split.file), work.split.number, number)
             try:
                 check_big_ints = has_big_ints and has_long_number(line, SAFE)
-                result = self._route(item, position, outcome.counts, check_big_ints)
+                result = self._route(item, position, work.outcome.counts, check_big_ints)
             except Rejected as bad:
-                outcome.reject(number, line, str(bad), bad.kind)
+                work.outcome.reject(number, line, str(bad), bad.kind)
                 continue
             if result == "waits":
-                waiting.append(number)
+                work.waiting.append(number)
             else:
                 routed.append((number, line, item))
         self._keep_replaced_values(routed)
-        return self._with_waiting(outcome, waiting, seed)
 
     def _learn_from(self, sample: Sequence[bytes]) -> None:
         """Route sample records only to learn what they look like."""
@@ -93,22 +97,20 @@ class RoutedConformer(LearnedConformer):
         router.start_block()
         self.batcher = EventTypeBatcher(router)
 
-    def _project(
-        self, lines: Sequence[Line], has_big_ints: bool, outcome: Conformed, seed: bytes
-    ) -> list[Line]:
-        """Project ordinary records, one event type at a time; the lines that are left for the exact path."""
+    def _project(self, work: BlockWork, indexes: Indexes, has_big_ints: bool) -> Indexes:
+        """Project ordinary records by event type; the indexes that are left for the exact path."""
         assert self.batcher is not None
-        candidates: list[Line] = []
-        others: list[Line] = []
-        for numbered_line in lines:
-            line = numbered_line[1]
-            is_object = line.startswith(b"{") and line.endswith(b"}")
-            is_ordinary = is_object and not (has_big_ints and has_long_number(line, SAFE))
-            (candidates if is_ordinary else others).append(numbered_line)
-        batches, remaining, routed = self.batcher.rows(candidates, self._id_generator(seed))
-        outcome.batches += batches
-        outcome.counts.add(Counts(routed, routed))
-        return sorted((*others, *remaining))
+        is_special = np.zeros(len(indexes), np.bool_)
+        if has_big_ints:
+            is_special = matching_lines(work.lines, f"[0-9]{{{SAFE}}}")
+        batches, remaining = self.batcher.rows(
+            work.lines, indexes[~is_special], self._id_generator(work.seed)
+        )
+        remaining = np.union1d(indexes[is_special], remaining)
+        work.outcome.batches += batches
+        projected = len(indexes) - len(remaining)
+        work.outcome.counts.add(Counts(projected, projected))
+        return remaining
 
     def flush_rows(self) -> list[TableBatch]:
         batches = super()._batches(b"", 0)

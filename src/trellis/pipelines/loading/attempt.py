@@ -75,7 +75,7 @@ class LoadJob:
     `schema_name` is that of the schema they load into, `user_schema` the schema
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
-    keeps of its sources from load to load, if the load changes it, and `recalled` the one it was made from.
+    keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
     `notes` are for the report, `reject_limit` says how many records may be rejected.
     """
 
@@ -85,7 +85,7 @@ class LoadJob:
     prepared: Callable[[Schema], Schema] = _unchanged
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
-    recalled: RunState | None = None
+    base_state: RunState | None = None
     notes: tuple[str, ...] = ()
     reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
 
@@ -227,7 +227,7 @@ class LoadAttempt:
                     self.now,
                     files,
                     self.destination.abilities.digits,
-                    self._whole(state.schema, feed.request),
+                    self._preserved_keys(state.schema, feed.request),
                     state.nesting if self.destination.abilities.nested_types else None,
                     self.staging.storage,
                     tuple(self.samples[number]),
@@ -235,7 +235,7 @@ class LoadAttempt:
             )
             files += feed.records.file_count
 
-    def _whole(self, schema: Schema, request: TableRequest) -> RowKeys | None:
+    def _preserved_keys(self, schema: Schema, request: TableRequest) -> RowKeys | None:
         if not request.preserve_types:
             return None
         table = self._naming(schema).table(request.table)
@@ -386,7 +386,7 @@ class LoadAttempt:
             filled=self._filled(before, after),
             native=dialect.writes.native_types(after, self.destination.abilities.family),
             reset=self.job.reset,
-            recalled=self.job.recalled,
+            base_state=self.job.base_state,
             now=self.now,
         )
         self.destination.commit(self.commit, self._parallel())

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from trellis.engine.task import Outcome
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import to_dict
+from trellis.schema.dict_form import to_dict
 from trellis.schema.documents.validate import faults
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming

@@ -30,7 +30,7 @@ class LoadRunner:
     context: LoadContext
     name: str
     where: str
-    journal: MetadataTables
+    metadata: MetadataTables
     folders: SchemaFolders
 
     def run(
@@ -115,7 +115,7 @@ class LoadRunner:
         return Packages(Path(self.context.destination.staging("")) / PENDING, self.name)
 
     def _loaded_before(self, load_id: str) -> bool:
-        return self.context.destination.has_load(self.context.dataset, load_id, self.journal)
+        return self.context.destination.has_load(self.context.dataset, load_id, self.metadata)
 
     def _already(self, job: LoadJob, load_id: str) -> Report:
         schema = self.context.look(job.schema_name)[0]

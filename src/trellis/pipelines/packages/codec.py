@@ -34,13 +34,20 @@ class DataclassCodec:
     """Writes and reads dataclasses of any depth.
 
     `codecs` are those of classes that are not taken apart field by field, `names` what the classes are called
-    in fields that take one of several. A field that has a default may be missing in a document, so a class
-    can get one more without a new version of the format.
+    in fields that take one of several. `keys` are the keys of fields that have another name in documents, by
+    class. A field that has a default may be missing in a document, so a class can get one more without a new
+    version of the format.
     """
 
-    def __init__(self, codecs: Mapping[type, TypeCodec], names: Mapping[type, str]) -> None:
+    def __init__(
+        self,
+        codecs: Mapping[type, TypeCodec],
+        names: Mapping[type, str],
+        keys: Mapping[type, Mapping[str, str]],
+    ) -> None:
         self._codecs: dict[Any, TypeCodec] = {**_SCALARS, **codecs}
         self._names = names
+        self._keys = keys
 
     def encode(self, type_: Any, value: Any) -> Any:
         """The value as a JSON value. Raises TypeError where it has no form in JSON."""
@@ -74,25 +81,30 @@ class DataclassCodec:
         raise TypeError(f"{type_} has no form in JSON")
 
     def _dataclass(self, class_: Any) -> TypeCodec:
-        types = get_type_hints(class_)
-        fields = {field.name: field for field in dataclasses.fields(class_) if field.init}
+        types, keys = get_type_hints(class_), self._keys.get(class_, {})
+        fields = {keys.get(f.name, f.name): f for f in dataclasses.fields(class_) if f.init}
 
         def encode(value: Any) -> Any:
             if type(value) is not class_:
                 raise TypeError(f"expected a {class_.__name__}, found {value!r:.80}")
-            return {name: self.encode(types[name], getattr(value, name)) for name in fields}
+            return {
+                key: self.encode(types[field.name], getattr(value, field.name))
+                for key, field in fields.items()
+            }
 
         def decode(document: Any, where: str) -> Any:
             _require(dict, "an object", document, where)
-            for name in document:
-                if name not in fields:
-                    raise Malformed(f"{where}: unknown key {name!r}{nearest(name, fields)}")
-            for name, field in fields.items():
-                if name not in document and not _has_default(field):
-                    raise Malformed(f"{where}: the key {name!r} is missing")
-            return class_(
-                **{name: self.decode(types[name], document[name], f"{where}.{name}") for name in document}
-            )
+            for key in document:
+                if key not in fields:
+                    raise Malformed(f"{where}: unknown key {key!r}{nearest(key, fields)}")
+            for key, field in fields.items():
+                if key not in document and not _has_default(field):
+                    raise Malformed(f"{where}: the key {key!r} is missing")
+            values = {
+                fields[key].name: self.decode(types[fields[key].name], member, f"{where}.{key}")
+                for key, member in document.items()
+            }
+            return class_(**values)
 
         return TypeCodec(encode, decode)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
 from typing import Any
@@ -24,7 +24,7 @@ from trellis.destinations.base import Commit
 from trellis.pipelines.packages.codec import DataclassCodec, Malformed, TypeCodec
 from trellis.pipelines.report import Report
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, ChangeTable, DropColumn, DropTable
-from trellis.schema.documents.form import column_keys, column_of, schema_of, table_dict, table_of, to_dict
+from trellis.schema.dict_form import column_keys, column_of, schema_of, table_dict, table_of, to_dict
 from trellis.schema.documents.migrate import ENGINE
 from trellis.schema.documents.validate import COLUMN, TABLE, faults
 from trellis.schema.documents.value_checks import Fault
@@ -34,8 +34,9 @@ FORMAT = "trellis-package"
 VERSION = 1
 """One more where a document of this version would be refused or misread.
 
-The fields of Commit, of Report and of what they hold are keys of the document: a field that is renamed, goes,
-or means something else asks for a new version; a new field with a default does not.
+The fields of Commit, of Report and of what they hold are keys of the document: one that goes or means
+something else asks for a new version, one that is renamed keeps its key in `_KEYS`, and a new one needs a
+default.
 """
 
 
@@ -190,6 +191,8 @@ def _scalar(document: Any, where: str) -> pa.Scalar:
     return value
 
 
+_KEYS: Mapping[type, Mapping[str, str]] = {Commit: {"metadata": "journal", "base_state": "recalled"}}
+"""Fields that have another name than in the packages that are stored."""
 _CODEC = DataclassCodec(
     {
         Schema: TypeCodec(to_dict, _schema),
@@ -205,4 +208,5 @@ _CODEC = DataclassCodec(
         ChangeColumn: "change_column",
         ChangeTable: "change_table",
     },
+    _KEYS,
 )

@@ -15,14 +15,14 @@ from dataclasses import replace
 from typing import Any
 
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import Document, mappings, schema_of, to_dict
+from trellis.schema.dict_form import Document, mappings, schema_of, to_dict
 from trellis.schema.documents.migrate import Upgrade, migrate, no_upgrade
 from trellis.schema.documents.validate import Fault, Path, check, faults, no_lines
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.rules import HINTS
 from trellis.schema.version import bump
 
-__all__ = ["from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml", "with_defaults"]
+__all__ = ["from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml"]
 
 PROCESSING = ("x-normalizer", "x-loader", "x-extractor")
 
@@ -46,16 +46,7 @@ def from_dict(
     current = settle(migrate(document, where, upgrade))
     check(current, where, line_of, find)
     schema = schema_of(current)
-    return replace(schema, tables={name: with_defaults(table) for name, table in schema.tables.items()})
-
-
-def with_defaults(table: Table) -> Table:
-    """The table with what every root table has: a write disposition and a resource."""
-    if table.nested:
-        return table
-    defaults = {"write_disposition": "append", "resource": table.name}
-    missing = {key: value for key, value in defaults.items() if table.hints.get(key) is None}
-    return table.with_hints(**missing) if missing else table
+    return replace(schema, tables={name: table.with_defaults() for name, table in schema.tables.items()})
 
 
 def settle(document: Document) -> Document:

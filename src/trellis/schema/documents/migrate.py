@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import Document, mappings, plain
+from trellis.schema.dict_form import Document, mappings, plain
 
 ENGINE = 11
 Upgrade = Callable[[Document, int], bool]

@@ -14,14 +14,14 @@ from typing import Any
 
 from trellis.errors import UsageError
 from trellis.schema.model import Schema
-from trellis.sources.extraction.event_loop import EventLoop
+from trellis.sources.event_loop import EventLoop
 from trellis.sources.extraction.parts import Part
-from trellis.sources.extraction.steps import Page
 from trellis.sources.extraction.stream import Stream
 from trellis.sources.hints.table_hints import Declared
 from trellis.sources.resources import Resource
 from trellis.sources.schema_editor import SchemaEditor
 from trellis.sources.sources import Source, copies
+from trellis.sources.steps import Page
 
 __all__ = ["Declared", "Extracted", "Part", "extract", "rows_of"]
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from trellis.engine.input.python_values import mapping_of
 from trellis.errors import SchemaError, UsageError
 from trellis.sources.cursors.frames import library_of, rows_in
 from trellis.sources.extraction.spool import Spool
-from trellis.sources.extraction.steps import Page
 from trellis.sources.extraction.validation import Dropped
 from trellis.sources.files import Files
 from trellis.sources.hints.hint_set import HintSet, static
 from trellis.sources.hints.hints import for_item
 from trellis.sources.hints.table_hints import Declared, declare
+from trellis.sources.steps import Page
 
 Form = Literal["records", "pieces", "whole"]
 
@@ -48,20 +48,10 @@ def is_typed(item: Any) -> bool:
     return isinstance(item, Files) or library_of(item) is not None
 
 
-def record_of(item: Any) -> dict[str, Any]:
+def record_of(item: Any) -> dict[Any, Any]:
     """The item as a record: what is no mapping stands under `value`."""
-    if isinstance(item, dict):
-        return item
-    if isinstance(item, Mapping):
-        return dict(item)
-    if hasattr(item, "model_dump"):
-        return dict(item.model_dump(by_alias=True))
-    if dataclasses.is_dataclass(item) and not isinstance(item, type):
-        return dataclasses.asdict(item)
-    for method in ("asDict", "_asdict"):  # rows of Spark, named tuples
-        if hasattr(item, method):
-            return dict(getattr(item, method)())
-    return {"value": item}
+    mapping = mapping_of(item)
+    return {"value": item} if mapping is None else mapping
 
 
 class Sorter:

@@ -8,16 +8,16 @@ from typing import Any
 
 from trellis.errors import UsageError
 from trellis.sources import current
+from trellis.sources.arguments import call
 from trellis.sources.cursors.cursor import Incremental
 from trellis.sources.cursors.frames import after_cursor
-from trellis.sources.extraction.arguments import call
-from trellis.sources.extraction.event_loop import AT_ONCE, EventLoop, Turns, is_awaitable
+from trellis.sources.event_loop import AT_ONCE, EventLoop, Turns, is_awaitable
 from trellis.sources.extraction.parts import Part, Sorter, as_given, is_typed
-from trellis.sources.extraction.steps import Page, pages_of, through
 from trellis.sources.extraction.validation import Dropped, checker_of
 from trellis.sources.files import Files
 from trellis.sources.resources import Resource
 from trellis.sources.schema_editor import SchemaEditor
+from trellis.sources.steps import Page, pages_of, through
 
 
 class Stream:

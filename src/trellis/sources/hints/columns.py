@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import column_keys, column_of, plain
 from trellis.schema.documents.document import settle
-from trellis.schema.documents.form import column_keys, column_of, plain
 from trellis.schema.documents.validate import COLUMN
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, Table

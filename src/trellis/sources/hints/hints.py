@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.contract import expand
-from trellis.schema.documents.form import plain
+from trellis.schema.dict_form import plain
 from trellis.schema.documents.validate import REFERENCE
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import Table

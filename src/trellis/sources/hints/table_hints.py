@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import table_dict
+from trellis.schema.dict_form import table_dict
 from trellis.schema.documents.validate import TABLE
 from trellis.schema.merge import merge_columns
 from trellis.schema.model import Column, Table

@@ -18,7 +18,6 @@ from dialects.dlt.against_dlt.datasets import (
     newest,
     plain,
     tables_of,
-    without_descriptions,
 )
 
 
@@ -154,7 +153,7 @@ def _schemas(theirs: Mapping[str, Any], ours: Mapping[str, Any], hidden: Hidden)
         if name not in theirs or name not in ours:
             yield Difference("schema table", name, "", theirs.get(name), ours.get(name))
             continue
-        their, our = without_descriptions(theirs[name]), without_descriptions(ours[name])
+        their, our = theirs[name], ours[name]
         columns = [[c for c in table["columns"] if (name, c) not in hidden] for table in (their, our)]
         for column in sorted({*columns[0], *columns[1]}):
             one, two = their["columns"].get(column), our["columns"].get(column)

@@ -51,19 +51,6 @@ def tables_of(schema: Mapping[str, Any], mark: str) -> dict[str, Any]:
     return {name: table for name, table in schema["tables"].items() if mark in name}
 
 
-def without_descriptions(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table without what dlt itself says of its own tables and columns (Q-19)."""
-    system = str(table.get("name", "")).startswith("_dlt")
-    columns = {
-        name: {
-            k: v for k, v in column.items() if k != "description" or not (system or name.startswith("_dlt"))
-        }
-        for name, column in table["columns"].items()
-    }
-    own = "description" if system else ""
-    return {**{key: each for key, each in table.items() if key != own}, "columns": columns}
-
-
 def plain(value: Any) -> Any:
     """A value of which equal ones look equal and different ones do not: 1, 1.0 and true are three."""
     if isinstance(value, float):

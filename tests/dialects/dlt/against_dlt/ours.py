@@ -11,7 +11,7 @@ import duckdb
 
 import trellis
 from dialects.dlt.against_dlt.streams import PROFILES, Stream
-from trellis.schema.documents.form import column_of
+from trellis.schema.dict_form import column_of
 from trellis.schema.model import Schema, Settings, Table
 
 

@@ -14,7 +14,7 @@ from dlt.common.schema import Schema as DltSchema
 
 import trellis
 from trellis.engine.arrow.nested_types import hint_of, type_of
-from trellis.schema.documents.form import to_dict
+from trellis.schema.dict_form import to_dict
 from trellis.schema.model import NESTED_TYPE
 
 pytest.importorskip("fsspec")

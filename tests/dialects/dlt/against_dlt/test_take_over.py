@@ -137,7 +137,7 @@ def test_in_turns(
 ) -> None:
     who, machines = TURNS[turns]
     twin = alone(scenario, machines)
-    assert disagreements(twin, played(place, who, machines, steps_of(scenario)), hashes=who[0] == "d") == []
+    assert disagreements(twin, played(place, who, machines, steps_of(scenario)), states=who[0] == "d") == []
 
 
 @pytest.mark.parametrize("scenario", ["drift", "merge", "upsert"])
@@ -149,7 +149,7 @@ def test_in_turns_on_postgres(
     steps, url = steps_of(scenario), postgres.url(database)
     twin = played(Place(url, tmp_path / "twin", "twin"), "ddd", machines, steps)
     ours = played(Place(url, tmp_path / "ours", "ours"), who, machines, steps)
-    assert disagreements(twin, ours, hashes=who[0] == "d") == []
+    assert disagreements(twin, ours, states=who[0] == "d") == []
 
 
 @pytest.mark.parametrize(

@@ -181,10 +181,10 @@ def _memory(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"sources": sources, **{key: state.get(key) for key in ("default_schema_name", "schema_names")}}
 
 
-def disagreements(theirs: Content, ours: Content, hashes: bool = True, numbers: bool = True) -> list[str]:
+def disagreements(theirs: Content, ours: Content, numbers: bool = True, states: bool = True) -> list[str]:
     """Where a dataset that both loaded differs from one that dlt loaded alone.
 
-    Not compared, unless asked: content hashes, and the numbers of versions of schemas and states.
+    Not compared, unless asked: the numbers of versions of schemas, and of states.
     """
     found = [str(each) for each in differences(theirs.picture, ours.picture)]
     for name in sorted({*theirs.tables} & {*ours.tables}):
@@ -199,11 +199,14 @@ def disagreements(theirs: Content, ours: Content, hashes: bool = True, numbers: 
     pairs.append(
         ("memory", *([m for m, _ in groupby(m for _, m in each.memories)] for each in (theirs, ours)))
     )
-    if hashes:
-        pairs.append(("hashes", [h for _, h, _ in theirs.versions], [h for _, h, _ in ours.versions]))
-        pairs.append(("loads", theirs.hash_of_load(), ours.hash_of_load()))
-    if hashes and numbers:
+    pairs.append(("hashes", [h for _, h, _ in theirs.versions], [h for _, h, _ in ours.versions]))
+    pairs.append(("loads", theirs.hash_of_load(), ours.hash_of_load()))
+    if states:
         pairs.append(("states", *([v for v, _ in each.memories] for each in (theirs, ours))))
+    if numbers:
         pairs.append(("versions", [v for v, _, _ in theirs.versions], [v for v, _, _ in ours.versions]))
+        pairs.append(
+            ("history", *([d["previous_hashes"] for d in each.documents] for each in (theirs, ours)))
+        )
     found += [f"{what}\n      dlt:     {a}\n      Trellis: {b}" for what, a, b in pairs if a != b]
     return found

@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import trellis
 from dialects.dlt.conformance.warehouse import Warehouse
-from trellis.evolution.contract import ContractViolation, impose_contract
+from trellis.evolution.contract import ContractViolation
 from trellis.schema.model import Column, Schema, Settings
 
 FROZEN = {"columns": "freeze"}
@@ -168,7 +169,9 @@ def test_s12_tables_without_a_contract_have_that_of_the_source(warehouse: Wareho
 def test_s13_a_contract_over_all(warehouse: Warehouse) -> None:
     warehouse.load({"a": 1}, schema=source(columns="freeze"))
     warehouse.load({"b": 1}, table="other", contract=FROZEN, schema=source(tables="evolve"))
-    warehouse.load({"a": 2, "new": 1}, schema=impose_contract(warehouse.schema, "evolve"))
+    rows = {"t": [{"a": 2, "new": 1}], "other": [{"b": 2}]}
+    resources = [trellis.resource(records, name=name) for name, records in rows.items()]
+    warehouse.pipeline.run(resources, schema_contract="evolve")
     assert warehouse.columns() == {"a": "bigint", "new": "bigint"}
     stored = warehouse.schema
     assert stored.settings.schema_contract == "evolve"

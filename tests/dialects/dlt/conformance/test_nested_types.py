@@ -23,7 +23,6 @@ from trellis.evolution.contract import ContractViolation
 from trellis.evolution.scalars.iso import UTC
 from trellis.pipelines.drift import drift
 from trellis.pipelines.pipeline import Pipeline
-from trellis.schema.documents.document import with_defaults
 from trellis.schema.model import NESTED_TYPE, Column, Table
 
 DEEP = pa.struct(
@@ -332,7 +331,7 @@ def test_seed_d104_a_contract_keeps_the_type_of_replaced_rows(lake: Lake) -> Non
 
 def test_seed_d105_a_table_that_was_made_without_rows(lake: Lake) -> None:
     table = Table("t", {"id": Column("id", "bigint"), "s": Column("s", "json")})
-    lake.pipeline.save_schema(lake.pipeline.schema.with_tables(with_defaults(table)))
+    lake.pipeline.save_schema(lake.pipeline.schema.with_tables(table.with_defaults()))
     assert lake.stored()["s"] == "string"
     lake.run(pa.table({"id": [1], "s": [{"x": 1}]}))
     assert lake.values("s") == [{"x": 1}]

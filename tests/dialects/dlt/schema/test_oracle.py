@@ -15,21 +15,14 @@ from trellis.dialects.dlt.document_upgrade import upgrade_document
 from trellis.dialects.dlt.references import references
 from trellis.dialects.dlt.system_tables import STATE_TABLE, new_schema
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import table_dict
 from trellis.schema.documents.document import from_dict, from_json, from_yaml, to_dict, to_json, to_yaml
-from trellis.schema.documents.form import table_dict
 from trellis.schema.documents.migrate import migrate
 from trellis.schema.model import Schema
 from trellis.schema.naming import CONVENTIONS, get_naming
 from trellis.schema.version import bump, content_hash, document_hash, is_modified
 
 dlt = pytest.importorskip("dlt")
-
-
-def without_descriptions(document: Any) -> Any:
-    """Newer versions describe their system tables; we leave that to them (Q-19)."""
-    if isinstance(document, dict):
-        return {key: without_descriptions(each) for key, each in document.items() if key != "description"}
-    return document
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +94,7 @@ def test_references_are_the_same(loaded: Any) -> None:
 
 
 def test_the_state_table(loaded: Any) -> None:
-    theirs = without_descriptions(loaded[0].tables["_dlt_pipeline_state"])
+    theirs = dict(loaded[0].tables["_dlt_pipeline_state"])
     theirs.pop("x-normalizer")
     assert table_dict(STATE_TABLE) == theirs
     assert list(STATE_TABLE.columns) == list(theirs["columns"])
@@ -110,7 +103,7 @@ def test_the_state_table(loaded: Any) -> None:
 def test_a_fresh_schema_has_the_same_hash() -> None:
     from dlt.common.schema import Schema as Theirs
 
-    theirs = without_descriptions(Theirs("shop").to_dict())
+    theirs = Theirs("shop").to_dict()
     assert document_hash(theirs) == content_hash(new_schema("shop"))
 
 
@@ -165,8 +158,8 @@ def test_engines_are_migrated_alike(engine: int) -> None:
     from dlt.common.schema.migrations import migrate_schema
 
     old = _of_engine(engine)
-    theirs = without_descriptions(migrate_schema(copy.deepcopy(old), engine, 11))
-    ours = without_descriptions(migrate(old, upgrade=upgrade_document))
+    theirs = migrate_schema(copy.deepcopy(old), engine, 11)
+    ours = migrate(old, upgrade=upgrade_document)
     assert ours == theirs
     assert document_hash(ours) == document_hash(theirs)
 
@@ -196,7 +189,7 @@ def test_rules_are_normalized_alike() -> None:
 def test_partial_tables_are_merged_alike() -> None:
     from dlt.common.schema import Schema as Theirs
 
-    from trellis.schema.documents.form import column_of, table_of
+    from trellis.schema.dict_form import column_of, table_of
     from trellis.schema.merge import merge_table
 
     steps: list[dict[str, Any]] = [

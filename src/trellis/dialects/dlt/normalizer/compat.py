@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trellis.dialects.dlt.system_tables import PREFIX
-from trellis.schema.documents.form import to_dict
+from trellis.schema.dict_form import to_dict
 from trellis.schema.model import DataType, Schema
 from trellis.schema.naming import Naming
 from trellis.schema.rules import preferred_type

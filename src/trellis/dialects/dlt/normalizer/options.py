@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trellis.errors import UsageError
-from trellis.schema.documents.form import plain
+from trellis.schema.dict_form import plain
 from trellis.schema.model import Schema
 from trellis.schema.user_schema import with_normalizers
 

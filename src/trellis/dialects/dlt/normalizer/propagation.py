@@ -13,7 +13,7 @@ from typing import Any
 
 from trellis.dialects.dlt.system_tables import PREFIX, ROOT_ID, ROW_ID
 from trellis.errors import SchemaError
-from trellis.schema.documents.form import plain
+from trellis.schema.dict_form import plain
 from trellis.schema.model import Schema
 
 _ROOT_KEY = (ROW_ID, ROOT_ID)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from trellis.engine.columnar.authored.casts import json_kernel
 from trellis.engine.columnar.authored.columns import ColumnReader, ReadResult
 from trellis.engine.columnar.sampled_types import types_in
-from trellis.engine.columnar.strict import FastPathMiss, UnknownKeys, read_strictly, single_chunk
+from trellis.engine.columnar.strict import FastPathMiss, UnknownKeys, is_utf8, read_table, single_chunk
 from trellis.engine.input.lines import BadLine, parse
 from trellis.evolution.columnar_transform import at
 from trellis.evolution.projection import Path
@@ -63,7 +63,9 @@ class LineReader:
         if self.schema is None or not lines:
             raise FastPathMiss
         others: UnknownKeys = "ignore" if self.python_only else "infer"
-        read = read_strictly(b"\n".join(lines) + b"\n", self.schema, len(lines), others)
+        if not all(map(is_utf8, lines)):
+            raise FastPathMiss
+        read = read_table(pa.py_buffer(b"\n".join(lines) + b"\n"), self.schema, len(lines), others)
         return self.vectors.read(_LineColumns(self, read, lines))
 
     def _schema(self) -> pa.Schema | None:

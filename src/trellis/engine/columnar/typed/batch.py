@@ -61,10 +61,10 @@ class TypedBatch:
         self.flattener = flattener
         self.batch = batch
         self.where = where
-        self.whole = plan.whole is not None
+        self.whole = plan.preserved_keys is not None
         self.file = flattener.findings.file or "records"
         self.root = flattener.tables.root_builder(plan.table)
-        self.keys = self.root.keys if plan.whole is None else plan.whole
+        self.keys = self.root.keys if plan.preserved_keys is None else plan.preserved_keys
         self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
         if self.whole:
             refuse_shared(self.fields, self.root, self.file)

@@ -59,7 +59,7 @@ class Field:
 
     def stays_nested(self, plan: Plan) -> bool:
         """Whether its values can be stored as the nested values they are."""
-        stored_nested = plan.whole is not None and plan.nesting is not None
+        stored_nested = plan.preserved_keys is not None and plan.nesting is not None
         return stored_nested and self.nested and kept_type(self.arrow) is not None
 
 

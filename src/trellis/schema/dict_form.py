@@ -1,4 +1,4 @@
-"""Values to the in-memory form of a document and back: plain dicts and lists, nothing checked.
+"""Schemas, tables and columns as plain dicts and lists, the form of documents, and back, unchecked.
 
 A key that says `null` is kept apart from a key that is absent, as the content hash does: its
 name then stands among the `hints` with None.
@@ -41,7 +41,7 @@ def mappings(within: Any) -> list[Document]:
     )
 
 
-def said(value: Any, fields: tuple[str, ...]) -> Document:
+def stated_keys(value: Any, fields: tuple[str, ...]) -> Document:
     """All that a column, a table or settings say: the fields that are set, then the rest."""
     keys = {name: plain(field_value) for name in fields if (field_value := getattr(value, name)) is not None}
     rest: Extra = value.extra if isinstance(value, Settings) else value.hints
@@ -62,7 +62,7 @@ def column_keys(column: Column) -> Document:
     >>> column_keys(Column("id", "bigint", nullable=False).with_hints(primary_key=True))
     {'data_type': 'bigint', 'nullable': False, 'primary_key': True}
     """
-    return said(column, COLUMN_FIELDS)
+    return stated_keys(column, COLUMN_FIELDS)
 
 
 def column_of(name: str, keys: Mapping[str, Any]) -> Column:
@@ -77,7 +77,7 @@ def column_of(name: str, keys: Mapping[str, Any]) -> Column:
 
 def table_keys(table: Table) -> Document:
     """What the table says, without its name and columns."""
-    return said(table, TABLE_FIELDS)
+    return stated_keys(table, TABLE_FIELDS)
 
 
 def table_of(name: str, keys: Mapping[str, Any], columns: Mapping[str, Column]) -> Table:
@@ -111,7 +111,7 @@ def to_dict(schema: Schema) -> Document:
         "engine_version": schema.engine_version,
         "name": schema.name,
         "tables": {name: table_dict(table) for name, table in schema.tables.items()},
-        "settings": said(schema.settings, SETTINGS_FIELDS),
+        "settings": stated_keys(schema.settings, SETTINGS_FIELDS),
         "normalizers": plain(schema.normalizers),
         "previous_hashes": list(schema.previous_hashes),
     }

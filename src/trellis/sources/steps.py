@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from trellis.sources.cursors.frames import library_of, rows_in
-from trellis.sources.extraction.event_loop import EventLoop, is_awaitable
+from trellis.sources.event_loop import EventLoop, is_awaitable
 from trellis.sources.item_hints import Marked, Materialize
 
 
