@@ -208,6 +208,7 @@ At = Annotated[
     str | None, option("--at", metavar="DEST", panel=WHERE, help="Destination that holds the schema.")
 ]
 Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
+ExitCode = Annotated[bool, option("--exit-code", panel=OUTPUT, help="End with 1 if there are differences.")]
 Debug = Annotated[
     bool,
     typer.Option(

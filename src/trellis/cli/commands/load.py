@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
-from typing import Any, NamedTuple
+from inspect import Signature, signature
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
 
 from trellis.cli.arguments import (
     ConfigFile,
@@ -14,6 +16,7 @@ from trellis.cli.arguments import (
     Debug,
     Dialect,
     Engine,
+    ExitCode,
     Format,
     Json,
     Key,
@@ -34,6 +37,9 @@ from trellis.cli.arguments import (
     To,
 )
 from trellis.pipelines.config import Config, find_config
+
+if TYPE_CHECKING:
+    from trellis.pipelines.report import Report
 
 
 class LoadArguments(NamedTuple):
@@ -81,15 +87,18 @@ def parse_arguments(
     return LoadArguments(sources, settings, config, load_id, json, debug)
 
 
-def with_load_arguments(command: Callable[[LoadArguments], None]) -> Callable[..., None]:
-    """The command with the parameters of `parse_arguments`, which Typer reads off its signature."""
+def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the parameters of `parse_arguments` and its own keywords, for Typer to read."""
+    (_, *keywords) = signature(command).parameters.values()
 
     @wraps(command)
     def typed(**values: Any) -> None:
-        command(parse_arguments(**values))
+        own_values = {keyword.name: values.pop(keyword.name) for keyword in keywords}
+        command(parse_arguments(**values), **own_values)
 
-    typed.__annotations__ = parse_arguments.__annotations__
-    typed.__signature__ = signature(parse_arguments)  # type: ignore[attr-defined]
+    typed.__annotations__ = {**parse_arguments.__annotations__, **command.__annotations__}
+    parameters = [*signature(parse_arguments).parameters.values(), *keywords]
+    typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return typed
 
 
@@ -104,16 +113,18 @@ def load_records(arguments: LoadArguments) -> None:
 
 
 @with_load_arguments
-def plan_load(arguments: LoadArguments) -> None:
+def plan_load(arguments: LoadArguments, *, exit_code: ExitCode = False) -> None:
     """Show what a load would do, and write nothing.
 
-    The whole input is read: the new tables and columns, the statements, the discards and the rejects
-    are those that the load will have.
+    The whole input is read and its commit rehearsed: the new tables and columns, the statements, the
+    discards and the rejects are those that the load will have, and what it refuses the plan refuses.
     """
-    _run(arguments, dry_run=True)
+    report = _run(arguments, dry_run=True)
+    if report.changes and exit_code:
+        raise typer.Exit(1)
 
 
-def _run(arguments: LoadArguments, dry_run: bool) -> None:
+def _run(arguments: LoadArguments, dry_run: bool) -> Report:
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
 
@@ -130,6 +141,7 @@ def _run(arguments: LoadArguments, dry_run: bool) -> None:
         print_json(report.to_dict())
     else:
         show(report, arguments.sources, console())
+    return report
 
 
 def settings_of(

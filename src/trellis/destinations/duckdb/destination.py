@@ -114,13 +114,20 @@ class DuckDB:
         return plan.statements(tables)
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        self._execute(commit, "COMMIT")
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        destination = self if os.path.exists(self.path) else DuckDB(":memory:")
+        destination._execute(commit, "ROLLBACK")
+
+    def _execute(self, commit: Commit, end: str) -> None:
         rows = sum(file.rows for files in commit.files.values() for file in files)
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
             db.execute(f"SET preserve_insertion_order = {rows <= IN_ORDER_ROWS}")
             db.execute("BEGIN")
             try:
                 self._commit(db, commit)
-                db.execute("COMMIT")
+                db.execute(end)
             except BaseException:
                 with suppress(Exception):
                     db.execute("ROLLBACK")

@@ -149,8 +149,7 @@ class LoadAttempt:
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
-            if not (dry_run and is_remote(self.staging.rows)):
-                files = self._fetch(files)
+            files = self._fetch(files)
         unborn = [name for name in roots if self._unborn(name, before, state.schema)]
         if unborn:
             names = [table.name for name in unborn for table in state.schema.chain(name)]
@@ -165,10 +164,17 @@ class LoadAttempt:
             refuse_collisions(after)
         report = self.report = self._report(before, after, roots, staged, dry_run)
         refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, files)
+        self.commit = self._build_commit(before, after, roots, staged, touched, catalog)
         if not dry_run:
             with _Clock(self.seconds, "load"):
-                self._commit(before, after, roots, staged, touched, catalog)
+                self.destination.commit(self.commit, self._parallel())
         return report
+
+    def rehearse(self) -> None:
+        """After a dry run: what its commit would raise. Nothing is left in the destination."""
+        assert self.commit is not None
+        with _Clock(self.seconds, "rehearse"):
+            self.destination.rehearse(self.commit, self._parallel())
 
     def _fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
         """The staged files where the destination reads them, ready to be loaded."""
@@ -354,7 +360,7 @@ class LoadAttempt:
         statements = self.dialect.writes.foreign_ddl(before, after, dataset, family, self.context.settings)
         return (statements[0], tuple(statements[1])) if statements else None
 
-    def _commit(
+    def _build_commit(
         self,
         before: Schema,
         after: Schema,
@@ -362,13 +368,13 @@ class LoadAttempt:
         files: Mapping[str, Sequence[StagedFile]],
         touched: Collection[str],
         catalog: Mapping[str, CatalogTable] | None,
-    ) -> None:
+    ) -> Commit:
         dialect = self.dialect
         feeds = self.job.feeds
         mode = feeds[0].request.mode if feeds else None
         loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
-        self.commit = Commit(
+        return Commit(
             self.load_id,
             self.dataset,
             after,
@@ -389,7 +395,6 @@ class LoadAttempt:
             base_state=self.job.base_state,
             now=self.now,
         )
-        self.destination.commit(self.commit, self._parallel())
 
     def _parallel(self) -> Parallel:
         """What spreads the work of a commit: files that were fetched are seen by this machine alone."""
