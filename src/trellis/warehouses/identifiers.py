@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,10 @@ class Identifiers:
     def fold(self, name: str) -> str:
         """The name in the case that the warehouse gives to names without quotes."""
         return {"upper": name.upper(), "lower": name.lower()}.get(self.folds, name)
+
+    def needs_quotes(self, name: str) -> bool:
+        """Whether a statement that names it without quotes means something else, or nothing."""
+        return not _PLAIN.fullmatch(name) or self.fold(name) != name or name.upper() in self.reserved_words
 
     def key(self, name: str) -> str:
         """The key under which names are one to the warehouse."""

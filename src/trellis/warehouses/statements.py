@@ -105,6 +105,10 @@ def set_not_null(warehouse: Warehouse, table: str, column: str) -> str:
     return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} SET NOT NULL"
 
 
+def drop_not_null(warehouse: Warehouse, table: str, column: str) -> str:
+    return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} DROP NOT NULL"
+
+
 def drop_default(warehouse: Warehouse, table: str, column: str) -> str:
     return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} DROP DEFAULT"
 

@@ -115,6 +115,15 @@ class Warehouse:
         """The identifier; of several names the qualified one."""
         return ".".join(map(self.identifiers.quotes.quote, names))
 
+    def reference(self, *names: str) -> str:
+        """The identifier with quotes only where it needs them.
+
+        >>> from trellis.warehouses.catalog.databases import REDSHIFT
+        >>> REDSHIFT.reference("atomic", "com_acme_event_1"), REDSHIFT.reference("Atomic", "table")
+        ('atomic.com_acme_event_1', '"Atomic"."table"')
+        """
+        return ".".join(self.quote(name) if self.identifiers.needs_quotes(name) else name for name in names)
+
     def type_of(self, column: Column, table: str = "", names: Mapping[DataType, str] = NO_NAMES) -> str:
         """The type of a complete column; `names` of data types come before those of the warehouse.
 

@@ -21,8 +21,8 @@ from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.controller_errors import ControllerError
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.document.defaults import type_default
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.validation.schema_document import read_schema
 
 pytestmark = pytest.mark.pinot
 ROWS = 400

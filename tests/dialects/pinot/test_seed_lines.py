@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
+from trellis.dialects.pinot.conversion.comparison import compare
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
@@ -16,12 +17,11 @@ from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_M
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.virtual_columns import virtual_columns
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.value.comparison import compare
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 SDF: Final = "SIMPLE_DATE_FORMAT"
 DAY: Final = {"format": f"{SDF}|yyyy-MM-dd", "granularity": "1:DAYS"}

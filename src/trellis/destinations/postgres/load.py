@@ -32,7 +32,7 @@ from trellis.destinations.sql.load import SqlLoad
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
-from trellis.destinations.sql.roots import MergeNames
+from trellis.destinations.sql.roots import MergeNames, merge_columns
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.catalog import databases
@@ -69,7 +69,7 @@ def commit_load(session: Session, commit: Commit, parallel: Parallel, rehearsal:
         if staged:
             held.enter_context(staging)
             staging.copy_files(parallel)
-            staging.analyze_tables(_compared_tables(commit))
+            staging.analyze_columns(_compared_columns(commit))
         for attempt in range(1, ATTEMPTS + 1):
             load = PostgresLoad(session, commit, staging)
             try:
@@ -108,11 +108,17 @@ def is_committed(session: Session, commit: Commit) -> bool:
     return False
 
 
-def _compared_tables(commit: Commit) -> set[str]:
-    """Tables whose staged rows are compared with others."""
-    merged = (chain.root for chain in commit.chains if chain.mode == "merge")
-    chains = (table.name for root in merged for table in commit.schema.chain(root))
-    return {*chains, *(load.table for load in commit.keyed if load.keys)}
+def _compared_columns(commit: Commit) -> dict[str, set[str]]:
+    """The columns in which staged rows are compared with others, by table."""
+    columns: dict[str, set[str]] = {}
+    for chain in commit.chains:
+        if chain.mode == "merge":
+            columns[chain.root] = merge_columns(commit.schema.tables[chain.root], chain)
+            for table in commit.schema.chain(chain.root):
+                columns.setdefault(table.name, set()).update(commit.keys[table.name].columns)
+    for load in commit.keyed:
+        columns.setdefault(load.table, set()).update(load.keys, filter(None, [load.latest]))
+    return columns
 
 
 @dataclass

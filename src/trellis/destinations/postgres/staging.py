@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -158,11 +158,13 @@ class Staging:
             if result.lost is not None:
                 raise ConnectionLost(result.lost)
 
-    def analyze_tables(self, tables: Collection[str]) -> None:
-        """Let the planner know what is in the staging tables of these tables."""
+    def analyze_columns(self, columns: Mapping[str, Collection[str]]) -> None:
+        """Let the planner know what is in these columns of staging tables: of all it would take long."""
         for table, files in self.staged:
-            if table.name in tables and sum(file.rows for file in files) >= _WORTH_STATISTICS:
-                self.session.run(f"ANALYZE {self.relations[table.name]}")
+            staged_columns = self.columns(table.name).intersection(columns.get(table.name, ()))
+            if staged_columns and sum(file.rows for file in files) >= _WORTH_STATISTICS:
+                listed = ", ".join(map(quoted, sorted({*staged_columns, self.place})))
+                self.session.run(f"ANALYZE {self.relations[table.name]} ({listed})")
 
     def check(self) -> None:
         """Raises ConnectionLost if rows are missing: a crash of the server empties these tables."""

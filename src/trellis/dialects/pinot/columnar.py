@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from trellis.dialects.pinot.conversion.losses import LossCounts
 from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
 from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression
 from trellis.dialects.pinot.row.pipeline import Column, Pipeline
 from trellis.dialects.pinot.row.time_validation import MainTime
-from trellis.dialects.pinot.value.losses import LossCounts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special, Target
 from trellis.evolution.projection import Path

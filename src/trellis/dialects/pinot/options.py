@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.document.types import PROFILES, Profile
-from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import UsageError, nearest
 
 VIEWS: Final = ("stored", "nullable")

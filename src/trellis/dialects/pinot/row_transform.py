@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.pinot.columnar import vector_of
+from trellis.dialects.pinot.conversion.losses import LossKind
 from trellis.dialects.pinot.row.engine_values import MapEmitter, emitter
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.stored_schema import Authored, table_name
-from trellis.dialects.pinot.value.losses import LossKind
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.errors import SchemaError
 from trellis.evolution.columnar_transform import ColumnarTransform

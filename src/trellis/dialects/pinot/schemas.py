@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, stored_as
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.options import TABLE_CONFIG
+from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, stored_as
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
 from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect.defaults import DefaultSchemas
 from trellis.evolution.dialect.own_metadata import new_schema

@@ -12,11 +12,11 @@ import orjson
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.evolution.dialect.own_metadata import own_tables
 from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table
 from trellis.schema.system import OURS

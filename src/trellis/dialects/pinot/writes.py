@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.pinot.document.comparison.migration_plan import Step, plan
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.row_transform import program_of
+from trellis.dialects.pinot.schema_changes.migration_plan import Step, plan
 from trellis.dialects.pinot.stored_schema import authored_of, table_name
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.evolution.dialect.defaults import DefaultWrites

@@ -20,7 +20,14 @@ BAD = {
     "metricFieldSpecs": [{"name": "d", "dataType": "STRING"}],
     "primaryKeyColumn": ["n"],
 }
-TABLE = {"tableName": "rides", "tableType": "OFFLINE", "segmentsConfig": {"timeColumnName": "nope"}}
+OFFLINE = {
+    "tableName": "rides",
+    "tableType": "OFFLINE",
+    "segmentsConfig": {},
+    "tenants": {},
+    "tableIndexConfig": {},
+}
+TABLE = {**OFFLINE, "segmentsConfig": {"timeColumnName": "nope"}}
 
 
 @pytest.fixture
@@ -102,15 +109,11 @@ def test_validate_with_a_table_config_as_json(trellis, written):
 
 def test_validate_what_was_not_checked(trellis, written):
     transform = {"columnName": "s", "transformFunction": "urlDomain(u)"}
-    table = {
-        "tableName": "rides",
-        "tableType": "OFFLINE",
-        "ingestionConfig": {"transformConfigs": [transform]},
-    }
+    table = {**OFFLINE, "ingestionConfig": {"transformConfigs": [transform]}}
     written(rides=RIDES, table=table)
     argv = ("pinot", "validate", "rides.json", "--table-config", "table.json")
     ran = trellis(*argv)
-    verdict = "rides.json: no fault, but 1 expression not checked, schema rides with 4 columns"
+    verdict = "rides.json: no fault, but 1 part not checked, schema rides with 4 columns"
     assert (ran.code, ran.out.splitlines()[-1]) == (0, verdict)
     answer = json.loads(trellis(*argv, "--json").out)
     assert answer["valid"] is None
@@ -162,7 +165,7 @@ def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, writ
         "transformConfigs": [{"columnName": "s", "transformFunction": "lowr(x)"}],
         "continueOnErorr": True,
     }
-    written(rides=RIDES, table={"tableName": "rides", "ingestionConfig": ingestion})
+    written(rides=RIDES, table={**OFFLINE, "ingestionConfig": ingestion})
     ran = trellis("pinot", "validate", "rides.json", "--table-config", "table.json", "--json")
     assert ran.code == 2
     transform = "/ingestionConfig/transformConfigs/0/transformFunction"

@@ -12,7 +12,7 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller, Progress, Reload
 from trellis.dialects.pinot.cluster.http import Http
-from trellis.dialects.pinot.document.reader import read_schema
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import DestinationError, UsageError
 
 RIDES = recorded()["validate ok"]["request"]

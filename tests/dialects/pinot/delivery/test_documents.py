@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     offline_table,
@@ -16,6 +14,8 @@ from trellis.dialects.pinot.table.generated_config import (
     time_column_of,
 )
 from trellis.dialects.pinot.table.ingestion_job import JOB_TYPES, IngestionJob
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import UsageError
 from trellis.schema.documents.yaml_text import read
 

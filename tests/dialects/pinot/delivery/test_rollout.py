@@ -10,8 +10,8 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.table.generated_config import TargetTable, offline_table
+from trellis.dialects.pinot.validation.schema_document import read_schema
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
 TABLE = recorded()["table"]["request"]

@@ -16,9 +16,9 @@ import pytest
 from dialects.pinot.delivery.test_deliver import loaded
 from trellis.dialects.pinot.cluster.delivery import DeliverySettings, delivery_of, write
 from trellis.dialects.pinot.cluster.time_check import TimeCheck
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.validation.schema_document import read_schema
 
 LOAD_AGAIN = (
     "Correct the values and load into a new dataset; a table config with timeColumnName t, rowTimeValueCheck "

@@ -9,12 +9,10 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import unrecognized, write_schema
+from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.table.config import examine
 from trellis.dialects.pinot.table.known_keys import (
     COMPLEX,
@@ -25,6 +23,8 @@ from trellis.dialects.pinot.table.known_keys import (
     SEGMENTS,
     TOP,
 )
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError
 
 pytestmark = pytest.mark.pinot

@@ -7,14 +7,14 @@ from decimal import Decimal
 
 import pytest
 
-from trellis.dialects.pinot.document.comparison.changes import Effort, changes
-from trellis.dialects.pinot.document.comparison.compatibility import (
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.schema_changes.changes import Effort, changes
+from trellis.dialects.pinot.schema_changes.compatibility import (
     incompatibilities,
     is_same_schema,
     stored_as,
 )
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
-from trellis.dialects.pinot.document.types import FieldType, PinotType
 
 A = FieldSpec("a", PinotType.STRING)
 N = FieldSpec("n", PinotType.INT)

@@ -11,15 +11,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.document.comparison.changes import changes
-from trellis.dialects.pinot.document.comparison.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.document.defaults import default_text, parse_default, same_value, type_default
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of, is_allowed
 from trellis.dialects.pinot.document.writer import document_of, unrecognized, write_schema
+from trellis.dialects.pinot.schema_changes.changes import changes
+from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of, is_allowed
 from trellis.dialects.pinot.value.numbers.java_format import double_text
 from trellis.dialects.pinot.value.source_kinds import round32
 

@@ -9,8 +9,8 @@ import pytest
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.legacy_time import convert_time_field, migrate_time_field
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 
 

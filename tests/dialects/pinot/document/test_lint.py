@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.document.validation.lints import lints_of
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.lints import lints_of
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 KEY = {"name": "key", "dataType": "STRING", "fieldType": "DIMENSION"}
 VALUE = {"name": "value", "dataType": "INT", "fieldType": "METRIC"}

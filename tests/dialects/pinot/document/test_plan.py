@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import document_of
+from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 
 N = FieldSpec("n", PinotType.INT)
 OLD = PinotSchema("rides", (N,))

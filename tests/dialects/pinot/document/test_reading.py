@@ -9,9 +9,9 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 
 from trellis.dialects.pinot.document.defaults import default_of
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.validation.lints import lints_of
-from trellis.dialects.pinot.document.validation.schema_rules import METRIC_TYPES, faults_of, is_allowed
 from trellis.dialects.pinot.document.writer import unrecognized, write_schema
+from trellis.dialects.pinot.validation.lints import lints_of
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import METRIC_TYPES, faults_of, is_allowed
 
 FLIGHTS: Final[dict[str, Any]] = {
     "schemaName": "flights",

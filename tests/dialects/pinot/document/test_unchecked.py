@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 COLUMNS = [
     {"name": "several", "dataType": "INT", "singleValueField": False},

@@ -8,9 +8,9 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE, Profile
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 INSTANT = {"name": "t", "dataType": "LONG", "format": "EPOCH", "granularity": "1:DAYS"}
 
@@ -242,17 +242,6 @@ def test_a_table_that_fits_has_no_faults() -> None:
             {"ingestionConfig": {"transformConfigs": [{"columnName": "a", "transformFunction": "lower(a)"}]}},
             "/ingestionConfig/transformConfigs/0",
             "Arguments of a transform function 'lower(a)' cannot contain the destination column 'a'",
-        ),
-        ({"isDimTable": True}, "/isDimTable", "Dimension table must have primary key[s]"),
-        (
-            {"upsertConfig": {"mode": "FULL"}},
-            "/upsertConfig",
-            "Upsert/Dedup table must have primary key columns in the schema",
-        ),
-        (
-            {"dedupConfig": {"dedupEnabled": True}},
-            "/dedupConfig",
-            "Upsert/Dedup table must have primary key columns in the schema",
         ),
         (
             {"tableName": "rides_REALTIME"},

@@ -8,11 +8,12 @@ import pytest
 
 from trellis.dialects.pinot.cluster.document_check import check
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.reader import examine, read_schema
+from trellis.dialects.pinot.document.reader import examine
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
-from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
+from trellis.dialects.pinot.validation.all_rules import config_faults, schema_faults
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 
 DAY = {
@@ -277,7 +278,6 @@ def test_every_fault_of_reading_a_table_config_is_told_with_those_of_what_could_
                 " end, at column 7 of 'lower('"
             ),
         ),
-        ("/isDimTable", "Dimension table must have primary key[s]"),
     ]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.document.writer import unrecognized, write_schema
+from trellis.dialects.pinot.validation.schema_document import read_schema
 
 
 def rewritten(document: dict[str, Any]) -> str:

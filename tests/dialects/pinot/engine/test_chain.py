@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trellis.dialects.pinot.expression.column_steps import column_steps
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.grammar.parser import parse
+from trellis.dialects.pinot.grammar.parser import parse
 from trellis.engine.columnar.authored.chain import chained, times_of
 
 COUNTS = (

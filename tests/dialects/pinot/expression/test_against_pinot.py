@@ -18,10 +18,10 @@ from dialects.pinot.oracle.client import Oracle, Refused
 from dialects.pinot.oracle.typed import typed
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS, PRIMITIVE_ARRAYS, UNSUPPORTED
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
 
 pytestmark = pytest.mark.pinot
 

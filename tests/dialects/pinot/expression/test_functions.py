@@ -9,9 +9,6 @@ import pytest
 
 from dialects.pinot.expression.rows import ROW, shown
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Call, canonical, nodes
 from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
 from trellis.dialects.pinot.functions import catalog
 from trellis.dialects.pinot.functions.catalog import (
@@ -21,6 +18,9 @@ from trellis.dialects.pinot.functions.catalog import (
     UnsupportedFunction,
 )
 from trellis.dialects.pinot.functions.date_time.instants import now_millis
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Call, canonical, nodes
 
 TABLE = Path(__file__).with_name("functions.txt").read_text(encoding="utf-8")
 CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswith("# ")]

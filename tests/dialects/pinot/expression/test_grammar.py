@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.expression.grammar.operands import RESERVED
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import (
+from trellis.dialects.pinot.grammar.operands import RESERVED
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import (
     Call,
     Column,
     Expression,

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, to_text
 from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS
 from trellis.dialects.pinot.functions.date_time.calendar import field_of, start_of
 from trellis.dialects.pinot.functions.points import Point, as_point
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, to_text
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, Float32, Int64
 
 TEXTS = st.text(max_size=12) | st.sampled_from(

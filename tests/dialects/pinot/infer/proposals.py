@@ -7,13 +7,13 @@ from datetime import datetime, timezone
 from typing import Any, Final
 
 from trellis.dialects.pinot.cluster.schema_inference import infer_records
-from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
+from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)
 Records = Sequence[Mapping[str, Any]]

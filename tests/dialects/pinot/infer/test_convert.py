@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dialects.pinot.infer.proposals import said
-from trellis.dialects.pinot.document.reader import read_schema
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.infer.conversion import convert
 from trellis.dialects.pinot.infer.proposal import Proposal
 from trellis.dialects.pinot.stored_schema import Authored, with_authored
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import UsageError
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 

@@ -33,6 +33,7 @@ import org.apache.pinot.spi.data.Schema;
 import org.apache.pinot.spi.data.TimeFieldSpec;
 import org.apache.pinot.spi.data.readers.GenericRow;
 import org.apache.pinot.spi.utils.JsonUtils;
+import org.quartz.CronScheduleBuilder;
 
 /** Asks Pinot's own classes: one JSON request a line on standard input, one JSON answer a line on standard output. */
 public final class Oracle {
@@ -90,6 +91,7 @@ public final class Oracle {
       case "table":
         TableConfig config = readTable(asked.get("json"));
         TableConfigUtils.validate(config, readSchema(asked.get("schema")));
+        checkSchedules(config);
         return config.toJsonNode();
       case "format":
         return format(new DateTimeFormatSpec(asked.get("format").asText()));
@@ -241,6 +243,18 @@ public final class Oracle {
   private static Schema readSchema(JsonNode json)
       throws Exception {
     return Schema.fromString(json.isTextual() ? json.textValue() : json.toString());
+  }
+
+  /** As the controller does for each task (`TaskConfigUtils`), which needs a running controller for the rest. */
+  private static void checkSchedules(TableConfig config) {
+    if (config.getTaskConfig() == null) {
+      return;
+    }
+    for (Map<String, String> task : config.getTaskConfig().getTaskTypeConfigsMap().values()) {
+      if (task.containsKey("schedule")) {
+        CronScheduleBuilder.cronSchedule(task.get("schedule"));
+      }
+    }
   }
 
   private static TableConfig readTable(JsonNode json)

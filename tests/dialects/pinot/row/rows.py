@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
+from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.value.settings import PINOT_DEFAULTS, Settings
+from trellis.dialects.pinot.validation.schema_document import read_schema
 
 NOW: Final = datetime(2026, 1, 2, 3, 4, 5, 678_901, timezone.utc)
 NOW_MILLIS: Final = 1_767_323_045_678

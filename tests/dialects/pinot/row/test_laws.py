@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.row.pipeline import Pipeline
@@ -18,6 +17,7 @@ from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.evolution.record_outcome import Rejected, Stopped
 from trellis.evolution.row_transform import TransformResult

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import NOW, NOW_MILLIS, config, document, pipeline, rows, time, values
+from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.row.row import RowFault
 from trellis.dialects.pinot.row.time_validation import MainTime
-from trellis.dialects.pinot.value.settings import Settings
 from trellis.errors import SchemaError
 
 DAY = "SIMPLE_DATE_FORMAT|yyyy-MM-dd"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, several
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.evolution.record_outcome import Rejected, Stopped
 
 SAID = document([column("n", "INT"), column("s", "STRING", notNull=True), several("m", "FLOAT")])

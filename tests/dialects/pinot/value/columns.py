@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from trellis.dialects.pinot.conversion.converter import converter
+from trellis.dialects.pinot.conversion.losses import LossCounts
+from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.value.conversion.converter import converter
-from trellis.dialects.pinot.value.losses import LossCounts
-from trellis.dialects.pinot.value.settings import PINOT_DEFAULTS, Settings
 
 
 def column(target: str, **said: Any) -> FieldSpec:

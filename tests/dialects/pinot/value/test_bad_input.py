@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import column, convert
-from trellis.dialects.pinot.value.sanitization import sanitiser
+from trellis.dialects.pinot.conversion.sanitization import sanitiser
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 MILLIONS = 10_000_000

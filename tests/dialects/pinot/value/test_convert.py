@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 ROWS: list[tuple[str, Any, str, Any]] = [

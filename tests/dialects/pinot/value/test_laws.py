@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column, convert
-from trellis.dialects.pinot.value.conversion.converter import converter
-from trellis.dialects.pinot.value.losses import LossCounts, LossyConversion
-from trellis.dialects.pinot.value.sanitization import sanitiser
-from trellis.dialects.pinot.value.settings import Settings
+from trellis.dialects.pinot.conversion.converter import converter
+from trellis.dialects.pinot.conversion.losses import LossCounts, LossyConversion
+from trellis.dialects.pinot.conversion.sanitization import sanitiser
+from trellis.dialects.pinot.conversion.settings import Settings
+from trellis.dialects.pinot.conversion.special_values import special_value_fixer
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
-from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 TARGETS = (
     *("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES", "UUID"),

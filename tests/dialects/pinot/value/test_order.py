@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
+from trellis.dialects.pinot.conversion.comparison import compare, order_key
+from trellis.dialects.pinot.conversion.special_values import special_value_fixer
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.comparison import compare, order_key
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
-from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 PAIRS = [
     ("INT", -1, 1),

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
+from trellis.dialects.pinot.conversion.losses import LossCounts, LossKind, LossyConversion
+from trellis.dialects.pinot.conversion.sanitization import TooLong, sanitiser
+from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.document.types import ExceedStrategy
-from trellis.dialects.pinot.value.losses import LossCounts, LossKind, LossyConversion
-from trellis.dialects.pinot.value.sanitization import TooLong, sanitiser
-from trellis.dialects.pinot.value.settings import Settings
 
 TRIM, SUBSTITUTE = ExceedStrategy.TRIM_LENGTH, ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE
 NO_ACTION, ERROR = ExceedStrategy.NO_ACTION, ExceedStrategy.ERROR

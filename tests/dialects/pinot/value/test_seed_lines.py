@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import column, convert
+from trellis.dialects.pinot.conversion.comparison import compare
+from trellis.dialects.pinot.conversion.sanitization import sanitiser
+from trellis.dialects.pinot.conversion.special_values import special_value_fixer
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
-from trellis.dialects.pinot.value.comparison import compare
-from trellis.dialects.pinot.value.sanitization import sanitiser
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64
-from trellis.dialects.pinot.value.special_values import special_value_fixer
 
 DEFAULTS: list[tuple[str, str, Any]] = [
     ("seed_p12", "INT", -(2**31)),

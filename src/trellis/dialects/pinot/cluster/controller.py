@@ -15,9 +15,9 @@ from trellis.dialects.pinot.cluster.controller_errors import ControllerError, co
 from trellis.dialects.pinot.cluster.http import Answer, Http
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.table.config import TableKind
+from trellis.dialects.pinot.validation.schema_document import read_schema
 
 Document = Mapping[str, Any]
 

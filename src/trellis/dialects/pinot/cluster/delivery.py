@@ -19,7 +19,6 @@ from trellis.dialects.pinot.cluster.time_check import TimeCheck
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
-from trellis.dialects.pinot.document.validation.schema_rules import faults_of
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.config import table_config
@@ -32,6 +31,7 @@ from trellis.dialects.pinot.table.generated_config import (
     time_column_of,
 )
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, FORMATS, IngestionJob, scheme_of
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import UsageError, nearest
 
 JOB: Final = "ingestion-job.yaml"

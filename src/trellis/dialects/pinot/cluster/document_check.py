@@ -13,9 +13,9 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.document.validation.all_rules import config_faults, schema_faults
-from trellis.dialects.pinot.document.validation.lints import lints_of
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
+from trellis.dialects.pinot.validation.all_rules import config_faults, deployment_faults, schema_faults
+from trellis.dialects.pinot.validation.lints import lints_of
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
 Source = Literal["schema", "table config", "controller"]
@@ -64,6 +64,7 @@ def check(
     findings = [*_faults("schema", schema_faults(schema, report, profile))]
     if table is not None:
         findings += _faults("table config", config_faults(schema, report, profile, table))
+        findings += _faults("table config", deployment_faults(schema, report, table))
     findings += _ignored("schema", report.unknown)
     findings += _ignored("table config", misspelt_keys(table or {}))
     if not report.faults:

@@ -14,13 +14,13 @@ from trellis.dialects.pinot.cluster.document_check import CheckResult, check
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
-from trellis.dialects.pinot.document.comparison.migration_plan import Plan, plan
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
-from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
+from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.pipelines.config import read_text
 

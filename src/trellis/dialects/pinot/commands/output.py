@@ -6,14 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, cut, grid, indented
-from trellis.dialects.pinot.document.comparison.changes import Effort
+from trellis.dialects.pinot.schema_changes.changes import Effort
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.cluster.document_check import CheckResult
     from trellis.dialects.pinot.date_time.preview import FormatPreview, ParsedValue
-    from trellis.dialects.pinot.document.comparison.migration_plan import Plan
+    from trellis.dialects.pinot.schema_changes.migration_plan import Plan
 
 COMMAND = 400
 """Characters shown of a command: most of it is a schema."""
@@ -40,7 +40,7 @@ def show_check_result(checked: CheckResult, file: str, out: Console) -> None:
     if faults:
         verdict = f"{counted(faults, 'fault')}, Pinot refuses it"
     elif unchecked:
-        verdict = f"no fault, but {counted(unchecked, 'expression')} not checked"
+        verdict = f"no fault, but {counted(unchecked, 'part')} not checked"
     named = f", schema {name} with {counted(columns, 'column')}" if name and not faults else ""
     out.print(f"{file}: {verdict}{named}", style="bold red" if faults else "bold", soft_wrap=True)
 

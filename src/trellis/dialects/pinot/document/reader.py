@@ -1,23 +1,22 @@
-"""Schema documents as values: as lenient as `Schema.fromString`, with every fault at once."""
+"""Schema documents as values: as lenient as `Schema.fromString`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.defaults import parse_default, type_default
-from trellis.dialects.pinot.document.faults import SchemaFaults, pointer
+from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.json_object import (
     DUPLICATE_FIELD,
     NO_KEYS,
     JsonObject,
     ReadReport,
-    Unknown,
     shown,
 )
 from trellis.dialects.pinot.document.legacy_time import read_time
@@ -32,40 +31,12 @@ from trellis.dialects.pinot.document.types import (
     Profile,
     Value,
 )
-from trellis.dialects.pinot.document.validation.all_rules import schema_faults
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError, nearest
 
 NO_CHILDREN: Final[Mapping[str, FieldSpec]] = MappingProxyType({})
 _STAND_INS: Final = {FieldType.METRIC: PinotType.DOUBLE, FieldType.COMPLEX: PinotType.MAP}
 _ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time"}
-
-
-@dataclass(frozen=True)
-class SchemaResult:
-    """A schema, and the keys of its document that Pinot ignores."""
-
-    schema: PinotSchema
-    unknown: tuple[Unknown, ...] = ()
-
-
-def read_schema(
-    document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
-) -> SchemaResult:
-    """The schema of a document, JSON text or its object.
-
-    Raises SchemaFaults for a document that Pinot does not load, with all other faults too; SchemaError where
-    the text is not JSON. `schema_rules.faults_of` finds the faults of a schema that loads.
-
-    >>> result = read_schema('{"schemaName": "s", "metricFieldSpec": []}')
-    >>> result.schema.name, [str(unknown) for unknown in result.unknown]
-    ('s', ["/metricFieldSpec is ignored: did you mean 'metricFieldSpecs'?"])
-    """
-    schema, report = examine(document, profile, where)
-    if report.faults:
-        followed = (profile, BASE) if profile.extended else (profile,)
-        raise SchemaFaults(where, schema_faults(schema, report, *followed))
-    return SchemaResult(schema, tuple(report.unknown))
 
 
 def examine(

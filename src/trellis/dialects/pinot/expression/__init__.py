@@ -1,1 +1,1 @@
-"""Transforms and filters: grammar, compilation, order of evaluation."""
+"""Transforms and filters: compilation, order of evaluation."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal
 from trellis.dialects.pinot.functions.date_time.epochs import UNITS
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal
 from trellis.evolution.columnar_transform import Divide, ReadTime, Step, Times, WriteTime
 
 _LENGTHS: Final[Mapping[str, int]] = {unit.lower(): length for unit, length in UNITS.items()}
@@ -17,7 +17,7 @@ _EPOCH: Final = re.compile(f"(to|from)epoch({'|'.join(_LENGTHS)})(.*)")
 def column_steps(expression: Expression) -> tuple[Step, ...]:
     """The steps from the field of an expression to its value; empty for other expressions.
 
-    >>> from trellis.dialects.pinot.expression.grammar.parser import parse
+    >>> from trellis.dialects.pinot.grammar.parser import parse
     >>> column_steps(parse("toEpochDays(fromDateTime(day, 'yyyy-MM-dd'))"))
     (ReadTime(pattern='yyyy-MM-dd'), Divide(by=86400000))
     """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Call, Column, Expression, Literal, Script
 from trellis.dialects.pinot.functions.catalog import check_calls, function_of
 from trellis.dialects.pinot.functions.comparisons import as_logical
 from trellis.dialects.pinot.functions.registry import Function
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script
 
 CompiledExpression = Callable[[Mapping[str, Any]], Any]
 """Computes the value of an expression for a row; None is null."""
@@ -24,7 +24,7 @@ def compile_expression(expression: Expression) -> CompiledExpression:
     Raises UnsupportedFunction where that is the only fault. The function raises one of FAILURES for a row
     that it cannot compute.
 
-    >>> from trellis.dialects.pinot.expression.grammar.parser import parse
+    >>> from trellis.dialects.pinot.grammar.parser import parse
     >>> compile_expression(parse("toEpochDays(ts) + 1"))({"ts": 1700000000123})
     19676.0
     """

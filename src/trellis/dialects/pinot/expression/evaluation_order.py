@@ -11,10 +11,10 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import conversion_transform
 from trellis.dialects.pinot.expression.column_steps import column_steps
 from trellis.dialects.pinot.expression.compiler import CompiledExpression, compile_expression
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import arguments
 from trellis.dialects.pinot.expression.map_columns import KEYS, VALUES, keys_of, values_of
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import arguments
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 from trellis.evolution.columnar_transform import Step

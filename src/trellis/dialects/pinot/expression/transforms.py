@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression, compile_expression
 from trellis.dialects.pinot.expression.evaluation_order import order_transforms
-from trellis.dialects.pinot.expression.grammar.parser import parse
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import arguments
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import arguments
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import SchemaError
 

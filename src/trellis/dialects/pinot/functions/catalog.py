@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from trellis.dialects.pinot.expression.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.expression.grammar.tree import Call, Expression, canonical, nodes
 from trellis.dialects.pinot.functions.casts import CASTS
 from trellis.dialects.pinot.functions.codecs import CODECS
 from trellis.dialects.pinot.functions.comparisons import COMPARISONS
@@ -21,6 +19,8 @@ from trellis.dialects.pinot.functions.points import POINTS
 from trellis.dialects.pinot.functions.registry import Function, merged
 from trellis.dialects.pinot.functions.text.patterns import PATTERNS
 from trellis.dialects.pinot.functions.text.strings import TEXTS
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Call, Expression, canonical, nodes
 from trellis.errors import nearest
 
 FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(

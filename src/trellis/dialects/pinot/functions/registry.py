@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.expression.grammar.tree import canonical
 from trellis.dialects.pinot.functions.arguments import as_object
+from trellis.dialects.pinot.grammar.tree import canonical
 
 Converter = Callable[[Any], Any]
 """Converts a value to the kind that a parameter or a result has."""

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from trellis.dialects.pinot.conversion.converter import converter
+from trellis.dialects.pinot.conversion.losses import LossCounts, LossyConversion
+from trellis.dialects.pinot.conversion.sanitization import sanitiser
+from trellis.dialects.pinot.conversion.settings import Settings
+from trellis.dialects.pinot.conversion.special_values import special_value_fixer
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
@@ -17,12 +22,7 @@ from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.row.schema_conforming import SchemaConforming
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
-from trellis.dialects.pinot.value.conversion.converter import converter
-from trellis.dialects.pinot.value.losses import LossCounts, LossyConversion
-from trellis.dialects.pinot.value.sanitization import sanitiser
-from trellis.dialects.pinot.value.settings import Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
-from trellis.dialects.pinot.value.special_values import special_value_fixer
 from trellis.errors import SchemaError
 
 

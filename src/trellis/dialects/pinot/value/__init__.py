@@ -1,1 +1,1 @@
-"""Values: their source kinds, their conversion to a column, and what Pinot changes about them."""
+"""Source values, and numbers and JSON as Java writes them."""

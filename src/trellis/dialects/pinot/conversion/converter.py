@@ -1,0 +1,112 @@
+"""Any value of a source as a value of its column (`DataTypeTransformer`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from trellis.dialects.pinot.conversion.losses import LossCounts, LossReporter
+from trellis.dialects.pinot.conversion.maps import complex_of
+from trellis.dialects.pinot.conversion.messages import conversion_error
+from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
+from trellis.dialects.pinot.conversion.standardization import standardise
+from trellis.dialects.pinot.conversion.steps import Step, Steps, steps_of
+from trellis.dialects.pinot.document.fields import FieldSpec
+from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
+from trellis.dialects.pinot.value.source_kinds import (
+    INT_MAX,
+    INT_MIN,
+    LONG_MAX,
+    LONG_MIN,
+    SCALARS,
+    SourceKind,
+    kind_of,
+)
+
+Converter = Callable[[Any], Value | None]
+
+LONGEST_WHOLE: Final = 33_000
+"""Bits of a whole number, some ten thousand digits. A longer one is refused: it takes minutes to write."""
+
+
+def converter(
+    spec: FieldSpec, settings: Settings = PINOT_DEFAULTS, losses: LossCounts | None = None
+) -> Converter:
+    """The conversion of source values to the column's type, a list of it for several values, or None.
+
+    It raises CannotConvert with one sentence; in strict mode LossyConversion where Pinot would change
+    the value without an error. Otherwise that is done, and counted in `losses`.
+
+    >>> convert = converter(FieldSpec("n", PinotType.INT))
+    >>> convert(7.9), convert("7"), convert(3000000000), convert([])
+    (7, 7, -1294967296, None)
+    >>> converter(FieldSpec("n", PinotType.INT, single_value=False))([1, "2", None, 4.5])
+    [1, 2, 4]
+    """
+    reporter = LossReporter(spec.name, settings, losses)
+    target = spec.data_type
+    if target in COMPLEX:
+        return lambda value: complex_of(value, target)
+    scalar = _scalar(target, steps_of(target, settings.extended), reporter)
+    if target is PinotType.JSON:
+        return lambda value: None if value is None else scalar(value)
+    return _single(scalar) if spec.single_value else _multiple(scalar)
+
+
+def _scalar(target: PinotType, steps: Steps, reporter: LossReporter) -> Converter:
+    """Looks the step up by the class of the value, and by its kind where the class does not determine it."""
+    by_class = {source_class: steps[kind] for source_class, kind in SCALARS.items() if kind in steps}
+    by_class[int] = _by_size(target, steps)
+
+    def convert(value: Any) -> Value:
+        step = by_class.get(value.__class__)
+        if step is None:
+            step = steps.get(kind_of(value))
+            if step is None:
+                raise conversion_error(value, target)
+        return step(value, reporter)
+
+    return convert
+
+
+def _by_size(target: PinotType, steps: Steps) -> Step:
+    """An int is of kind INT, LONG or BIG_DECIMAL."""
+    small, long, large = map(steps.get, (SourceKind.INT, SourceKind.LONG, SourceKind.BIG_DECIMAL))
+
+    def convert(value: int, reporter: LossReporter) -> Value:
+        if INT_MIN <= value <= INT_MAX:
+            step = small
+        elif LONG_MIN <= value <= LONG_MAX:
+            step = long
+        else:
+            step = large if value.bit_length() <= LONGEST_WHOLE else None
+        if step is None:
+            raise conversion_error(value, target)
+        return step(value, reporter)
+
+    return convert
+
+
+def _single(scalar: Converter) -> Converter:
+    def convert(value: Any) -> Value | None:
+        if value is None:
+            return None
+        if value.__class__ in _SCALARS:
+            return scalar(value)
+        standard = standardise(value)
+        return None if standard is None else scalar(standard)
+
+    return convert
+
+
+def _multiple(scalar: Converter) -> Converter:
+    def convert(value: Any) -> Value | None:
+        standard = value if value.__class__ in _SCALARS else standardise(value, single=False)
+        if standard is None:
+            return None
+        return [scalar(element) for element in standard] if standard.__class__ is list else [scalar(standard)]
+
+    return convert
+
+
+_SCALARS: Final = frozenset((*SCALARS, int))

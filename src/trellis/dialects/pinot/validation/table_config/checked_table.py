@@ -1,0 +1,111 @@
+"""A table config with its schema, as the rules look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.columns import columns
+from trellis.dialects.pinot.document.faults import Fault, pointer
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+
+EVERY: Final = "*"
+UPSERT: Final = "/upsertConfig"
+DEDUP: Final = "/dedupConfig"
+FIELDS: Final = "/fieldConfigList/*"
+
+
+@dataclass(frozen=True)
+class CheckedTable:
+    """The places of a config are JSON pointers; in a pattern `*` stands for every key or index.
+
+    >>> table = CheckedTable(PinotSchema("s"), {}, {"tierConfigs": [{"name": "a"}, {"name": "b"}]})
+    >>> [*table.values("/tierConfigs/*/name")]
+    [('/tierConfigs/0/name', 'a'), ('/tierConfigs/1/name', 'b')]
+    """
+
+    schema: PinotSchema
+    columns: Mapping[str, FieldSpec]
+    document: Mapping[str, Any]
+
+    @staticmethod
+    def of(schema: PinotSchema, document: Mapping[str, Any]) -> CheckedTable:
+        return CheckedTable(schema, columns(schema), document)
+
+    @property
+    def realtime(self) -> bool:
+        return self.text("/tableType").upper() == "REALTIME"
+
+    @property
+    def upsert(self) -> bool:
+        return isinstance(self.value(UPSERT), Mapping) and self.text(f"{UPSERT}/mode", "FULL") != "NONE"
+
+    @property
+    def dedup(self) -> bool:
+        return isinstance(self.value(DEDUP), Mapping) and self.flag(f"{DEDUP}/dedupEnabled", default=True)
+
+    @property
+    def time_column(self) -> str:
+        return self.text("/segmentsConfig/timeColumnName")
+
+    @property
+    def replication(self) -> int | None:
+        """The number of replicas; None where Pinot cannot read it."""
+        per_partition = self.text("/segmentsConfig/replicasPerPartition") if self.realtime else ""
+        text = per_partition or self.text("/segmentsConfig/replication")
+        return int(text) if text.isdecimal() else None
+
+    def values(self, pattern: str) -> Iterator[tuple[str, Any]]:
+        """The values at a pattern, each with its pointer; absent ones and nulls are left out."""
+        places: list[tuple[str, Any]] = [("", self.document)]
+        for step in pattern.split("/")[1:]:
+            places = [inner for place, value in places for inner in _children(place, value, step)]
+        yield from places
+
+    def objects(self, pattern: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        return ((place, value) for place, value in self.values(pattern) if isinstance(value, Mapping))
+
+    def names(self, pattern: str) -> Iterator[tuple[str, str]]:
+        """The texts at a pattern; empty ones, which Pinot skips, are left out."""
+        return ((place, value) for place, value in self.values(pattern) if value and isinstance(value, str))
+
+    def keys(self, pattern: str) -> Iterator[tuple[str, str]]:
+        """The keys of the objects at a pattern."""
+        for place, value in self.objects(pattern):
+            for key in value:
+                yield place + pointer(key), key
+
+    def value(self, place: str) -> Any:
+        """The value at a place; None where it is absent."""
+        return next((value for _, value in self.values(place)), None)
+
+    def text(self, place: str, default: str = "") -> str:
+        value = self.value(place)
+        return default if value is None else str(value)
+
+    def flag(self, place: str, default: bool = False) -> bool:
+        return self.text(place, str(default)).strip().lower() in ("true", "1")
+
+    def number(self, place: str) -> float:
+        """A number; 0 where it is absent or cannot be read."""
+        try:
+            return float(self.text(place, "0"))
+        except ValueError:
+            return 0
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+Rule = Callable[[CheckedTable], Iterator[Fault]]
+
+
+def _children(place: str, value: Any, step: str) -> Iterator[tuple[str, Any]]:
+    entries: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, Mapping):
+        entries = value.items() if step == EVERY else ((step, value.get(step)),)
+    elif isinstance(value, list) and step == EVERY:
+        entries = enumerate(value)
+    return ((place + pointer(key), inner) for key, inner in entries if inner is not None)

@@ -1,0 +1,169 @@
+"""The rest of the ingestion config: batches, aggregations, enrichers, flattening, extra fields."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.faults import Fault
+from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule, words
+from trellis.dialects.pinot.validation.table_config.indexes import indexed_columns
+from trellis.dialects.pinot.validation.table_config.star_trees import aggregation_name
+from trellis.errors import nearest
+
+_INGESTION: Final = "/ingestionConfig"
+_AGGREGATIONS: Final = f"{_INGESTION}/aggregationConfigs"
+_CONFORMING: Final = f"{_INGESTION}/schemaConformingTransformerConfig"
+_FORMATS: Final = (
+    "AVRO",
+    "GZIPPED_AVRO",
+    "CSV",
+    "JSON",
+    "PINOT",
+    "THRIFT",
+    "PARQUET",
+    "ORC",
+    "PROTO",
+    "OTHER",
+    "PROTOBUF",
+)
+_ENRICHERS: Final = ("generateColumn", "clpEnricher")
+_FIXED_SIZE: Final = words(
+    "COUNT COUNTMV MIN MAX SUM SUMMV SUMPRECISION AVG AVGMV MINMAXRANGE DISTINCTCOUNTHLL DISTINCTCOUNTRAWHLL "
+    "DISTINCTCOUNTHLLPLUS DISTINCTCOUNTRAWHLLPLUS DISTINCTCOUNTULL DISTINCTCOUNTRAWULL "
+    "DISTINCTCOUNTTUPLESKETCH DISTINCTCOUNTRAWINTEGERSUMTUPLESKETCH AVGVALUEINTEGERSUMTUPLESKETCH "
+    "SUMVALUESINTEGERSUMTUPLESKETCH DISTINCTCOUNTCPCSKETCH"
+)
+_ARGUMENTS: Final[Mapping[str, range]] = {
+    "DISTINCTCOUNTHLL": range(1, 3),
+    "DISTINCTCOUNTHLLPLUS": range(1, 4),
+    "SUMPRECISION": range(2, 4),
+}
+"""How many arguments an aggregation takes; all others take one."""
+_RESULTS: Final[Mapping[str, tuple[PinotType, ...]]] = {
+    "DISTINCTCOUNTHLL": (PinotType.BYTES,),
+    "DISTINCTCOUNTHLLPLUS": (PinotType.BYTES,),
+    "SUMPRECISION": (PinotType.BIG_DECIMAL, PinotType.BYTES),
+}
+_CALL: Final = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*")
+_COLUMN: Final = re.compile(r'[A-Za-z_$][\w$.]*|"[^"]+"|\*')
+
+
+def batches(table: CheckedTable) -> Iterator[Fault]:
+    for place, batch in table.objects(f"{_INGESTION}/batchIngestionConfig/batchConfigMaps/*"):
+        form, uploaded = batch.get("inputFormat"), batch.get("segment.uploadTimeMs")
+        if form is not None and str(form).upper() not in _FORMATS:
+            suggestion = nearest(str(form).upper(), _FORMATS)
+            yield Fault(f"{place}/inputFormat", None, f"unknown inputFormat '{form}'{suggestion}")
+        if uploaded is not None and not str(uploaded).isdecimal():
+            yield Fault(place, None, f"segment.uploadTimeMs is a number of milliseconds, not '{uploaded}'")
+
+
+def enrichers(table: CheckedTable) -> Iterator[Fault]:
+    for place, config in table.objects(f"{_INGESTION}/enrichmentConfigs/*"):
+        kind = config.get("enricherType")
+        if kind not in _ENRICHERS:
+            suggestion = nearest(str(kind), _ENRICHERS)
+            yield Fault(place, None, f"unknown enricherType '{kind}'{suggestion}")
+
+
+def renamed_prefixes(table: CheckedTable) -> Iterator[Fault]:
+    for place, prefix in table.keys(f"{_INGESTION}/complexTypeConfig/prefixesToRename"):
+        for column in table.columns:
+            if column.startswith(prefix):
+                yield Fault(place, column, f"begins with '{prefix}', which is renamed: use the new name")
+
+
+def aggregations(table: CheckedTable) -> Iterator[Fault]:
+    """Metrics that a REALTIME table adds up as rows arrive."""
+    configs = [*table.objects(f"{_AGGREGATIONS}/*")]
+    if configs and table.flag("/tableIndexConfig/aggregateMetrics"):
+        yield Fault(_AGGREGATIONS, None, "aggregationConfigs and aggregateMetrics exclude each other")
+    counts = Counter(str(config.get("columnName")) for _, config in configs)
+    for column, count in counts.items():
+        if count > 1:
+            yield Fault(_AGGREGATIONS, None, f"column {column} is aggregated twice")
+    for place, config in configs:
+        if config.get("columnName") is not None and config.get("aggregationFunction") is not None:
+            yield from _aggregation(table, place, config)
+    metrics = {name for name, spec in table.columns.items() if spec.field_type is FieldType.METRIC}
+    for name in sorted(metrics - counts.keys()) if configs else ():
+        yield Fault(_AGGREGATIONS, name, "every metric must be aggregated, and this one is not")
+
+
+def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> Iterator[Fault]:
+    name, text = str(config["columnName"]), str(config["aggregationFunction"])
+    column = indexed_columns(table).get(name)
+    if column is None or column.spec.field_type is not FieldType.METRIC:
+        yield Fault(f"{place}/columnName", None, f"{name} must be a metric of the schema")
+    elif column.dictionary:
+        yield Fault(f"{place}/columnName", name, "an aggregated column must be in noDictionaryColumns")
+    call = _CALL.fullmatch(text)
+    function = aggregation_name(call[1]) if call else ""
+    arguments = [argument.strip() for argument in call[2].split(",")] if call else []
+    types = _RESULTS.get(function)
+    problem = ""
+    if not function:
+        problem = "is not a call of an aggregation, such as SUM(x)"
+    elif len(arguments) not in _ARGUMENTS.get(function, (1,)):
+        problem = "has the wrong number of arguments"
+    elif not _COLUMN.fullmatch(arguments[0]):
+        problem = "must name a column as first argument"
+    elif not all(argument.strip("'").isdecimal() for argument in arguments[1:]):
+        problem = "must have whole numbers after the column"
+    elif function not in _FIXED_SIZE:
+        problem = "has no value of fixed size, so it cannot be aggregated as rows arrive"
+    elif types and column is not None and column.spec.data_type not in types:
+        problem = f"needs a column of {' or '.join(data_type.value for data_type in types)}"
+    if problem:
+        yield Fault(f"{place}/aggregationFunction", name, f"'{text}' {problem}")
+
+
+def extra_fields(table: CheckedTable) -> Iterator[Fault]:
+    """The columns for fields that have none (`SchemaConformingTransformer.validateSchema`)."""
+    if table.value(_CONFORMING) is None:
+        return
+    column = table.text(f"{_CONFORMING}/indexableExtrasField", "json_data")
+    spec = table.columns.get(column)
+    if spec is None:
+        yield Fault(_CONFORMING, None, f"indexableExtrasField {column} is not in the schema")
+    elif spec.data_type not in (PinotType.JSON, PinotType.STRING):
+        yield Fault(
+            _CONFORMING, column, f"indexableExtrasField is JSON or STRING, not {spec.data_type.value}"
+        )
+    suffix = table.text(f"{_CONFORMING}/unindexableFieldSuffix", "_noindex")
+    for name in table.columns:
+        if name.endswith(suffix):
+            yield Fault(_CONFORMING, name, f"ends in '{suffix}', the suffix of fields without an index")
+
+
+def extra_field_paths(table: CheckedTable) -> Iterator[Fault]:
+    if table.value(_CONFORMING) is None:
+        return
+    paths = dict(table.names(f"{_CONFORMING}/columnNameToJsonKeyPathMap/*"))
+    for place, column in table.keys(f"{_CONFORMING}/columnNameToJsonKeyPathMap"):
+        if column not in table.columns:
+            yield Fault(place, None, f"column {column} is not in the schema")
+    for place, path in table.names(f"{_CONFORMING}/fieldPathsToDrop/*"):
+        if path in table.columns:
+            yield Fault(place, None, f"{path} is a column of the schema: it cannot be dropped")
+    for place, path in table.names(f"{_CONFORMING}/fieldPathsToKeepSameAsInput/*"):
+        if path not in table.columns and path not in paths.values():
+            message = f"{path} is neither a column nor a path of columnNameToJsonKeyPathMap"
+            yield Fault(place, None, message)
+    for path in (*table.columns, *paths.values()):
+        if "" in path.removesuffix(".").split(".") and not path.endswith(".."):
+            yield Fault(_CONFORMING, None, f"'{path}' has an empty key between its dots")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    batches,
+    enrichers,
+    renamed_prefixes,
+    aggregations,
+    extra_fields,
+    extra_field_paths,
+)

@@ -1,0 +1,164 @@
+"""Whether a schema and a table config fit each other (`SchemaUtils.validate` with table configs)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.columns import columns
+from trellis.dialects.pinot.document.faults import Fault
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.types import FieldType, Profile
+from trellis.dialects.pinot.expression.compiler import compile_expression
+from trellis.dialects.pinot.expression.evaluation_order import order_transforms
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Call, Expression, arguments, nodes
+from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
+from trellis.dialects.pinot.validation.transform_rules import array_sentence
+from trellis.errors import SchemaError
+
+_FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")
+"""The objects that may read columns outside the schema."""
+
+
+def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, Any]) -> Iterator[Fault]:
+    """The reasons for the controller to refuse the table with this schema, with pointers into its config.
+
+    Consequences of a fault of reading are left out.
+    """
+    read = examine(document)
+    yield from read.faults
+    check = _TableCheck(schema, columns(schema), read.config, read)
+    yield from check.name()
+    yield from check.time_column()
+    wrong_transforms = [*check.transforms(profile)]
+    yield from wrong_transforms or check.cycle()
+    yield from check.filter()
+
+
+@dataclass(frozen=True)
+class _TableCheck:
+    schema: PinotSchema
+    fields: Mapping[str, FieldSpec]
+    config: TableConfig
+    read: TableConfigResult
+
+    def name(self) -> Iterator[Fault]:
+        if self.config.name and self.schema.name and self.config.name != self.schema.name:
+            yield Fault(
+                "/tableName",
+                None,
+                f"the schema of table {self.config.name} is named {self.schema.name}: give them the same"
+                " name, the table with or without _OFFLINE or _REALTIME",
+            )
+
+    def time_column(self) -> Iterator[Fault]:
+        name = self.config.time_column
+        if name is None:
+            if self.config.kind == "REALTIME" and not self.read.is_unreadable(
+                "/segmentsConfig/timeColumnName"
+            ):
+                yield Fault("", None, "'timeColumnName' cannot be null in REALTIME table config")
+            return
+        spec = self.fields.get(name)
+        if spec is None or spec.field_type not in (FieldType.DATE_TIME, FieldType.TIME):
+            yield Fault(
+                "/segmentsConfig/timeColumnName",
+                name,
+                f"Cannot find valid fieldSpec for timeColumn: {name} from the table config:"
+                f" {self.config.name}, in the schema: {self.schema.name}: name a dateTime column",
+            )
+
+    def transforms(self, profile: Profile) -> Iterator[Fault]:
+        declared = dict(zip(self.read.places, self.config.transforms, strict=True))
+        parsed: dict[int, Expression] = {}
+        for index, (column, text) in declared.items():
+            try:
+                parsed[index] = parse(text)
+                compile_expression(parsed[index])
+            except UnsupportedFunction as unsupported:
+                field = self.fields.get(column)
+                array = array_sentence(parsed[index], field.data_type) if field else ""
+                message = f"transform function '{text}': {array or unsupported}"
+                yield _transform(index, column, message, "/transformFunction", unchecked=not array)
+            except ExpressionError as error:
+                message = f"Invalid transform function '{text}' for column '{column}': {error}"
+                yield _transform(index, column, message, "/transformFunction")
+        read = {index: arguments(expression) for index, expression in parsed.items()}
+        all_read = not any(map(self.read.is_unreadable, _FEEDING))
+        for index, (column, text) in declared.items():
+            fed = any(column in names for other, names in read.items() if other != index)
+            if all_read and column not in self.fields and not fed and not self._aggregated(column):
+                yield _transform(
+                    index,
+                    column,
+                    f"The destination column '{column}' of the transform function must be present in the"
+                    " schema or as a source column for aggregations",
+                )
+            if column in read.get(index, ()):
+                yield _transform(
+                    index,
+                    column,
+                    f"Arguments of a transform function '{text}' cannot contain the destination column"
+                    f" '{column}'",
+                )
+            if (
+                profile.extended
+                and self.config.kind == "REALTIME"
+                and index in parsed
+                and _calls_now(parsed[index])
+            ):
+                yield _transform(
+                    index,
+                    column,
+                    f"transform '{text}' of a REALTIME table must not call now(): replicas would differ",
+                )
+
+    def cycle(self) -> Iterator[Fault]:
+        """Columns that are computed from each other, here or with the transforms of the schema."""
+        try:
+            order_transforms(self.schema, TableConfig())
+        except SchemaError:
+            return
+        try:
+            order_transforms(self.schema, self.config)
+        except SchemaError as error:
+            yield Fault("/ingestionConfig/transformConfigs", None, str(error))
+
+    def filter(self) -> Iterator[Fault]:
+        if self.config.filter is None:
+            return
+        pointer = "/ingestionConfig/filterConfig/filterFunction"
+        try:
+            compile_expression(parse(self.config.filter))
+        except UnsupportedFunction as unsupported:
+            message = f"filter function '{self.config.filter}': {unsupported}"
+            yield Fault(pointer, None, message, unchecked=True)
+        except ExpressionError as error:
+            yield Fault(pointer, None, f"Invalid filter function '{self.config.filter}': {error}")
+
+    def _aggregated(self, column: str) -> bool:
+        aggregations = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")
+        functions = [
+            str(aggregation.get("aggregationFunction", "")).replace(" ", "")
+            for aggregation in (aggregations if isinstance(aggregations, list) else ())
+            if isinstance(aggregation, Mapping)
+        ]
+        return any(f"({column})" in function for function in functions)
+
+
+def object_at(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """An object of the table config; an empty one where it is absent."""
+    value = document.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:
+    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", column, message, unchecked)
+
+
+def _calls_now(expression: Expression) -> bool:
+    return any(isinstance(node, Call) and node.name == "now" for node, _ in nodes(expression))

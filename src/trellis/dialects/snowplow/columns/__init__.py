@@ -1,0 +1,1 @@
+"""Schemas as columns: names, types, one table for all versions of a family."""

@@ -1,0 +1,151 @@
+"""The table of a family: its schemas in their order, merged into one list of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from trellis.dialects.snowplow.columns.declarations import recovery_name
+from trellis.dialects.snowplow.columns.flatten import Column, flatten
+from trellis.dialects.snowplow.columns.merge import fit
+from trellis.dialects.snowplow.columns.names import table_name
+from trellis.dialects.snowplow.columns.profiles import Profile
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.identity.keys import SchemaKey
+
+
+@dataclass(frozen=True)
+class Break:
+    """Why a schema does not fit the table of its family."""
+
+    column: Column
+    """The column that is there."""
+    message: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one schema does to the table of its family."""
+
+    key: SchemaKey
+    added: tuple[Column, ...] = ()
+    widened: tuple[Column, ...] = ()
+    """Columns with their new types."""
+    released: tuple[Column, ...] = ()
+    """Columns that are NOT NULL no longer."""
+    breaks: tuple[Break, ...] = ()
+    """Where there are any, the table stays as it is, and the schema gets one of its own."""
+
+
+@dataclass(frozen=True)
+class RecoveryTable:
+    """The table of a schema that does not fit that of its family."""
+
+    name: str
+    key: SchemaKey
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class FamilyTable:
+    """The table of a family after its last schema."""
+
+    name: str
+    columns: tuple[Column, ...]
+    steps: tuple[Step, ...]
+    recovery: tuple[RecoveryTable, ...] = ()
+
+    @property
+    def key(self) -> SchemaKey:
+        """The version of the table: the last schema that it holds."""
+        return next(step.key for step in reversed(self.steps) if not step.breaks)
+
+
+@dataclass
+class FamilyMerge:
+    """Schemas of one family, added in their order. Raises nothing: what does not fit is a `Break`."""
+
+    profile: Profile
+    compat: bool = False
+    columns: dict[str, Column] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    recovery: list[RecoveryTable] = field(default_factory=list)
+
+    def add(self, document: SchemaDocument) -> Step:
+        columns = columns_of(document, self.profile, compat=self.compat)
+        step = self.compare(document.key, columns)
+        if step.breaks:
+            name = recovery_name(table_name(document.key.family), document.key, columns, self.profile)
+            self.recovery.append(RecoveryTable(name, document.key, tuple(columns)))
+        else:
+            for column in columns:
+                self._merge_column(column, is_first=not self.steps)
+            for column in step.widened:
+                self._change_column(column.name, type=column.type)
+            for column in step.released:
+                self._change_column(column.name, nullable=True)
+        self.steps.append(step)
+        return step
+
+    def compare(self, key: SchemaKey, columns: Sequence[Column]) -> Step:
+        """What a schema with these columns would do to the table."""
+        if not self.steps:
+            return Step(key, tuple(columns))
+        new = {column.name: column for column in columns}
+        added = tuple(replace(column, nullable=True) for column in columns if column.name not in self.columns)
+        released = tuple(
+            column
+            for name, column in self.columns.items()
+            if not column.nullable and (name not in new or new[name].nullable)
+        )
+        breaks = list(self._type_breaks(new))
+        if not self.profile.drops_not_null:
+            breaks += (Break(column, f"Making required column nullable {column.name}") for column in released)
+        if breaks:
+            return Step(key, breaks=tuple(breaks))
+        widened = tuple(
+            replace(column, type=new[name].type)
+            for name, column in self.columns.items()
+            if name in new and fit(column.type, new[name].type, self.profile) == "widens"
+        )
+        return Step(key, added, widened, released)
+
+    def table(self) -> FamilyTable:
+        """The table so far; there is at least one schema."""
+        name = self.profile.shorten(table_name(self.steps[0].key.family))
+        return FamilyTable(name, tuple(self.columns.values()), tuple(self.steps), tuple(self.recovery))
+
+    def _type_breaks(self, new: dict[str, Column]) -> Iterator[Break]:
+        for name, old in self.columns.items():
+            if name in new and fit(old.type, new[name].type, self.profile) == "breaks":
+                types = (self.profile.type_text(column.type) for column in (old, new[name]))
+                yield Break(old, "Incompatible types in column {} old {} new {}".format(name, *types))
+
+    def _change_column(self, name: str, **changes: Any) -> None:
+        self.columns[name] = replace(self.columns[name], **changes)
+
+    def _merge_column(self, column: Column, *, is_first: bool) -> None:
+        if old := self.columns.get(column.name):
+            paths = (*old.paths, *(path for path in column.paths if path not in old.paths))
+            self.columns[column.name] = replace(old, paths=paths)
+        else:
+            self.columns[column.name] = column if is_first else replace(column, nullable=True)
+
+
+def merge_family(
+    documents: Sequence[SchemaDocument], profile: Profile, *, compat: bool = False
+) -> FamilyTable:
+    """The table of schemas of one family, in the order in which they were registered."""
+    merge = FamilyMerge(profile, compat)
+    for document in documents:
+        merge.add(document)
+    return merge.table()
+
+
+def columns_of(document: SchemaDocument, profile: Profile, *, compat: bool = False) -> list[Column]:
+    """The columns of one schema by itself, with the types of the warehouse."""
+    return [
+        replace(column, name=profile.shorten(column.name), type=profile.adapt(column.type))
+        for column in flatten(document.body, compat=compat)
+    ]

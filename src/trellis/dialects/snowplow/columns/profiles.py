@@ -1,0 +1,125 @@
+"""The warehouses that tables of Snowplow go into, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, ColumnType, TypeName, varchar
+from trellis.errors import UsageError, nearest
+from trellis.schema.model import Column, DataType
+from trellis.warehouses.catalog.databases import POSTGRES, REDSHIFT
+from trellis.warehouses.catalog.lakes import DELTA
+from trellis.warehouses.statements import cost_of
+from trellis.warehouses.warehouse import Warehouse
+
+_DIGEST: Final = 8
+_SQL: Final[Mapping[TypeName, str]] = {
+    "DOUBLE": "DOUBLE PRECISION",
+    "DECIMAL": "DECIMAL ({}, {})",
+    "CHAR": "CHAR({})",
+    "VARCHAR": "VARCHAR({})",
+}
+_SPARK: Final[Mapping[TypeName, str]] = {"DECIMAL": "DECIMAL({},{})", "CHAR": "STRING", "VARCHAR": "STRING"}
+_DATA_TYPES: Final[Mapping[TypeName, tuple[DataType, int | None]]] = {
+    "SMALLINT": ("bigint", 16),
+    "INT": ("bigint", 32),
+    "BIGINT": ("bigint", 64),
+    "DECIMAL": ("decimal", None),
+    "DOUBLE": ("double", None),
+    "BOOLEAN": ("bool", None),
+    "DATE": ("date", None),
+    "TIMESTAMP": ("timestamp", None),
+    "CHAR": ("text", None),
+    "VARCHAR": ("text", None),
+}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What differs between warehouses in the tables of a family."""
+
+    name: str
+    warehouse: Warehouse
+    types: Mapping[TypeName, str]
+    """How types are written that are not written by their name."""
+    bare_decimal: str = "DECIMAL"
+    """How a decimal is written that declares no digits."""
+    texts_have_length: bool = True
+    is_redshift: bool = False
+    """Whether columns are encoded, rows distributed and sorted, columns resized before a transaction."""
+    table_options: str = ""
+    """What a new table says behind its columns."""
+    has_transactions: bool = True
+
+    def adapt(self, column_type: ColumnType) -> ColumnType:
+        """The type as the warehouse tells it from others: texts without a length, where these have none."""
+        is_text = column_type.name in ("CHAR", "VARCHAR")
+        return varchar(MAX_VARCHAR) if is_text and not self.texts_have_length else column_type
+
+    def type_text(self, column_type: ColumnType) -> str:
+        """
+        >>> PROFILES["redshift"].type_text(ColumnType("DECIMAL", 36, 2))
+        'DECIMAL (36, 2)'
+        """
+        if column_type.name == "DECIMAL" and column_type.size is None:
+            return self.bare_decimal
+        text = self.types.get(column_type.name, column_type.name)
+        return text.format(column_type.size, column_type.scale)
+
+    def can_change(self, old: ColumnType, new: ColumnType) -> bool:
+        """Whether the warehouse can give a column of a table with rows the new type."""
+        if old.name == "CHAR":  # the catalogue knows texts of varying length alone
+            return self.warehouse.alterations.change_type != "impossible"
+        return cost_of(self.warehouse, _catalog_column(old), _catalog_column(new)) != "impossible"
+
+    def shorten(self, name: str) -> str:
+        """The name within the limit of the warehouse, which would cut it and so make two names one.
+
+        >>> PROFILES["postgres"].shorten("com_acme_" + "a_very_long_name_" * 4)
+        'com_acme_a_very_long_name_a_very_long_name_a_very_long_f3a64c63'
+        """
+        limit = self.warehouse.identifiers.max_length
+        if self.warehouse.identifiers.length(name) <= limit:
+            return name
+        digest = sha256(name.encode()).hexdigest()[:_DIGEST]
+        kept = name
+        while self.warehouse.identifiers.length(kept) > limit - _DIGEST - 1:
+            kept = kept[:-1]
+        return f"{kept}_{digest}"
+
+    @property
+    def drops_not_null(self) -> bool:
+        return self.warehouse.alterations.drop_not_null != "impossible"
+
+
+PROFILES: Final[Mapping[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile("redshift", REDSHIFT, _SQL, is_redshift=True),
+        Profile("postgres", POSTGRES, _SQL),
+        Profile(
+            "spark",
+            DELTA,
+            _SPARK,
+            bare_decimal="DECIMAL(18,0)",
+            texts_have_length=False,
+            table_options="USING DELTA TBLPROPERTIES ('delta.enableTypeWidening' = 'true')",
+            has_transactions=False,
+        ),
+    )
+}
+
+
+def get_profile(name: str) -> Profile:
+    """Raises UsageError."""
+    if profile := PROFILES.get(name):
+        return profile
+    raise UsageError(f"unknown warehouse {name!r}{nearest(name, PROFILES)}")
+
+
+def _catalog_column(column_type: ColumnType) -> Column:
+    data_type, precision = _DATA_TYPES[column_type.name]
+    return Column("", data_type, precision=precision or column_type.size, scale=column_type.scale or None)

@@ -1,0 +1,1 @@
+"""What schemas are called: versions, keys, criteria."""

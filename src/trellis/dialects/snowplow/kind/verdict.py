@@ -1,0 +1,149 @@
+"""Whether a new version is what its number declares, for data and for the tables of warehouses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trellis.dialects.snowplow.columns.family_table import FamilyMerge, columns_of
+from trellis.dialects.snowplow.columns.profiles import PROFILES, Profile
+from trellis.dialects.snowplow.document.nodes import pointer_to
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.identity.keys import Kind, SchemaVer
+from trellis.dialects.snowplow.kind.data_changes import data_changes
+from trellis.dialects.snowplow.kind.rules import KINDS, Change, strictest
+from trellis.dialects.snowplow.versions.succession import next_version, predecessor
+
+Evolution = Literal["strict", "model-only", "off"]
+"""Which untrue declarations are refused: all; those of what needs a MODEL; none."""
+
+
+@dataclass(frozen=True)
+class KindPolicy:
+    """What a registry holds declared kinds to. `profiles` are the warehouses whose tables count."""
+
+    evolution: Evolution = "strict"
+    profiles: tuple[Profile, ...] = (PROFILES["redshift"], PROFILES["spark"])
+    guards_open_objects: bool = False
+    """Whether a property that is added to an open object is refused, not only warned of."""
+
+    def enforces(self, change: Change) -> bool:
+        return self.guards_open_objects or change.rule != "property added to an open object"
+
+    def refuses(self, change: Change, declared: Kind) -> bool:
+        """
+        >>> KindPolicy().refuses(Change("", "bound tightened", "REVISION"), "ADDITION")
+        True
+        """
+        exceeds = KINDS.index(change.needs) > KINDS.index(declared)
+        is_guarded = self.evolution == "strict" or (
+            self.evolution == "model-only" and change.needs == "MODEL"
+        )
+        return exceeds and is_guarded and self.enforces(change)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What changed, what that needs, and what of it the declared kind does not cover."""
+
+    declared: Kind | None
+    """None for the first version of all."""
+    base: SchemaVer | None
+    """The version that it was compared with; None for the first of a model."""
+    changes: tuple[Change, ...]
+    refused: tuple[Change, ...]
+    """Those that the declared kind does not cover."""
+
+    @property
+    def needs(self) -> Kind:
+        return strictest(change.needs for change in self.changes)
+
+    @property
+    def warnings(self) -> tuple[Change, ...]:
+        """Changes that need more than declared, and are accepted nevertheless."""
+        declared = KINDS.index(self.declared or "MODEL")
+        return tuple(
+            change
+            for change in self.changes
+            if KINDS.index(change.needs) > declared and change not in self.refused
+        )
+
+    @property
+    def info(self) -> str | None:
+        """That a smaller step of the version would have done."""
+        if self.base is None or self.declared is None:
+            return None
+        if KINDS.index(self.needs) >= KINDS.index(self.declared):
+            return None
+        return f"the version is a {self.declared}, and the changes need no more than {_article(self.needs)}"
+
+
+def judge(document: SchemaDocument, registered: Sequence[SchemaDocument], policy: KindPolicy) -> Verdict:
+    """`registered` are all schemas of the name and format, of all models, in the order of the registry."""
+    version = document.key.version
+    base = predecessor(version, [other.key.version for other in registered])
+    declared = version.kind
+    if base is None or declared is None:
+        return Verdict(declared, None, (), ())
+    changes = _changes(document, base, registered, policy)
+    return Verdict(
+        declared, base, changes, tuple(change for change in changes if policy.refuses(change, declared))
+    )
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The smallest version that the changes may have."""
+
+    base: SchemaVer | None
+    version: SchemaVer
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def needs(self) -> Kind:
+        return strictest(change.needs for change in self.changes)
+
+
+def suggest_version(
+    document: SchemaDocument,
+    registered: Sequence[SchemaDocument],
+    policy: KindPolicy,
+    base: SchemaVer | None = None,
+) -> Suggestion:
+    """The smallest version that a registry with this policy takes for the body of the document.
+
+    It is compared with `base`, else with the greatest version that is registered.
+    """
+    versions = [other.key.version for other in registered]
+    if not versions:
+        return Suggestion(None, SchemaVer(1, 0, 0))
+    base = max(versions) if base is None else base
+    changes = _changes(document, base, registered, policy)
+    kind = strictest(change.needs for change in changes if policy.enforces(change))
+    return Suggestion(base, next_version(base, kind, versions), changes)
+
+
+def _changes(
+    document: SchemaDocument, base: SchemaVer, registered: Sequence[SchemaDocument], policy: KindPolicy
+) -> tuple[Change, ...]:
+    (old,) = (other for other in registered if other.key.version == base)
+    family = [other for other in registered if other.key.version.model == base.model]
+    storage = (change for profile in policy.profiles for change in _table_breaks(document, family, profile))
+    return (*data_changes(old.body, document.body), *storage)
+
+
+def _table_breaks(
+    document: SchemaDocument, family: Sequence[SchemaDocument], profile: Profile
+) -> Iterator[Change]:
+    """Where the table of the versions that are there cannot take the new one."""
+    merge = FamilyMerge(profile)
+    for registered in family:
+        merge.add(registered)
+    for reason in merge.compare(document.key, columns_of(document, profile)).breaks:
+        pointer = pointer_to(*(part for key in reason.column.paths[0] for part in ("properties", key)))
+        yield Change(pointer, "table cannot follow", "MODEL", reason.message, profile.name)
+
+
+def _article(kind: Kind) -> str:
+    return f"an {kind}" if kind == "ADDITION" else f"a {kind}"

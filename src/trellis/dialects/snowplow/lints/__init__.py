@@ -1,0 +1,1 @@
+"""What is wrong with a schema, and what is unwise about it."""

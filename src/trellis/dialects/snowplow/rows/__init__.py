@@ -1,0 +1,1 @@
+"""Values as the lines of a table's file."""

@@ -1,0 +1,73 @@
+"""The types of values in typed files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+ScalarName = Literal["boolean", "int", "long", "double", "string", "date", "timestamp", "json"]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A type without parts. `json` is stored as text."""
+
+    name: ScalarName
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Decimal:
+    precision: int
+    scale: int
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True)
+class Array:
+    item: Type
+    nullable: bool
+    """Whether an item may be null."""
+
+    def __str__(self) -> str:
+        return f"array<{self.item}{'' if self.nullable else '!'}>"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A member of a struct, or a column."""
+
+    name: str
+    type: Type
+    nullable: bool
+    keys: tuple[str, ...] = ()
+    """The keys of an object that its value may be under. The first with a value that fits counts."""
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.type}{'' if self.nullable else '!'}"
+
+
+@dataclass(frozen=True)
+class Struct:
+    fields: tuple[Field, ...]
+
+    def __str__(self) -> str:
+        return f"struct<{','.join(map(str, self.fields))}>"
+
+
+Type = Scalar | Decimal | Array | Struct
+
+BOOLEAN: Final = Scalar("boolean")
+INT: Final = Scalar("int")
+LONG: Final = Scalar("long")
+DOUBLE: Final = Scalar("double")
+STRING: Final = Scalar("string")
+DATE: Final = Scalar("date")
+TIMESTAMP: Final = Scalar("timestamp")
+JSON: Final = Scalar("json")
+BITS: Final = {INT: 31, LONG: 63}
+MAX_DIGITS: Final = 38

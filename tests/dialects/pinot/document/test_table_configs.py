@@ -1,0 +1,80 @@
+"""`validate` finds what Pinot refuses in a table config, and nothing in what it takes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA
+from dialects.pinot.oracle.client import Oracle, Refused
+from trellis.dialects.pinot.cluster.document_check import check
+
+KEYLESS = "Upsert/Dedup table must have primary key columns in the schema"
+
+
+def findings(config: dict[str, Any]) -> list[str]:
+    result = check(json.dumps(SCHEMA), "rides-schema.json", config)
+    columns = [f"column {finding.column}: " if finding.column else "" for finding in result.findings]
+    places = [f"{finding.pointer}: " if finding.pointer else "" for finding in result.findings]
+    return [
+        f"{place}{column}{finding.message}"
+        for place, column, finding in zip(places, columns, result.findings, strict=True)
+        if finding.source == "table config"
+    ]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_config_that_pinot_refuses_is_found(name: str) -> None:
+    assert findings(BROKEN[name].config) == [*BROKEN[name].findings]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_config_that_pinot_takes_has_no_finding(name: str) -> None:
+    assert findings(GOOD[name]) == []
+
+
+@pytest.mark.parametrize(
+    ("patch", "finding"),
+    [
+        ({"isDimTable": True}, "/isDimTable: Dimension table must have primary key[s]"),
+        (
+            {"upsertConfig": {}},
+            "/upsertConfig: Upsert/Dedup table must have primary key columns in the schema",
+        ),
+        ({"dedupConfig": {}}, "/dedupConfig: Upsert/Dedup table must have primary key columns in the schema"),
+    ],
+)
+def test_a_table_that_needs_a_primary_key(patch: dict[str, Any], finding: str) -> None:
+    keyless = {key: value for key, value in SCHEMA.items() if key != "primaryKeyColumns"}
+    result = check(json.dumps(keyless), "rides-schema.json", {**GOOD["realtime"], **patch})
+    assert finding in [f"{fault.pointer}: {fault.message}" for fault in result.findings]
+
+
+def test_a_task_of_a_plugin_is_not_judged() -> None:
+    config = {**GOOD["offline"], "task": {"taskTypeConfigsMap": {"SweepTask": {"schedule": "0 0 2 * * ?"}}}}
+    result = check(json.dumps(SCHEMA), "rides-schema.json", config)
+    assert (result.valid, [finding.message for finding in result.findings]) == (
+        None,
+        ["task SweepTask is not one that Pinot ships, so it is not checked"],
+    )
+
+
+def judge(pinot: Oracle, config: dict[str, Any]) -> bool:
+    """Whether Pinot's own classes take a config."""
+    try:
+        pinot.ask("table", json=config, schema=SCHEMA)
+    except Refused:
+        return False
+    return True
+
+
+@pytest.mark.pinot
+def test_pinot_refuses_the_same_configs(pinot: Oracle) -> None:
+    assert [name for name, case in BROKEN.items() if judge(pinot, case.config)] == []
+
+
+@pytest.mark.pinot
+def test_pinot_takes_the_same_configs(pinot: Oracle) -> None:
+    assert [name for name, config in GOOD.items() if not judge(pinot, config)] == []
