@@ -16,7 +16,7 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
-from trellis.cli.commands.discards import discards
+from trellis.cli.commands.discards import discards, rejects
 from trellis.cli.commands.generate import generate_records
 from trellis.cli.commands.inspect import inspect_records
 from trellis.cli.commands.load import load_records, plan_load
@@ -43,6 +43,7 @@ app.command("drop")(drop_resources)
 app.command("inspect")(inspect_records)
 app.add_typer(schemas, name="schema")
 app.add_typer(discards, name="discards")
+app.add_typer(rejects, name="rejects")
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)
