@@ -38,6 +38,12 @@ class StorageError(TrellisError):
     exit_code = 3
 
 
+class SourceError(TrellisError):
+    """A service that a source reads from cannot be reached, or refuses."""
+
+    exit_code = 3
+
+
 class SparkError(TrellisError):
     """Spark could not be started or a Spark job failed."""
 

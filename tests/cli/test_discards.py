@@ -51,18 +51,7 @@ def test_rejects_are_counted_by_file_and_reason(trellis, lines):
         ("t.jsonl", "a record must be a JSON object, this line is an array", 1, "[1]"),
     ]
     _, first, _ = trellis("rejects", "list", *AT).out.splitlines()
-    assert first.split() == [
-        "2",
-        "t.jsonl",
-        "not",
-        "JSON:",
-        "expecting",
-        "value",
-        "at",
-        "column",
-        "1",
-        "'nil'",
-    ]
+    assert " ".join(first.split()) == "2 t.jsonl not JSON: expecting value at column 1 'nil'"
 
 
 def test_a_destination_without_a_schema(trellis, folder):

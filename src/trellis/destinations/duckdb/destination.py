@@ -35,6 +35,7 @@ from trellis.destinations.sql.preconditions import (
 )
 from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 from trellis.destinations.waiting import LockWait, Notify, ignore_notice
+from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -148,8 +149,7 @@ class DuckDB:
         with self._open() as db:
             limited = "" if limit is None else f" LIMIT {int(limit)}"
             result = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
-            rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
-            return rows
+            return to_rows(result.to_arrow_table())
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
         known = self.catalog(dataset)
@@ -303,7 +303,7 @@ def _newest_row(
     if not _has_table(db, dataset, table, column):
         return None
     result = db.sql(newest_row_query(_table(db, dataset, table), column, order), params=[value])
-    rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
+    rows = to_rows(result.to_arrow_table())
     return rows[0] if rows else None
 
 
