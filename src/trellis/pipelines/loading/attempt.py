@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, Protocol
 
 from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
@@ -14,7 +15,7 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
-from trellis.engine.positions import renumber_positions
+from trellis.engine.positions import place_of, renumber_positions
 from trellis.engine.records.files import Records
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues, fill_values
 from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS
@@ -24,6 +25,7 @@ from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError
+from trellis.evolution.contract import ContractViolation
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -255,7 +257,10 @@ class LoadAttempt:
             peek = feed.records.peek(plan)
             seen.merge(peek.observed)
             self.samples[number] += peek.sample
-        return evolve(state, seen, self.dialect, naming)
+        try:
+            return evolve(state, seen, self.dialect, naming)
+        except ContractViolation:  # the whole input will tell all of them
+            return state
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
         """Conform and stage everything; blocks with something new wait until the schema has room."""
@@ -284,7 +289,10 @@ class LoadAttempt:
                 waiting[number] = pending
             if not any(waiting):
                 return state
-            known, state = state, evolve(state, seen, self.dialect, naming)
+            try:
+                known, state = state, evolve(state, seen, self.dialect, naming)
+            except ContractViolation as violation:
+                raise violation.located(partial(place_of, outcomes=self.outcomes)) from None
             if retyped(known.schema, state.schema):  # what is staged has the old types
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
