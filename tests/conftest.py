@@ -179,12 +179,12 @@ def seed_lines(text: str) -> dict[str, frozenset[str]]:
     >>> seed_lines("seed_d001 - a definition\\nseed_d046\\nseed_d057 = F02 K02")
     {'seed_d046': frozenset(), 'seed_d057': frozenset({...})}
     """
-    found = {}
+    rows = {}
     for line in text.splitlines():
         name, _, rest = line.partition(" ")
         if not rest.startswith("-"):
-            found[name] = frozenset(rest.removeprefix("=").split())
-    return found
+            rows[name] = frozenset(rest.removeprefix("=").split())
+    return rows
 
 
 def passes(dialect: str, row: str) -> bool:

@@ -274,6 +274,7 @@ STORIES = (
     Story("docs/rudderstack.md", "trellis load one.jsonl", {"one.jsonl": SIGNED_UP}, width=None),
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis names", width=120),
+    Story("docs/snowplow.md", "trellis registry lint"),
 )
 NOT_RUN = {
     "needs Spark, an object store or a database": [

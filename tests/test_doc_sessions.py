@@ -18,7 +18,7 @@ from doc_blocks import ROOT, Block, blocks
 from doc_stories import NOT_RUN, STORIES, Story
 from trellis.cli.app import run
 
-EXAMPLES = (*ROOT.glob("examples/*.jsonl"), *ROOT.glob("examples/pinot/*"))
+EXAMPLES = (*ROOT.glob("examples/*.json*"), *ROOT.glob("examples/pinot/*"))
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "TIME"),
     (re.compile(r"\bhash \S+"), "hash HASH"),
@@ -139,6 +139,7 @@ def test_a_session_prints_what_it_shows(
 ) -> None:
     for example in EXAMPLES:
         shutil.copy(example, tmp_path)
+    shutil.copytree(ROOT / "examples/schemas", tmp_path / "schemas")
     for name, content in story.files.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -79,10 +79,10 @@ def shop(url: str) -> Pipeline:
 @pytest.fixture
 def alter(kind: str, request: pytest.FixtureRequest, tmp_path: Path, shop: Pipeline) -> Alter:
     def sql(table: str, columns: Mapping[str, str | None]) -> None:
-        there = shop.destination.catalog(shop.dataset)
-        statements = [] if table in there else [f'CREATE TABLE "{table}" (seq integer)']
+        catalog = shop.destination.catalog(shop.dataset)
+        statements = [] if table in catalog else [f'CREATE TABLE "{table}" (seq integer)']
         for name, type_ in columns.items():
-            known = table in there and name in there[table].columns
+            known = table in catalog and name in catalog[table].columns
             what = (
                 f'DROP COLUMN "{name}"'
                 if type_ is None
@@ -112,7 +112,7 @@ def alter(kind: str, request: pytest.FixtureRequest, tmp_path: Path, shop: Pipel
 
 
 def told(pipe: Pipeline, schema: Schema | None = None) -> list[str]:
-    return [each.describe() for each in drift(pipe, schema)]
+    return [difference.describe() for difference in drift(pipe, schema)]
 
 
 def every_row() -> dict[str, Any]:
@@ -151,12 +151,12 @@ def test_changes_by_hand(shop: Pipeline, alter: Alter, kind: str) -> None:
             shop.load([row], table="orders")
         return
     shop.load([{**row, "id": 2}], table="orders")
-    found = shop.destination.query(shop.dataset, "orders")
-    assert sorted((r["id"], r["note"] or "", r["extra"] or "") for r in found) == [
+    rows = shop.destination.query(shop.dataset, "orders")
+    assert sorted((r["id"], r["note"] or "", r["extra"] or "") for r in rows) == [
         ("1", "", ""),
         ("2", "a", ""),
     ]
-    assert [each.kind for each in drift(shop)] == ["type", "unknown column", "unknown table"]
+    assert [difference.kind for difference in drift(shop)] == ["type", "unknown column", "unknown table"]
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "postgres"], indirect=True)
@@ -167,7 +167,9 @@ def test_the_next_load_does_what_is_told(shop: Pipeline, alter: Alter) -> None:
     shop.load([{"id": 2, "note": "b"}], table="t")
     rows = shop.destination.query(shop.dataset, "t")
     assert sorted((row["id"], row["note"], row["extra"]) for row in rows) == [(1, None, None), (2, "b", None)]
-    assert [(each.kind, each.column) for each in drift(shop)] == [("unknown column", "extra")]
+    assert [(difference.kind, difference.column) for difference in drift(shop)] == [
+        ("unknown column", "extra")
+    ]
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "postgres"], indirect=True)
@@ -241,24 +243,24 @@ def test_what_another_schema_of_the_dataset_made_is_no_drift(url: str) -> None:
 
 def test_a_hint_that_changes_a_type(shop: Pipeline, kind: str) -> None:
     shop.load([{"id": 1}], table="t")
-    wanted = shop.schema.with_tables(shop.schema.tables["t"].with_columns(Column("id", "text")))
+    document = shop.schema.with_tables(shop.schema.tables["t"].with_columns(Column("id", "text")))
     word = {"duckdb": "VARCHAR", "postgres": "character varying", "parquet": "string"}[kind]
-    (found,) = drift(shop, wanted)
-    assert (found.kind, found.column, found.expected) == ("type", "id", word)
+    (difference,) = drift(shop, document)
+    assert (difference.kind, difference.column, difference.expected) == ("type", "id", word)
 
 
 def test_a_type_that_the_destination_does_not_have(shop: Pipeline) -> None:
     shop.load([{"id": 1}], table="t")
     table = shop.schema.tables["t"].with_columns(Column("id", "bigint", precision=500))
-    (found,) = drift(shop, shop.schema.with_tables(table))
-    assert (found.kind, found.column, found.next_load) == ("type", "id", "fails")
-    assert "column id: " in found.what
+    (difference,) = drift(shop, shop.schema.with_tables(table))
+    assert (difference.kind, difference.column, difference.next_load) == ("type", "id", "fails")
+    assert "column id: " in difference.what
 
 
 def test_tables_that_never_saw_data_are_looked_at_in_a_given_schema_only(shop: Pipeline) -> None:
     shop.load([{"id": 1}], table="t")
-    given = shop.schema.with_tables(Table("later", {"id": Column("id", "bigint")}))
-    assert told(shop, given) == ["later: it is not there; the next load creates it, empty"]
+    document = shop.schema.with_tables(Table("later", {"id": Column("id", "bigint")}))
+    assert told(shop, document) == ["later: it is not there; the next load creates it, empty"]
 
 
 # --- The command ----------------------------------------------------------------------------------------
@@ -329,7 +331,7 @@ def test_a_file_is_compared_with_the_tables_and_with_the_stored_schema(
     code, out = ran(capsys, "shop.yaml", *at, "--exit-code", "--json")
     assert code == 1
     assert [(d["kind"], d["column"]) for d in json.loads(out)["drift"]] == [("missing column", "paid_at")]
-    assert [each["text"] for each in json.loads(out)["changes"]] == ["orders.paid_at is new: date"]
+    assert [change["text"] for change in json.loads(out)["changes"]] == ["orders.paid_at is new: date"]
 
 
 def test_a_destination_without_a_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,8 +123,8 @@ def test_a_third_of_nasty_is_no_object() -> None:
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
 def test_write_packs_by_the_name(tmp_path: Path, name: str) -> None:
-    told: list[int] = []
-    size = write(tmp_path / name, 4_500, seed=2, profile="flat", progress=told.append)
+    progress: list[int] = []
+    size = write(tmp_path / name, 4_500, seed=2, profile="flat", progress=progress.append)
     raw = (tmp_path / name).read_bytes()
     if name.endswith(".gz"):
         raw = gzip.decompress(raw)
@@ -132,7 +132,7 @@ def test_write_packs_by_the_name(tmp_path: Path, name: str) -> None:
         raw = zstandard.ZstdDecompressor().decompressobj().decompress(raw)
     assert raw == b"".join(line + b"\n" for line in generate(4_500, 2, "flat"))
     assert size == len(raw)
-    assert told == [2_000, 4_000, 4_500]
+    assert progress == [2_000, 4_000, 4_500]
 
 
 def test_a_packed_file_is_the_same_under_any_name_and_at_any_time(tmp_path: Path) -> None:

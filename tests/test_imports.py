@@ -64,12 +64,12 @@ def part_of(module: str) -> str:
     if parts[:1] == ["dialects"] and {*parts[1:2]} <= DIALECTS:
         parts[1:2] = "*"
     names = (".".join(parts[:size]) for size in range(len(parts), 0, -1))
-    own = (
+    top_part = (
         parts[0]
         if parts and (PACKAGE / parts[0]).exists() | (PACKAGE / f"{parts[0]}.py").exists()
         else "__init__"
     )
-    return next((name for name in names if name in LEVEL), own)
+    return next((name for name in names if name in LEVEL), top_part)
 
 
 def is_for_types(node: ast.AST) -> bool:
@@ -120,21 +120,21 @@ def test_the_core_starts_without_spark() -> None:
 
 
 def test_pure_modules_import_nothing_heavy() -> None:
-    found = [
+    importers = [
         at(path, line, f"imports {module}")
         for path in MODULES
         if part_of(name_of(path)) in PURE
         for line, module in imported_by(path)
         if module.split(".")[0] in HEAVY
     ]
-    assert not found, "\n".join(found)
+    assert not importers, "\n".join(importers)
 
 
 OPENERS = ("open", "read_text", "read_bytes", "write_text", "write_bytes", "urlopen", "connect")
 
 
 def test_pure_modules_open_no_files() -> None:
-    found = []
+    callers = []
     for path in MODULES:
         if part_of(name_of(path)) not in PURE:
             continue
@@ -142,8 +142,8 @@ def test_pure_modules_open_no_files() -> None:
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func).split(".")[-1]
                 if called in OPENERS:
-                    found.append(at(path, node.lineno, f"calls {called}()"))
-    assert not found, "\n".join(found)
+                    callers.append(at(path, node.lineno, f"calls {called}()"))
+    assert not callers, "\n".join(callers)
 
 
 def test_only_the_engine_imports_pyspark() -> None:
@@ -163,13 +163,13 @@ PICKLERS = ("pickle", "cPickle", "_pickle", "cloudpickle", "dill", "marshal", "s
 
 def test_nothing_is_pickled_but_the_results_of_spark_tasks() -> None:
     """Whoever can write a pickle can run code where it is read, so nothing that is stored is one."""
-    found = {
+    picklers = {
         name_of(path)
         for path in MODULES
         for _, module in imported_by(path)
         if module.split(".")[0] in PICKLERS
     }
-    assert found == {"trellis.engine.spark.job"}
+    assert picklers == {"trellis.engine.spark.job"}
 
 
 def child_of(package: str, module: str) -> str | None:
@@ -237,8 +237,8 @@ def test_no_module_imports_itself_through_others() -> None:
         for path in MODULES
         if part_of(name_of(path)) not in FOYER
     }
-    for own in imported.values():
-        own.discard("trellis")
+    for modules in imported.values():
+        modules.discard("trellis")
     assert sum(map(len, imported.values())) > len(imported)  # something was looked at
     try:
         TopologicalSorter(imported).prepare()
@@ -298,13 +298,15 @@ def asks_for_a_name(node: ast.AST) -> bool:
 def test_the_engine_asks_nobody_for_a_name(part: str) -> None:
     paths = [path for path in MODULES if part_of(name_of(path)) == part]
     assert paths
-    found = [
+    name_checks = [
         at(path, node.lineno, ast.unparse(node).splitlines()[0])
         for path in paths
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if asks_for_a_name(node)
     ]
-    assert not found, "the engine is missing a decision or an ability; find its name:\n" + "\n".join(found)
+    assert not name_checks, "the engine is missing a decision or an ability; find its name:\n" + "\n".join(
+        name_checks
+    )
 
 
 # --- No dialect is named outside of its folder -----------------------------------------------------------
@@ -327,16 +329,16 @@ def tokens_with(text: str, names: Collection[str]) -> list[tuple[int, str]]:
     >>> [token for _, token in tokens_with(code, ("acme",))]
     ['acme', '# As in Acme (docs/conformance/acme.md).', "'_acme'"]
     """
-    found = []
+    tokens = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         rest = CITATION.sub("", token.string).casefold()
         if token.type not in (tokenize.NEWLINE, tokenize.NL) and any(name in rest for name in names):
-            found.append((token.start[0], token.string))
-    return found
+            tokens.append((token.start[0], token.string))
+    return tokens
 
 
 def test_no_dialect_is_named_outside_of_its_folder() -> None:
-    found, checked = [], 0
+    places, checked = [], 0
     for path in MODULES:
         part = path.relative_to(PACKAGE).as_posix()
         if part.startswith("dialects/") and part.split("/")[1] in DIALECTS:
@@ -345,9 +347,9 @@ def test_no_dialect_is_named_outside_of_its_folder() -> None:
         registered = REGISTERED.get(part)
         for line, token in tokens_with(path.read_text(encoding="utf-8"), DIALECTS):
             if registered is None or not registered.fullmatch(token):
-                found.append(at(path, line, f"names a dialect: {token[:60]}"))
+                places.append(at(path, line, f"names a dialect: {token[:60]}"))
     assert DIALECTS and checked > len(LAYERS)
-    assert not found, "ask the registry, or find the decision that is missing:\n" + "\n".join(found)
+    assert not places, "ask the registry, or find the decision that is missing:\n" + "\n".join(places)
 
 
 # --- Packages, and the picture of them -------------------------------------------------------------------

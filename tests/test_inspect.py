@@ -46,11 +46,11 @@ def lines(path: Path, *texts: str) -> Path:
 
 @pytest.mark.parametrize("text", KINDS)
 def test_kinds(tmp_path, text):
-    found = inspect(lines(tmp_path / "a.jsonl", f'{{"x":{text}}}')).paths[0].kinds[0]
-    assert (found.kind, found.example) == KINDS[text]
+    kind = inspect(lines(tmp_path / "a.jsonl", f'{{"x":{text}}}')).paths[0].kinds[0]
+    assert (kind.kind, kind.example) == KINDS[text]
 
 
-def table(found: Inspection) -> list[tuple[Any, ...]]:
+def table(inspection: Inspection) -> list[tuple[Any, ...]]:
     return [
         (
             path.path,
@@ -59,7 +59,7 @@ def table(found: Inspection) -> list[tuple[Any, ...]]:
             path.missing,
             *((k.kind, k.count, k.first.line) for k in path.kinds),
         )
-        for path in found.paths
+        for path in inspection.paths
     ]
 
 
@@ -86,26 +86,26 @@ def test_counts_nulls_missing_and_first_places(tmp_path):
 
 def test_strings_that_are_times(tmp_path):
     texts = ("2024-01-01T00:00:00Z", "2024-01-01 10:00", "2024", "12 monkeys", "")
-    found = inspect(lines(tmp_path / "a.jsonl", *(json.dumps({"at": text}) for text in texts)))
-    assert (found.paths[0].count, found.paths[0].timestamps) == (5, 2)
+    inspection = inspect(lines(tmp_path / "a.jsonl", *(json.dumps({"at": text}) for text in texts)))
+    assert (inspection.paths[0].count, inspection.paths[0].timestamps) == (5, 2)
 
 
 def test_the_first_place_is_the_first_whatever_the_shapes(tmp_path):
     """Objects are grouped by their keys; the group that comes first is not where a kind comes first."""
     rows = ['{"a":1,"b":1}', '{"a":"x"}', '{"a":"y","b":1}', '{"b":"z","a":2}']
-    found = inspect(lines(tmp_path / "a.jsonl", *rows))
-    assert table(found) == [
+    inspection = inspect(lines(tmp_path / "a.jsonl", *rows))
+    assert table(inspection) == [
         ("a", 4, 0, 0, ("int", 2, 1), ("string", 2, 2)),
         ("b", 3, 0, 1, ("int", 2, 1), ("string", 1, 4)),
     ]
-    assert found.paths[0].kinds[1].example == '"x"'
+    assert inspection.paths[0].kinds[1].example == '"x"'
 
 
 @pytest.mark.parametrize("count", [5, 300])
 def test_hardly_two_records_with_the_same_keys(tmp_path, count):
     rows = [{f"k{key}": row for key in range(12) if (row * 7 + key * 5) % 11} for row in range(count)]
-    found = inspect(lines(tmp_path / "a.jsonl", *map(json.dumps, rows)))
-    assert {(path.path, path.count, path.missing, path.kinds[0].first.line) for path in found.paths} == {
+    inspection = inspect(lines(tmp_path / "a.jsonl", *map(json.dumps, rows)))
+    assert {(path.path, path.count, path.missing, path.kinds[0].first.line) for path in inspection.paths} == {
         (
             name,
             sum(name in row for row in rows),
@@ -119,14 +119,17 @@ def test_hardly_two_records_with_the_same_keys(tmp_path, count):
 def test_bad_lines_and_duplicate_keys(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_bytes(b'{"a":1,"a":2}\nno\n{"a":{"b":1, "b" :2}}\n\xff\n[1]\n{"a":"\\":"}\n{"a" :1,"a":3}\n')
-    found = inspect(file)
-    assert (found.records, found.rejected) == (4, 3)
-    assert [(each.what, each.count, each.first.line) for each in found.rejects] == [
+    inspection = inspect(file)
+    assert (inspection.records, inspection.rejected) == (4, 3)
+    assert [(reject.what, reject.count, reject.first.line) for reject in inspection.rejects] == [
         ("not JSON", 1, 2),
         ("not UTF-8", 1, 4),
         ("a record must be a JSON object, this line is an array", 1, 5),
     ]
-    assert [(each.what, each.count, each.first.line, each.example) for each in found.duplicate_keys] == [
+    assert [
+        (duplicate.what, duplicate.count, duplicate.first.line, duplicate.example)
+        for duplicate in inspection.duplicate_keys
+    ] == [
         ("a", 2, 1, "1"),
         ("b", 1, 3, "1"),
     ]
@@ -144,8 +147,10 @@ def test_several_files(tmp_path):
     with gzip.open(tmp_path / "b.jsonl.gz", "wb") as packed:
         packed.write(b'{"x":"y"}\n')
     (tmp_path / "c.json").write_text('[{"x":1},\n{"x":true}]')
-    found = inspect(tmp_path)
-    assert [(kind.kind, Path(kind.first.file).name, kind.first.line) for kind in found.paths[0].kinds] == [
+    inspection = inspect(tmp_path)
+    assert [
+        (kind.kind, Path(kind.first.file).name, kind.first.line) for kind in inspection.paths[0].kinds
+    ] == [
         ("int", "a.jsonl", 1),
         ("string", "b.jsonl.gz", 1),
         ("bool", "c.json", 2),
@@ -166,8 +171,8 @@ def test_parquet(tmp_path):
 
 
 def test_records_that_are_python_values():
-    found = inspect({"n": number} for number in range(12_000))
-    assert table(found) == [("n", 12_000, 0, 0, ("int", 12_000, 1))]
+    inspection = inspect({"n": number} for number in range(12_000))
+    assert table(inspection) == [("n", 12_000, 0, 0, ("int", 12_000, 1))]
 
 
 def test_deep_records(tmp_path):
@@ -176,8 +181,8 @@ def test_deep_records(tmp_path):
 
 
 def test_keys_that_would_be_misread_are_quoted(tmp_path):
-    found = inspect(lines(tmp_path / "a.jsonl", '{"a.b":1,"c[]":{"":2},"d e":3,"é":4}'))
-    assert [path.path for path in found.paths] == ['"a.b"', '"c[]"', '"c[]".""', '"d e"', "é"]
+    inspection = inspect(lines(tmp_path / "a.jsonl", '{"a.b":1,"c[]":{"":2},"d e":3,"é":4}'))
+    assert [path.path for path in inspection.paths] == ['"a.b"', '"c[]"', '"c[]".""', '"d e"', "é"]
 
 
 def test_nothing_there(tmp_path):
@@ -226,11 +231,13 @@ def test_it_counts_what_a_plain_walk_counts(tmp_path_factory, records):
     for line, record in enumerate(records, 1):
         for key, value in record.items():
             walk(value, key, line, expected)
-    found = inspect(file)
+    inspection = inspect(file)
     assert {
-        (path.path, kind.kind): (kind.count, kind.first.line) for path in found.paths for kind in path.kinds
+        (path.path, kind.kind): (kind.count, kind.first.line)
+        for path in inspection.paths
+        for kind in path.kinds
     } == {key: (len(at), at[0]) for key, at in expected.items()}
-    assert found.duplicate_keys == ()
+    assert inspection.duplicate_keys == ()
 
 
 @given(some.lists(some.dictionaries(some.sampled_from("abc"), VALUES, max_size=3), max_size=25), some.data())

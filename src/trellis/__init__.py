@@ -49,9 +49,11 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first asked for: `import trellis` starts at once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "sources":
+        return import_module("trellis.sources")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     globals()[name] = value = getattr(import_module(_HOMES[name]), name)
     return value

@@ -53,8 +53,8 @@ def trellis(folder: Path, capsys: pytest.CaptureFixture[str]) -> Trellis:
     def ran(*argv: str) -> Ran:
         capsys.readouterr()
         code = run(argv)
-        found = capsys.readouterr()
-        return Ran(code, stripped(found.out), stripped(found.err))
+        captured = capsys.readouterr()
+        return Ran(code, stripped(captured.out), stripped(captured.err))
 
     return ran
 

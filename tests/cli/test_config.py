@@ -32,8 +32,8 @@ def test_every_key():
 
 
 def test_the_command_line_wins():
-    said = Config(to="duckdb:b.duckdb", options={"naming": "direct"}, remote="sc://x")
-    assert said.over(parse_config(WHOLE)) == Config(
+    override = Config(to="duckdb:b.duckdb", options={"naming": "direct"}, remote="sc://x")
+    assert override.over(parse_config(WHOLE)) == Config(
         "duckdb:b.duckdb", "raw", "dlt", "shop", "orders", "merge", "upsert", ("id", "region"), ("day",),
         "shop.yaml", {"columns": "freeze"}, {"max_nesting": 2, "naming": "direct"}, None, "sc://x",
     )  # fmt: skip
@@ -78,7 +78,7 @@ def test_it_is_found_by_itself(trellis, lines, folder):
     lines("a.jsonl", '{"id":1,"deep":{"x":1}}')
     report = trellis("load", "a.jsonl", "--json").json
     assert report["destination"] == "duckdb:shop.duckdb"
-    assert [(each["name"], each["rows"]) for each in report["tables"]] == [("orders", 1)]
+    assert [(table["name"], table["rows"]) for table in report["tables"]] == [("orders", 1)]
     other = trellis("load", "a.jsonl", "--json", "--to", "duckdb:other.duckdb").json
     assert other["destination"] == "duckdb:other.duckdb"
     assert trellis("schema", "show").out.startswith("schema shop, version")

@@ -132,25 +132,27 @@ def test_debug_shows_the_traceback_of_any_error(trellis, files):
     assert "Traceback (most recent call last)" in trellis("load", "nix.jsonl", "--debug").err
 
 
-@pytest.mark.parametrize(("command", "said"), [("load", "stopped; nothing was loaded"), ("plan", "stopped")])
-def test_stopped_by_the_user(trellis, files, monkeypatch, command, said):
+@pytest.mark.parametrize(
+    ("command", "message"), [("load", "stopped; nothing was loaded"), ("plan", "stopped")]
+)
+def test_stopped_by_the_user(trellis, files, monkeypatch, command, message):
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("trellis.pipelines.pipeline.Pipeline._load", stopped)
     ran = trellis(command, "orders.jsonl")
-    assert (ran.code, ran.out, ran.err) == (130, "", said)
+    assert (ran.code, ran.out, ran.err) == (130, "", message)
 
 
 def test_nobody_reads_to_the_end(folder):
-    made = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "trellis.cli", "generate", "--rows", "50000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(SRC)},
     )
-    assert made.stdout is not None and made.stderr is not None
-    assert made.stdout.readline().startswith(b'{"event_id"')
-    made.stdout.close()
-    assert (made.stderr.read(), made.wait(30)) == (b"", 0)
-    made.stderr.close()
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline().startswith(b'{"event_id"')
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait(30)) == (b"", 0)
+    process.stderr.close()

@@ -24,15 +24,15 @@ SRC = Path(__file__).parents[2] / "src"
 
 def commands_of(app: typer.Typer) -> dict[str, Any]:
     """Every command by the words that call it."""
-    found: dict[str, Any] = {}
+    commands: dict[str, Any] = {}
     waiting = [("trellis", typer.main.get_command(app))]
     while waiting:
         name, command = waiting.pop()
         inner = getattr(command, "commands", {})
         if name != "trellis" and not inner:
-            found[name] = command
-        waiting += [(f"{name} {word}", each) for word, each in inner.items()]
-    return found
+            commands[name] = command
+        waiting += [(f"{name} {word}", inner_command) for word, inner_command in inner.items()]
+    return commands
 
 
 COMMANDS = commands_of(app)
@@ -42,12 +42,12 @@ def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
     groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay", "rejects list")
     words = ("load", "plan", "run", "drop", "inspect", "generate", *groups)
-    own = typer.Typer()
-    own.command("generate")(generate_records)
-    own.command("load")(load_records)
+    app_of_plugins = typer.Typer()
+    app_of_plugins.command("generate")(generate_records)
+    app_of_plugins.command("load")(load_records)
     for registration in registrations().values():
-        registration.add_commands(own)
-    assert {*COMMANDS} == {f"trellis {word}" for word in words} | {*commands_of(own)}
+        registration.add_commands(app_of_plugins)
+    assert {*COMMANDS} == {f"trellis {word}" for word in words} | {*commands_of(app_of_plugins)}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -58,9 +58,9 @@ def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
     assert f"## {name}" in manual
     section = manual.split(f"## {name}")[1].split("\n## ")[0]
     shared = manual.split("## Arguments of load and plan")[1].split("\n## ")[0]
-    options = [option for each in COMMANDS[name].params for option in each.opts if option.startswith("--")]
+    options = [option for param in COMMANDS[name].params for option in param.opts if option.startswith("--")]
     missing = [
-        each for each in options if f"`{each}" not in section + shared * (name[8:] in ("load", "plan"))
+        option for option in options if f"`{option}" not in section + shared * (name[8:] in ("load", "plan"))
     ]
     assert not {*missing} - {"--help", "--debug"}
     text = re.sub(r"[^\w-]+", " ", ran.out)
@@ -69,18 +69,18 @@ def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
 
 def test_help_and_manual_name_every_profile_of_made_up_records(trellis):
     section = MANUAL.read_text(encoding="utf-8").split("## trellis generate")[1].split("\n## ")[0]
-    said = trellis("generate", "--help").out
+    help_text = trellis("generate", "--help").out
     for profile in PROFILES:
-        assert re.search(rf"\b{profile}\b", said), profile
+        assert re.search(rf"\b{profile}\b", help_text), profile
         assert f"`{profile}`" in section
 
 
 def test_the_manual_names_no_option_there_is_not():
-    known = {option for each in COMMANDS.values() for param in each.params for option in param.opts} | {
+    known = {option for command in COMMANDS.values() for param in command.params for option in param.opts} | {
         "--version"
     }
-    said = {*re.findall(r"`(--[a-z-]+)", MANUAL.read_text(encoding="utf-8"))}
-    assert said - known - {"--help"} == set()
+    documented = {*re.findall(r"`(--[a-z-]+)", MANUAL.read_text(encoding="utf-8"))}
+    assert documented - known - {"--help"} == set()
 
 
 def test_help_lists_the_commands(trellis):

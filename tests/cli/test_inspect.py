@@ -79,9 +79,9 @@ def test_several_files_are_told_apart(trellis, lines):
 
 def test_json(trellis, lines):
     lines("events.jsonl", *EVENTS)
-    found = trellis("inspect", "events.jsonl", "--json").json
-    assert found["rows"] == {"in": 5, "read": 3, "rejected": 2}
-    assert found["paths"][2] == {
+    inspection = trellis("inspect", "events.jsonl", "--json").json
+    assert inspection["rows"] == {"in": 5, "read": 3, "rejected": 2}
+    assert inspection["paths"][2] == {
         "path": "price", "count": 3, "nulls": 0, "missing": 0, "timestamps": 0,
         "kinds": [
             {"kind": "int", "count": 2, "first": {"file": "events.jsonl", "line": 1}, "example": "1"},

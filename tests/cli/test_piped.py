@@ -34,7 +34,7 @@ def test_tables_have_whole_cells_and_no_blanks_at_the_end(piped: Any, lines: Any
         "discards": piped("discards", "list", "--at", "duckdb:s.duckdb"),
         "inspect": piped("inspect", "a.jsonl"),
     }
-    blanks = [line for found in outputs.values() for line in found if line != line.rstrip()]
+    blanks = [line for printed in outputs.values() for line in printed if line != line.rstrip()]
     assert blanks == []
     assert outputs["load"][2:4] == [
         "  Table  Rows  New",
@@ -57,6 +57,6 @@ def test_tables_have_whole_cells_and_no_blanks_at_the_end(piped: Any, lines: Any
 def test_a_width_that_is_asked_for_is_kept(piped: Any, lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     lines("a.jsonl", json.dumps({"id": 1, LONG: VALUE}))
     monkeypatch.setenv("COLUMNS", "70")
-    found = piped("load", "a.jsonl", "--to", "duckdb:s.duckdb", "--table", "t")
-    assert [line for line in found[2:6] if len(line) > 70 or line != line.rstrip()] == []
-    assert "key_xxxxxxxxxxxxxxxxxx....xxxxxxxxxxxxxxxxxxxxxx" in found[4]
+    completed = piped("load", "a.jsonl", "--to", "duckdb:s.duckdb", "--table", "t")
+    assert [line for line in completed[2:6] if len(line) > 70 or line != line.rstrip()] == []
+    assert "key_xxxxxxxxxxxxxxxxxx....xxxxxxxxxxxxxxxxxxxxxx" in completed[4]

@@ -33,7 +33,7 @@ def shop(folder: Path) -> None:
 
 def tables(ran: Ran) -> dict[str, int]:
     assert ran.code == 0, ran.err
-    return {each["name"]: each["rows"] for each in ran.json["tables"]}
+    return {table["name"]: table["rows"] for table in ran.json["tables"]}
 
 
 def test_a_source_is_loaded_and_goes_on_where_it_ended(trellis: Trellis) -> None:

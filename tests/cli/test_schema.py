@@ -85,7 +85,7 @@ schema shop, 2 versions
                                             + orders.note is new: text"""
     )
     versions = plain("schema", "history", *AT, "--json").json["versions"]
-    assert [each["version"] for each in versions] == [2, 3]
+    assert [version["version"] for version in versions] == [2, 3]
     assert versions[1]["changes"] == ["orders.id__v_text is new: text", "orders.note is new: text"]
 
 
@@ -115,8 +115,8 @@ def test_diff_of_files_marks_what_breaks(trellis, lines):
   +  t.new is new: text
 
 3 changes, 2 breaking""")  # fmt: skip
-    found = trellis("schema", "diff", "a.yaml", "b.yaml", "--json").json["changes"]
-    assert found[1] == {
+    changes = trellis("schema", "diff", "a.yaml", "b.yaml", "--json").json["changes"]
+    assert changes[1] == {
         "change": "ChangeColumn", "table": "t", "column": "id", "breaking": True,
         "text": "t.id: data_type was bigint, is text",
     }  # fmt: skip

@@ -37,18 +37,18 @@ def release(holder: subprocess.Popen[str]) -> None:
 
 def test_the_pipeline_tells_once_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "shop.duckdb"
-    told: list[Any] = []
+    notices: list[Any] = []
     with held(path) as holder:
 
         def tell(stage: str, done: int, total: int | None) -> None:
-            told.append((stage, done, total))
+            notices.append((stage, done, total))
             if "waiting" in stage:
                 release(holder)
 
         Pipeline("shop", f"duckdb:{path}", tell=tell).load([{"a": 1}], table="t")
-    (said, *numbers), going_on, *rest = told
-    assert said.startswith(f"{path}: another process holds the file (") and f"PID {holder.pid})" in said
-    assert said.endswith("; waiting for up to 60 seconds")
+    (first, *numbers), going_on, *rest = notices
+    assert first.startswith(f"{path}: another process holds the file (") and f"PID {holder.pid})" in first
+    assert first.endswith("; waiting for up to 60 seconds")
     assert (numbers, going_on) == ([0, None], ("going on", 0, None))
     assert {stage for stage, *_ in rest} == {"discover", "load"}
 
@@ -68,9 +68,9 @@ def test_the_command_says_it_on_stderr_and_json_stays_clean(folder: Path, lines:
                 env={**os.environ, "PYTHONPATH": str(SRC)},
             )
             assert done.stderr is not None
-            said = done.stderr.readline()
+            notice = done.stderr.readline()
             release(holder)
             out, more = done.communicate()
-        assert said.startswith("s.duckdb: another process holds the file (") and f"{holder.pid}" in said
-        assert said.endswith("; waiting for up to 60 seconds\n")
+        assert notice.startswith("s.duckdb: another process holds the file (") and f"{holder.pid}" in notice
+        assert notice.endswith("; waiting for up to 60 seconds\n")
         assert (done.returncode, more, type(json.loads(out))) == (0, "", dict)

@@ -54,7 +54,7 @@ class Warehouse:
         load_id = more.pop("load_id", f"load-{next(self.numbers)}")
         known = {t.name: t for t in (*KEPT, *tables)}
         version = {"version": 1, "inserted_at": None, "schema_name": "shop", "version_hash": "v"}
-        made = Commit(
+        commit = Commit(
             load_id,
             self.dataset,
             Schema("shop", known, stored_hash="v"),
@@ -65,10 +65,10 @@ class Warehouse:
             {},
             JOURNAL,
         )
-        made = replace(made, **more)
-        self.destination.commit(made)
+        commit = replace(commit, **more)
+        self.destination.commit(commit)
         self.base = "v"
-        return made
+        return commit
 
     def stage(self, load_id: str, into: Table, parts: Sequence[Sequence[Row]]) -> list[StagedFile]:
         folder = self.folder / "staged" / load_id / into.name
@@ -76,12 +76,12 @@ class Warehouse:
         return [self._staged(into, rows, folder / f"{at:05d}.parquet") for at, rows in enumerate(parts)]
 
     def _staged(self, into: Table, rows: Sequence[Row], path: Path) -> StagedFile:
-        there = {name for row in rows for name in row} or {*into.columns}
-        schema = pa.schema([field for field in arrow_schema(into) if field.name in there])
+        columns = {name for row in rows for name in row} or {*into.columns}
+        schema = pa.schema([field for field in arrow_schema(into) if field.name in columns])
         pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), path)
         return StagedFile(into.name, str(path), len(rows))
 
     def rows(self, name: str, *columns: str) -> list[tuple[Any, ...]]:
         """The rows of a table, sorted: the named columns, or all."""
-        found = self.destination.query(self.dataset, name)
-        return sorted((tuple(row[c] for c in columns or row) for row in found), key=repr)
+        stored = self.destination.query(self.dataset, name)
+        return sorted((tuple(row[c] for c in columns or row) for row in stored), key=repr)

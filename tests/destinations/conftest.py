@@ -34,9 +34,9 @@ def rows_of() -> Callable[..., Rows]:
     """Rows of a table, sorted, without bookkeeping columns (or only the named columns)."""
 
     def rows(pipe: Pipeline, table: str, *columns: str) -> Rows:
-        found = pipe.destination.query(pipe.dataset, table)
-        names = columns or [name for name in (found[0] if found else ()) if not name.startswith("_dlt")]
-        picked = [{name: row[name] for name in names} for row in found]
+        stored = pipe.destination.query(pipe.dataset, table)
+        names = columns or [name for name in (stored[0] if stored else ()) if not name.startswith("_dlt")]
+        picked = [{name: row[name] for name in names} for row in stored]
         return sorted(picked, key=repr)
 
     return rows

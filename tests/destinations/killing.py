@@ -113,7 +113,7 @@ def in_fork(work: Callable[[], None], kill_after: float | None = None) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def counting_lines(work: Callable[[], None], at: int | None, told: Path) -> Callable[[], None]:
+def counting_lines(work: Callable[[], None], at: int | None, lines_file: Path) -> Callable[[], None]:
     """The work, killed at that line of the traced code; or run to its end, and the lines counted."""
     count = 0
 
@@ -132,7 +132,7 @@ def counting_lines(work: Callable[[], None], at: int | None, told: Path) -> Call
         sys.settrace(call)
         work()
         sys.settrace(None)
-        told.write_text(str(count))
+        lines_file.write_text(str(count))
 
     return traced
 
@@ -141,7 +141,7 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
     first, second = folder / "first.jsonl", folder / "second.jsonl"
     for file, rows in ((first, FIRST), (second, SECOND)):
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    told, places = folder / "lines", (Databases if url.startswith("postgres") else Folders)(url, folder)
+    lines_file, places = folder / "lines", (Databases if url.startswith("postgres") else Folders)(url, folder)
     places.make("start")
     ended = in_fork(lambda: load(places.url("start"), first, mode))
     assert ended == 0, ("first", ended)
@@ -160,7 +160,7 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
                 work()
             shown.write_text(json.dumps(looked_at(to)))
 
-        killed = in_fork(counting_lines(work, at, told) if after is None else work, after)
+        killed = in_fork(counting_lines(work, at, lines_file) if after is None else work, after)
         took = time.monotonic() - began
         assert killed in (0, signal.SIGKILL), (name, "killed", killed)
         ended = in_fork(again)
@@ -170,7 +170,7 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
 
     whole = one("whole")
     yield whole
-    total = int(told.read_text())
+    total = int(lines_file.read_text())
     for number in range(lines):
         at = 1 + total * number // lines
         yield one(f"line-{at}", at=at)

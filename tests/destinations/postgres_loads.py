@@ -24,15 +24,15 @@ Rows = Sequence[Mapping[str, Any]]
 
 def staged(folder: Path, table: Table, *files: Rows | pa.Table, group: int | None = None) -> list[StagedFile]:
     """Each of the files as a load would leave it in its staging folder."""
-    made = []
+    staged_files = []
     for rows in files:
         content = (
             rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(list(rows), arrow_schema(table))
         )
         path = folder / f"{uuid4().hex}.parquet"
         pq.write_table(content, path, row_group_size=group)
-        made.append(StagedFile(table.name, str(path), content.num_rows))
-    return made
+        staged_files.append(StagedFile(table.name, str(path), content.num_rows))
+    return staged_files
 
 
 def commit_of(
@@ -45,7 +45,7 @@ def commit_of(
     """A load that appends files to tables, or whatever else is said of it, and notes its id."""
     load_id = load_id or uuid4().hex
     chains = tuple(TableTreeWrite(name, "append") for name in tables)
-    said = {
+    fields = {
         "schema": Schema("shop", {table.name: table for table in (*known, LOADS)}),
         "base_hash": None,
         "chains": chains,
@@ -54,4 +54,4 @@ def commit_of(
         "keys": {},
         "metadata": JOURNAL,
     }
-    return Commit(load_id, dataset, **{**said, **more})
+    return Commit(load_id, dataset, **{**fields, **more})

@@ -46,15 +46,17 @@ class Server:
     def url(self, database: str, **parts: str) -> str:
         """`parts` replace the user, password, host or port of the URL."""
         split = urlsplit(self.admin)
-        told = {
+        settings = {
             "user": split.username,
             "password": split.password,
             "host": split.hostname,
             "port": split.port,
         }
-        told.update(parts)
-        login = ":".join(quote(str(told[part]), safe="") for part in ("user", "password") if told[part])
-        where = ":".join(str(told[part]) for part in ("host", "port") if told[part])
+        settings.update(parts)
+        login = ":".join(
+            quote(str(settings[part]), safe="") for part in ("user", "password") if settings[part]
+        )
+        where = ":".join(str(settings[part]) for part in ("host", "port") if settings[part])
         return urlunsplit(split._replace(netloc=f"{login}@{where}", path=f"/{quote(database, safe='')}"))
 
     def run(self, *statements: str, database: str | None = None) -> list[tuple[Any, ...]]:
@@ -120,9 +122,9 @@ class PrivateServer(Server):
     def tidied(self) -> Iterator[None]:
         """Stops the server and removes its folder after the context, or the process, however that ends."""
         script = 'cat; "$0" stop --pgdata="$1" --mode=immediate; rm -rf "$2"'
-        told = (str(self.programs / "pg_ctl"), str(self.data), str(self.folder))
+        words = (str(self.programs / "pg_ctl"), str(self.data), str(self.folder))
         keeper = subprocess.Popen(
-            [*self._become, "sh", "-c", script, *told],
+            [*self._become, "sh", "-c", script, *words],
             cwd="/",
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -191,9 +193,9 @@ def _group(user: str) -> int:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 @contextmanager

@@ -119,7 +119,7 @@ class Words:
         for statement in {_TEXT.sub("''", statement) for statement in statements}:
             names |= {*_QUOTED.findall(statement), *re.findall(r"[A-Za-z_]\w*", _QUOTED.sub(" ", statement))}
             fields |= {*re.findall(r"\.\"?(\w+)", statement)}
-        return Words(*(frozenset(_lower(each)) for each in (names, fields)))
+        return Words(*(frozenset(_lower(words)) for words in (names, fields)))
 
 
 def _lower(names: set[str]) -> set[str]:
@@ -251,9 +251,9 @@ class Loads:
     # Tables
 
     def table(self, name: str, *fixed: str, kind: DataType | None = None, parent: str | None = None) -> Table:
-        columns = {each: FIXED[each] for each in ("id", *fixed)}
+        columns = {column_name: FIXED[column_name] for column_name in ("id", *fixed)}
         if not self.by_hand:
-            columns |= {each: Column(each, kind or self.kind) for each in self.names}
+            columns |= {column_name: Column(column_name, kind or self.kind) for column_name in self.names}
         self.tables[name] = Table(name, columns, parent=parent)
         return self.tables[name]
 
@@ -298,11 +298,15 @@ class Loads:
         first = {1: "old", 2: "old", 3: "old"}
         second = {1: "none", 2: "old", 3: "new", 4: "new"}
         for at, versions in ((NOON, first), (ONE, second)):
-            files = {each: [rows] for name in CHAINS for each, rows in self._tree(name, versions).items()}
+            files = {
+                table_name: [rows]
+                for name in CHAINS
+                for table_name, rows in self._tree(name, versions).items()
+            }
             chains = tuple(chain(at) for chain in CHAINS.values())
             self.warehouse.run(tables, files, chains=chains, keys=keys)
             if at == NOON:
-                self.add_by_hand(*(each.name for each in tables))
+                self.add_by_hand(*(chain_table.name for chain_table in tables))
         old, new, again = "old", *(("none", "none") if self.by_hand else ("new", "old"))
         expected = {
             "appended": [(1, "none"), (1, old), (2, again), (2, old), (3, new), (3, old), (4, new)],
@@ -365,7 +369,7 @@ class Loads:
         stored, retyped = {"json": ('["x"]', ["x"]), "text": (7, "7"), "bigint": ("7", 7)}[self.kind]
         before = self.table("retyped", kind=RETYPED_FROM[self.kind])
         others = [self.table("dropped"), self.table("emptied")]
-        value = {each.name: [[{"id": 1, **self.cells(1, "old")}]] for each in others}
+        value = {table.name: [[{"id": 1, **self.cells(1, "old")}]] for table in others}
         self.warehouse.run(
             [before, *others, Table("filled", {"id": FIXED["id"]})],
             {**value, "retyped": [[{"id": 1, **dict.fromkeys(self.names, stored)}]], "filled": [[{"id": 1}]]},

@@ -102,8 +102,8 @@ def test_w08_merge_key_and_hard_delete_timestamp(shop: Pipeline, rows_of: RowsOf
 def test_w09_dedup_before_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (hinted("s", dedup_sort="desc"), hinted("gone", hard_delete=True))
     rows = [(1, "a", 1, None), (1, "b", 3, None), (1, "c", 2, True), (2, "d", 1, None), (2, "e", 2, True)]
-    made = [{"id": i, "v": v, "s": s, "gone": g} for i, v, s, g in rows]
-    merge(shop, made, keys=("id",), columns=columns)
+    records = [{"id": i, "v": v, "s": s, "gone": g} for i, v, s, g in rows]
+    merge(shop, records, keys=("id",), columns=columns)
     assert rows_of(shop, "t", "id", "v") == [{"id": 1, "v": "b"}]
 
 

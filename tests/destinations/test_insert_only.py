@@ -27,8 +27,8 @@ FLAG = Column("gone", "bool").with_hints(hard_delete=True)
 
 
 def insert_only(shop: Pipeline, rows: Rows, keys: tuple[str, ...] = ("id",), **options: Any) -> None:
-    made = shop.load(rows, table="t", mode="merge", strategy="insert-only", keys=keys, **options)
-    assert made.balanced
+    report = shop.load(rows, table="t", mode="merge", strategy="insert-only", keys=keys, **options)
+    assert report.balanced
 
 
 def test_w17_insert_only(shop: Pipeline, rows_of: RowsOf) -> None:
@@ -155,12 +155,12 @@ def test_any_sequence_of_loads(postgres: Server, database: str, loads: list[Rows
                 rows = [{**row, "gone": flags[row["id"], row["part"]]} for row in rows]
                 insert_only(pipe, rows, ("id", "part"), columns=(FLAG,))
                 now = expected(now, rows)
-            found = pipe.destination.query(pipe.dataset, "t")
-            assert shown(found) == shown(now), url
+            stored = pipe.destination.query(pipe.dataset, "t")
+            assert shown(stored) == shown(now), url
             nested = pipe.destination.query(pipe.dataset, "t__k")
             values = sorted(row["value"] for row in nested)
             assert values == sorted(value for row in now for value in row.get("k", ())), url
-            assert {row["_dlt_parent_id"] for row in nested} <= {row["_dlt_id"] for row in found}, url
+            assert {row["_dlt_parent_id"] for row in nested} <= {row["_dlt_id"] for row in stored}, url
 
 
 def shown(rows: Rows) -> list[str]:

@@ -77,6 +77,13 @@ def test_the_last_file_is_last(warehouse: Warehouse, on_match: OnMatch) -> None:
     assert warehouse.rows("users", "plan") == [("file 11",)]
 
 
+def test_the_first_row_of_a_key_stays(warehouse: Warehouse) -> None:
+    first = load("first", latest=None)
+    warehouse.commit(first, [user("a", 1, "one"), user("a", 2, "two"), user("b", 1, "only")], USERS)
+    warehouse.commit(first, [user("c", 1, "one"), user("c", 2, "two"), user("a", 9, "late")], USERS)
+    assert warehouse.rows("users", "id", "plan") == [("a", "one"), ("b", "only"), ("c", "one")]
+
+
 def test_without_a_time_the_last_row_stays(warehouse: Warehouse) -> None:
     rows = [user("a", 9, "first"), user("a", 1, "second")]
     warehouse.commit(load("replace", latest=None), rows, USERS)
@@ -338,8 +345,12 @@ def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]
 def test_much_is_filled_in_several_passes() -> None:
     syntax = EngineSyntax("temp.main.", "max({value})", cells=100)
     keyed = KeyedStatements(load("fill"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", syntax)
-    filled = [each for each in keyed.statements(lambda query: 51) if "INTO temp.main.q_keyed_filled" in each]
-    assert [each.count("q_number % 3 = 1") for each in filled] == [2, 0]
+    filled = [
+        statement
+        for statement in keyed.statements(lambda query: 51)
+        if "INTO temp.main.q_keyed_filled" in statement
+    ]
+    assert [statement.count("q_number % 3 = 1") for statement in filled] == [2, 0]
     assert len([*keyed.statements()]) == len([*keyed.statements(lambda query: 1)]) == 7
 
 
@@ -348,7 +359,7 @@ def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
     names, rows, users = [f"p{number}" for number in range(8)], range(100_000), 50_001
     wide = table("users", id="text", at="bigint", **dict.fromkeys(names, "text"))
     texts = {name: [str(n) if (n + at) % 2 else None for n in rows] for at, name in enumerate(names)}
-    made = pa.table({"id": [str(n % users) for n in rows], "at": pa.array(rows, pa.int64()), **texts})
+    arrow_table = pa.table({"id": [str(n % users) for n in rows], "at": pa.array(rows, pa.int64()), **texts})
     path = warehouse.folder / "rows.parquet"
     expected = []
     for n in range(users):
@@ -356,8 +367,8 @@ def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
         values = (texts[name][n] or texts[name][again] for name in names)
         expected.append((str(n), again, *values))
     for _ in range(2):
-        pq.write_table(made, path, row_group_size=10_000)
-        staged = {"users": [StagedFile("users", str(path), made.num_rows)]}
+        pq.write_table(arrow_table, path, row_group_size=10_000)
+        staged = {"users": [StagedFile("users", str(path), arrow_table.num_rows)]}
         warehouse.run([wide], {}, keyed=(load("fill"),), files=staged)
         assert warehouse.rows("users") == sorted(expected, key=repr)
 
@@ -372,7 +383,7 @@ def files_of(lake: Warehouse) -> set[str]:
 @pytest.mark.parametrize(
     ("on_match", "stay"),
     [("append", {"run=load-0", "run=load-1"}), ("keep", {"run=load-0", "run=load-1"})]
-    + [(each, {"run=load-1"}) for each in ("replace", "fill", "amend")],
+    + [(on_match, {"run=load-1"}) for on_match in ("replace", "fill", "amend")],
 )
 def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, stay: set[str]) -> None:
     lake.commit(load("append"), [user("a", 1), user("b", 1)], USERS)
@@ -422,8 +433,8 @@ def test_a_column_widened_by_hand(file: Warehouse, on_match: OnMatch, type_: str
     by_hand(file, *(f'ALTER TABLE n ALTER "{name}" TYPE {type_}' for name in ("id", "at")))
     file.commit(keyed, [{"id": 1, "at": 2}, {"id": 1, "at": 0}, {"id": 2, "at": 2}], numbers)
     expected = {"keep": [("1", "1")], "append": [("1", "1"), ("1", "2")]}.get(on_match, [("1", "2")])
-    found = [tuple(str(value).removesuffix(".0") for value in row) for row in file.rows("n")]
-    assert found == [*expected, ("2", "2")]
+    printed = [tuple(str(value).removesuffix(".0") for value in row) for row in file.rows("n")]
+    assert printed == [*expected, ("2", "2")]
 
 
 @pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "amend", "append"])

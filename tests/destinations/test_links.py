@@ -48,20 +48,20 @@ def load(known: Mapping[Pair, str], rules: Rules, load_id: str) -> dict[Pair, st
 
 
 def groups(ids: Mapping[Pair, str]) -> set[frozenset[Pair]]:
-    found: dict[str, set[Pair]] = defaultdict(set)
+    pairs_by_user: dict[str, set[Pair]] = defaultdict(set)
     for pair, identity in ids.items():
-        found[identity].add(pair)
-    return {frozenset(group) for group in found.values()}
+        pairs_by_user[identity].add(pair)
+    return {frozenset(group) for group in pairs_by_user.values()}
 
 
 def joined(rules: Rules) -> set[frozenset[Pair]]:
     """Pairs that rules lead from one to the other, by widening groups until nothing changes."""
-    found = {frozenset({one} if other is None else {one, other}) for one, other in rules}
+    groups = {frozenset({one} if other is None else {one, other}) for one, other in rules}
     while True:
-        wider = {frozenset().union(*(g for g in found if g & each)) for each in found}
-        if wider == found:
-            return found
-        found = wider
+        wider = {frozenset().union(*(g for g in groups if g & group)) for group in groups}
+        if wider == groups:
+            return groups
+        groups = wider
 
 
 @given(RULE_LISTS)
@@ -134,9 +134,9 @@ A1, A2, U1, U2 = ("anonymous_id", "a1"), ("anonymous_id", "a2"), ("user_id", "u1
 
 def test_c79_three_rules(warehouse: Warehouse) -> None:
     link(warehouse, [rule(*A1, *U1), rule(*A2, *U2), rule(*U1, *U2)])
-    found = identities(warehouse)
-    assert {*found} == {A1, A2, U1, U2}
-    assert {*found.values()} == {id_generator("load-0")(1)}
+    users = identities(warehouse)
+    assert {*users} == {A1, A2, U1, U2}
+    assert {*users.values()} == {id_generator("load-0")(1)}
 
 
 def test_c79_over_three_loads(warehouse: Warehouse) -> None:
@@ -165,11 +165,11 @@ def test_a_known_id_spreads(warehouse: Warehouse) -> None:
 def test_half_rules(warehouse: Warehouse) -> None:
     rows = [rule(*U1, None, None), rule(*U2, "anonymous_id", None), rule(None, None, *A1), rule(*U1, *U1)]
     link(warehouse, rows)
-    found = identities(warehouse)
-    assert {*found} == {U1, U2}
-    assert found[U1] != found[U2]
+    users = identities(warehouse)
+    assert {*users} == {U1, U2}
+    assert users[U1] != users[U2]
     link(warehouse, rows, now=ONE)
-    assert identities(warehouse) == found
+    assert identities(warehouse) == users
     assert {row[0] for row in warehouse.rows("mappings", "updated")} == {NOON}
 
 

@@ -52,10 +52,10 @@ def files_of(lake: Path, table: str) -> list[str]:
 
 
 def naive(lake: Path, table: str, columns: str = "*") -> list[Any]:
-    found = duckdb.sql(
+    relation = duckdb.sql(
         f"SELECT {columns} FROM read_parquet('{lake}/{table}/**/*.parquet', union_by_name = true)"
     )
-    return sorted(found.fetchall())
+    return sorted(relation.fetchall())
 
 
 def test_layout(shop: Pipeline, lake: Path) -> None:
@@ -195,16 +195,18 @@ def test_types_survive_a_rewrite(shop: Pipeline, lake: Path, rows_of: RowsOf) ->
     row = {column.name: value for column, value in TYPES}
     columns = tuple(column for column, _ in TYPES)
     shop.load([{"id": 1, **row}, {"id": 2, **row}], columns=columns, load_id="a", **KEYED)
-    before = [found for found in rows_of(shop, "t") if found["id"] == 1]
+    before = [stored_row for stored_row in rows_of(shop, "t") if stored_row["id"] == 1]
     shop.load([{"id": 2}], load_id="b", **KEYED)
-    assert [found for found in rows_of(shop, "t") if found["id"] == 1] == before
-    wanted = arrow_schema(shop.schema.tables["t"])
-    wanted = wanted.set(wanted.get_field_index("seconds"), pa.field("seconds", pa.timestamp("ms", "UTC")))
+    assert [stored_row for stored_row in rows_of(shop, "t") if stored_row["id"] == 1] == before
+    expected = arrow_schema(shop.schema.tables["t"])
+    expected = expected.set(
+        expected.get_field_index("seconds"), pa.field("seconds", pa.timestamp("ms", "UTC"))
+    )
     for path in files_of(lake, "t"):
-        assert pq.read_schema(lake / path).remove_metadata() == wanted, path
+        assert pq.read_schema(lake / path).remove_metadata() == expected, path
     assert before[0]["huge"] == Decimal("1" * 20 + ".12345")
     assert before[0]["utc"] == row["utc"]
-    assert shop.destination.catalog("")["t"].columns == {field.name: str(field.type) for field in wanted}
+    assert shop.destination.catalog("")["t"].columns == {field.name: str(field.type) for field in expected}
 
 
 def test_a_key_that_duckdb_cannot_tell_apart(shop: Pipeline) -> None:
@@ -235,10 +237,10 @@ def test_another_load_is_faster(
     other, real, times = pipeline("shop", to=shop.to), destination.ParquetLoad.draft_tables, iter(range(5))
 
     def draft(load: destination.ParquetLoad) -> destination.Draft:
-        made = real(load)
+        table = real(load)
         if load.commit.load_id == "slow" and (n := next(times)) < 2:
             other.load([{"id": n, "v": n + 1}], load_id=f"fast{n}", **KEYED)
-        return made
+        return table
 
     monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
     shop.load([{"id": 2, "v": 9}], load_id="slow", **{**KEYED, "mode": mode})
@@ -407,8 +409,8 @@ def test_full_disk(tiny_disk: Path, rows_of: RowsOf, kind: str) -> None:
             if failed == 3:
                 break
     assert failed == 3
-    found = rows_of(pipe, "t", "id")
-    assert {row["id"] for row in found} == set(range(len(found)))
+    rows = rows_of(pipe, "t", "id")
+    assert {row["id"] for row in rows} == set(range(len(rows)))
 
 
 def test_read_only_disk(tiny_disk: Path) -> None:

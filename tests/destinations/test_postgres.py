@@ -271,8 +271,8 @@ def test_a_column_changed_by_hand_takes_what_fits(
     files = staged(tmp_path, table, [{"id": n, "c": value} for n, value in enumerate(values)])
     warehouse.commit(commit_of({"t": files}, table))
     shown = "CAST(c AS text)" if isinstance(expected[0], str) else "c"
-    found = sql("SET TimeZone = 'UTC'", "SET DateStyle = 'ISO'", f"SELECT {shown} FROM t ORDER BY id")
-    assert [value for (value,) in found] == expected
+    rows = sql("SET TimeZone = 'UTC'", "SET DateStyle = 'ISO'", f"SELECT {shown} FROM t ORDER BY id")
+    assert [value for (value,) in rows] == expected
 
 
 @pytest.mark.parametrize(
@@ -384,18 +384,18 @@ def test_links(warehouse: Destination, sql: Sql, tmp_path: Path) -> None:
             dict(
                 zip(
                     ("k1", "v1", "k2", "v2"),
-                    (c for pair in each.split() for c in (pair[0], pair)),
+                    (c for pair in words.split() for c in (pair[0], pair)),
                     strict=False,
                 )
             )
-            for each in pairs
+            for words in pairs
         ]
         files = {"rules": staged(tmp_path, rules, rows)}
         warehouse.commit(commit_of(files, rules, mappings, links=links))
-    found = sql("SELECT value, id FROM mappings ORDER BY value")
-    assert [value for value, _ in found] == ["a1", "a2", "a3", "u1", "u2"]
-    assert len({identity for value, identity in found if value != "a3"}) == 1
-    assert len({identity for _, identity in found}) == 2
+    stored = sql("SELECT value, id FROM mappings ORDER BY value")
+    assert [value for value, _ in stored] == ["a1", "a2", "a3", "u1", "u2"]
+    assert len({identity for value, identity in stored if value != "a3"}) == 1
+    assert len({identity for _, identity in stored}) == 2
 
 
 def test_records_keep_what_can_be_kept(warehouse: Destination, sql: Sql) -> None:

@@ -48,10 +48,10 @@ def refused(url: str, rows: Any = ROW, table: str = "t", **options: Any) -> str:
     shop = pipeline("shop", to=url, dataset=options.pop("dataset", ""))
     with pytest.raises(TrellisError) as raised:
         shop.load(rows, table=table, **options)
-    said = str(raised.value)
-    assert "\n" not in said
-    assert url.partition("@")[0].rpartition(":")[2] not in said
-    return said
+    message = str(raised.value)
+    assert "\n" not in message
+    assert url.partition("@")[0].rpartition(":")[2] not in message
+    return message
 
 
 # --- No connection ---------------------------------------------------------------------------------------
@@ -73,14 +73,14 @@ def test_no_socket(tmp_path: Path) -> None:
 
 
 def test_wrong_password(private_postgres: PrivateServer, role: str) -> None:
-    said = refused(private_postgres.url("postgres", user=role, password="wrong-secret"))
-    assert "the server does not take this user or password; correct them in the URL" in said
-    assert "wrong-secret" not in said
+    message = refused(private_postgres.url("postgres", user=role, password="wrong-secret"))
+    assert "the server does not take this user or password; correct them in the URL" in message
+    assert "wrong-secret" not in message
 
 
 def test_no_database(postgres: Server) -> None:
-    said = refused(postgres.url("my shop"))
-    assert said.endswith(
+    message = refused(postgres.url("my shop"))
+    assert message.endswith(
         'the server has no database my shop; correct its name, or create it with CREATE DATABASE "my shop"'
     )
 
@@ -92,13 +92,13 @@ def test_no_right_to_make_schemas(
     private_postgres: PrivateServer, database: str, role: str, sql: Sql
 ) -> None:
     url = private_postgres.url(database, user=role, password=PASSWORD)
-    said = refused(url, dataset="shop")
-    assert f'let its owner or a superuser run: GRANT CREATE ON DATABASE "{database}" TO "{role}"' in said
+    message = refused(url, dataset="shop")
+    assert f'let its owner or a superuser run: GRANT CREATE ON DATABASE "{database}" TO "{role}"' in message
     sql(f'CREATE SCHEMA shop_trellis_staging AUTHORIZATION "{role}"')
     assert f'GRANT CREATE ON DATABASE "{database}" TO "{role}"' in refused(url, dataset="shop")
     sql("CREATE SCHEMA shop")
-    said = refused(url, dataset="shop")
-    assert f'let its owner or a superuser run: GRANT USAGE, CREATE ON SCHEMA "shop" TO "{role}"' in said
+    message = refused(url, dataset="shop")
+    assert f'let its owner or a superuser run: GRANT USAGE, CREATE ON SCHEMA "shop" TO "{role}"' in message
     sql(f'GRANT USAGE, CREATE ON SCHEMA shop TO "{role}"')
     assert pipeline("shop", to=url, dataset="shop").load(ROW, table="t").balanced
 
@@ -123,8 +123,8 @@ def test_no_right_to_a_table(private_postgres: PrivateServer, database: str, rol
         "GRANT SELECT ON ALL TABLES IN SCHEMA public TO public",
     )
     url = private_postgres.url(database, user=role, password=PASSWORD)
-    said = refused(url)
-    assert f'GRANT SELECT, INSERT, UPDATE, DELETE ON "public"."t" TO "{role}"' in said
+    message = refused(url)
+    assert f'GRANT SELECT, INSERT, UPDATE, DELETE ON "public"."t" TO "{role}"' in message
     assert f'run: ALTER TABLE "public"."t" OWNER TO "{role}"' in refused(url, [{"a": 1, "new": 1}])
     sql("REVOKE SELECT ON t FROM public")
     with pytest.raises(DestinationError, match=r'GRANT SELECT ON "public"."t" TO'):
@@ -137,9 +137,9 @@ def test_reserved_dataset(url: str) -> None:
 
 def test_read_only(url: str, sql: Sql, database: str) -> None:
     sql(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on')
-    said = refused(url)
-    assert "nothing can be written there (cannot execute CREATE SCHEMA in a read-only transaction)" in said
-    assert "add ?target_session_attrs=read-write to the URL" in said
+    message = refused(url)
+    assert "nothing can be written there (cannot execute CREATE SCHEMA in a read-only transaction)" in message
+    assert "add ?target_session_attrs=read-write to the URL" in message
 
 
 def test_disk_full(url: str, sql: Sql) -> None:
@@ -150,9 +150,9 @@ def test_disk_full(url: str, sql: Sql) -> None:
         "'could not extend file \"base/1/2\": No space left on device' USING ERRCODE = '53100'; END $$",
         "CREATE TRIGGER full_disk BEFORE INSERT ON t__k EXECUTE FUNCTION full_disk()",
     )
-    said = refused(url)
-    assert "the disk of the server is full (could not extend file" in said
-    assert "free some space there and load again; nothing was loaded" in said
+    message = refused(url)
+    assert "the disk of the server is full (could not extend file" in message
+    assert "free some space there and load again; nothing was loaded" in message
     assert dict(shop.destination.row_counts("public"))["t"] == 1
 
 
@@ -165,9 +165,9 @@ def test_a_reader_holds_the_table(url: str, sql: Sql, database: str) -> None:
     with psycopg.connect(url) as reader:
         reader.execute("SELECT count(*), 'a   reader' FROM t")
         pid = reader.info.backend_pid
-        said = refused(url, [{"a": 1, "new": 1}])
+        message = refused(url, [{"a": 1, "new": 1}])
         assert pipeline("shop", to=url).load(ROW, table="t").balanced
-    assert said == (
+    assert message == (
         f"table t: process {pid} of user trellis (idle in transaction, "
         "\"SELECT count(*), 'a reader' FROM t\") held it for more than 100ms; let it finish, or end it with "
         f"SELECT pg_terminate_backend({pid}), and load again; nothing was loaded"
@@ -178,8 +178,8 @@ def test_another_load_holds_the_dataset(url: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("trellis.destinations.postgres.staging.LOAD_WAIT", "100ms")
     with psycopg.connect(url, autocommit=True) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [lock_number(digest("dataset", "public"))])
-        said = refused(url)
-        assert f"dataset public: process {other.info.backend_pid} of user trellis (idle," in said
+        message = refused(url)
+        assert f"dataset public: process {other.info.backend_pid} of user trellis (idle," in message
         other.execute("SELECT pg_advisory_unlock_all()")
         other.execute("SELECT pg_advisory_lock(%s)", [lock_number(digest("load", "public", "mine"))])
         assert "load mine: process " in refused(url, load_id="mine")
@@ -214,8 +214,8 @@ def test_required_by_hand(url: str, sql: Sql) -> None:
 def test_constraint_by_hand(url: str, sql: Sql) -> None:
     pipeline("shop", to=url).load([{"a": 1}], table="t")
     sql("ALTER TABLE t ADD CONSTRAINT once UNIQUE (a) DEFERRABLE INITIALLY DEFERRED")
-    said = refused(url, [{"a": 1}])
-    assert said.startswith(
+    message = refused(url, [{"a": 1}])
+    assert message.startswith(
         "table t: rows of this load break its constraint once (Key (a)=(1) already exists.)"
     )
 
@@ -223,8 +223,8 @@ def test_constraint_by_hand(url: str, sql: Sql) -> None:
 def test_column_changed_by_hand(url: str, sql: Sql) -> None:
     pipeline("shop", to=url).load([{"a": 1, "b": 1}], table="t")
     sql("ALTER TABLE t ALTER b TYPE date USING current_date")
-    said = refused(url, [{"a": 1, "b": 7}])
-    assert said.startswith(
+    message = refused(url, [{"a": 1, "b": 7}])
+    assert message.startswith(
         "table t, column b: it is date in the destination, but bigint in the schema, and '7' does"
     )
 
@@ -232,16 +232,16 @@ def test_column_changed_by_hand(url: str, sql: Sql) -> None:
 def test_column_made_smaller_by_hand(url: str, sql: Sql) -> None:
     pipeline("shop", to=url).load([{"a": 1, "b": 1}], table="t")
     sql("ALTER TABLE t ALTER b TYPE smallint")
-    said = refused(url, [{"a": 1, "b": 1}, {"a": 2, "b": 70000}])
-    assert said == (
+    message = refused(url, [{"a": 1, "b": 1}, {"a": 2, "b": 70000}])
+    assert message == (
         "table t, column b: it is smallint in the destination, but bigint in the schema, and '70000' does "
         "not fit; give the column its old type, or load into another table; nothing was loaded"
     )
 
 
 def test_value_too_long_for_the_schema(url: str) -> None:
-    said = refused(url, [{"a": "abc"}, {"a": "abcdef"}], columns=(Column("a", "text", precision=3),))
-    assert said.startswith(
+    message = refused(url, [{"a": "abc"}, {"a": "abcdef"}], columns=(Column("a", "text", precision=3),))
+    assert message.startswith(
         "table t, column a: PostgreSQL does not take a value of this load (value too long for type character "
         "varying(3) in 'abcdef')"
     )
@@ -276,30 +276,30 @@ def test_rows_that_do_not_take_the_new_type(url: str, sql: Sql, tmp_path: Path) 
     sql("CREATE TABLE t (id bigint, n text)", "INSERT INTO t VALUES (1, 'word')")
     table = Table("t", {"id": Column("id", "bigint"), "n": Column("n", "double")})
     commit = commit_of({"t": staged(tmp_path, table, [{"id": 1, "n": 0.5}])}, table, retyped={"t": ["n"]})
-    wanted = "it is text in the destination, but double precision in the schema, and 'word' does not fit"
-    with pytest.raises(SchemaError, match=f"table t, column n: {wanted}"):
+    reason = "it is text in the destination, but double precision in the schema, and 'word' does not fit"
+    with pytest.raises(SchemaError, match=f"table t, column n: {reason}"):
         open_destination(url).commit(commit)
 
 
 def test_too_many_columns(url: str) -> None:
-    said = refused(url, [{f"c{n}": n for n in range(1700)}])
-    assert said.startswith(
+    message = refused(url, [{f"c{n}": n for n in range(1700)}])
+    assert message.startswith(
         "table t: it is more than a table of PostgreSQL holds (tables can have at most 1600"
     )
 
 
 def test_column_that_the_server_keeps_for_itself(url: str) -> None:
-    said = refused(url, [{"xmin": 1}])
-    assert said.startswith("table t: a column has a name that PostgreSQL keeps for itself or has already")
-    assert "xmin" in said
+    message = refused(url, [{"xmin": 1}])
+    assert message.startswith("table t: a column has a name that PostgreSQL keeps for itself or has already")
+    assert "xmin" in message
 
 
 def test_names_that_would_be_cut(url: str) -> None:
     names = {"names": "direct", "json": {}}
     name = "\u00e9" * 40
     schema = Schema("shop", {"t": Table("t", {name: Column(name, "bigint")})}, normalizers=names)
-    said = refused(url, [{name: 1}], schema=schema)
-    assert "the name has 80 bytes, and PostgreSQL takes 63; shorten it" in said
+    message = refused(url, [{name: 1}], schema=schema)
+    assert "the name has 80 bytes, and PostgreSQL takes 63; shorten it" in message
 
 
 def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:

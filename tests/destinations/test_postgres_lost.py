@@ -35,13 +35,13 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 class Proxy:
     """Passes connections on, and cuts some of them: when the client has sent these signs, in this order.
 
-    The server gets the last sign only if `told`; the client then never hears of its answer.
+    The server gets the last sign only if `is_cut_after_answer`; the client then never hears of its answer.
     """
 
-    def __init__(self, server: Server, signs: Sequence[bytes], told: bool, times: int) -> None:
+    def __init__(self, server: Server, signs: Sequence[bytes], is_cut_after_answer: bool, times: int) -> None:
         self.target = psycopg.conninfo.conninfo_to_dict(server.admin)
         self.signs = signs
-        self.told = told
+        self.is_cut_after_answer = is_cut_after_answer
         self.left = times
         self.cut = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -67,7 +67,7 @@ class Proxy:
                     self.left -= 1
                     self.cut += 1
                     muted.append(True)
-                    if not self.told:
+                    if not self.is_cut_after_answer:
                         client.shutdown(socket.SHUT_RDWR)
                         return
                 server.sendall(data)
@@ -89,10 +89,12 @@ def hanging_up(end: socket.socket) -> Iterator[None]:
 
 
 @contextmanager
-def proxy(server: Server, signs: Sequence[bytes], told: bool = False, times: int = 1) -> Iterator[Proxy]:
-    made = Proxy(server, signs, told, times)
-    with closing(made.listener):
-        yield made
+def proxy(
+    server: Server, signs: Sequence[bytes], is_cut_after_answer: bool = False, times: int = 1
+) -> Iterator[Proxy]:
+    proxy_server = Proxy(server, signs, is_cut_after_answer, times)
+    with closing(proxy_server.listener):
+        yield proxy_server
 
 
 def rows_there(server: Server, database: str) -> list[int]:
@@ -103,12 +105,14 @@ def left_there(server: Server, database: str) -> list[str]:
     return list(open_destination(server.url(database)).catalog(staging_schema("public")))
 
 
-@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("is_cut_after_answer", [False, True])
 @pytest.mark.parametrize(
     "signs", [COMMIT, (b"COPY ",), (b"CREATE UNLOGGED",), (b"pg_advisory_xact_lock", b"INSERT")]
 )
-def test_connection_cut(postgres: Server, database: str, signs: Sequence[bytes], told: bool) -> None:
-    with proxy(postgres, signs, told) as cutting:
+def test_connection_cut(
+    postgres: Server, database: str, signs: Sequence[bytes], is_cut_after_answer: bool
+) -> None:
+    with proxy(postgres, signs, is_cut_after_answer) as cutting:
         shop = pipeline("shop", to=postgres.url(database, host="127.0.0.1", port=str(cutting.port)))
         shop.load([{"id": 1, "k": [1]}, {"id": 2}], table="t")
         assert cutting.cut == 1
@@ -118,7 +122,7 @@ def test_connection_cut(postgres: Server, database: str, signs: Sequence[bytes],
 
 
 def test_connection_cut_each_time(postgres: Server, database: str) -> None:
-    with proxy(postgres, (b"BEGIN",), told=False, times=10**6) as cutting:
+    with proxy(postgres, (b"BEGIN",), is_cut_after_answer=False, times=10**6) as cutting:
         to = postgres.url(database, host="127.0.0.1", port=str(cutting.port))
         with pytest.raises(DestinationError) as raised:
             pipeline("shop", to=to).load([{"id": 1}], table="t", load_id="mine")
@@ -128,7 +132,7 @@ def test_connection_cut_each_time(postgres: Server, database: str) -> None:
 
 
 def test_outcome_that_is_not_known(postgres: Server, database: str) -> None:
-    with proxy(postgres, COMMIT, told=False, times=10**6) as cutting:
+    with proxy(postgres, COMMIT, is_cut_after_answer=False, times=10**6) as cutting:
         to = postgres.url(database, host="127.0.0.1", port=str(cutting.port))
         with pytest.raises(DestinationError) as raised:
             pipeline("shop", to=to).load([{"id": 1}], table="t", load_id="mine")
@@ -226,8 +230,8 @@ def test_server_that_does_not_come_back(
     finally:
         private_postgres.start()
     assert "load mine was tried 2 times" in str(raised.value)
-    said = "no server answers there; start PostgreSQL|server closed the connection"  # as it goes, or gone
-    assert re.search(said, str(raised.value))
+    message = "no server answers there; start PostgreSQL|server closed the connection"  # as it goes, or gone
+    assert re.search(message, str(raised.value))
     warehouse.commit(commit)
     assert rows_there(private_postgres, database) == [1]
     assert left_there(private_postgres, database) == []

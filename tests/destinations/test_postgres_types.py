@@ -83,9 +83,9 @@ def without_nul(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "\ufffd")
     if isinstance(value, list):
-        return [without_nul(each) for each in value]
+        return [without_nul(member) for member in value]
     if isinstance(value, dict):
-        return {without_nul(key): without_nul(each) for key, each in value.items()}
+        return {without_nul(key): without_nul(member) for key, member in value.items()}
     return value
 
 
@@ -99,9 +99,9 @@ def test_round_trip(postgres: Server, database: str, tmp_path: Path, native: Any
     destination = open_destination(postgres.url(database))
     postgres.run("DROP TABLE IF EXISTS t", database=database)
     destination.commit(commit_of({"t": staged(tmp_path, TABLE, rows)}, TABLE, native=native))
-    found = destination.query("public", "t")
+    stored = destination.query("public", "t")
     for column in COLUMNS:
-        values = [comparable(column, row[column.name]) for row in found]
+        values = [comparable(column, row[column.name]) for row in stored]
         assert values == [comparable(column, row[column.name]) for row in rows]
 
 
@@ -123,24 +123,24 @@ def test_far_days(postgres: Server, database: str, tmp_path: Path, days: list[in
         pa.array(days + [None] * (rows - len(days)), pa.int32()).cast(pa.date32()),
         pa.array(ticks + [None] * (rows - len(ticks)), pa.int64()).cast(pa.timestamp("us", "UTC")),
     ]
-    made = pa.Table.from_arrays(arrays, names=["day", "at"])
+    table = pa.Table.from_arrays(arrays, names=["day", "at"])
     postgres.run("DROP TABLE IF EXISTS far", database=database)
     destination = open_destination(postgres.url(database))
-    destination.commit(commit_of({"far": staged(tmp_path, FAR, made)}, FAR))
+    destination.commit(commit_of({"far": staged(tmp_path, FAR, table)}, FAR))
     second = "extract(epoch FROM date_trunc('second', at))::bigint * 1000000"  # exact however far away
     tick = f"{second} + extract(microseconds FROM at)::bigint % 1000000"
-    found = postgres.run(f"SELECT day - date '1970-01-01', {tick} FROM far", database=database)
-    assert [day for day, _ in found if day is not None] == days
-    assert [tick for _, tick in found if tick is not None] == ticks
+    stored = postgres.run(f"SELECT day - date '1970-01-01', {tick} FROM far", database=database)
+    assert [day for day, _ in stored if day is not None] == days
+    assert [tick for _, tick in stored if tick is not None] == ticks
     assert len(destination.query("public", "far")) == rows
 
 
 @pytest.mark.parametrize("day", [FIRST_DAY - 1, LAST_DAY + 1])
 def test_days_beyond(postgres: Server, database: str, tmp_path: Path, day: int) -> None:
-    made = pa.table({"day": pa.array([day], pa.int32()).cast(pa.date32())})
+    table = pa.table({"day": pa.array([day], pa.int32()).cast(pa.date32())})
     destination = open_destination(postgres.url(database))
     with pytest.raises(SchemaError, match=r"table far, column day: PostgreSQL does not take a value .*range"):
-        destination.commit(commit_of({"far": staged(tmp_path, FAR, made)}, FAR))
+        destination.commit(commit_of({"far": staged(tmp_path, FAR, table)}, FAR))
     assert dict(destination.row_counts("public")) == {}
 
 

@@ -32,7 +32,7 @@ def append(warehouse: Warehouse, rows: dict[str, Sequence[Row]], *tables: Table,
     known = tables or (ORDERS, LINES, OTHER)
     chains = tuple(TableTreeWrite(t.name, "append") for t in known if t.parent is None)
     return warehouse.run(
-        known, {name: [given] for name, given in rows.items()}, chains=chains, keys=KEYS, **more
+        known, {name: [table_rows] for name, table_rows in rows.items()}, chains=chains, keys=KEYS, **more
     )
 
 
@@ -46,8 +46,8 @@ def fill(warehouse: Warehouse) -> Commit:
 
 
 def names(warehouse: Warehouse) -> set[str]:
-    found = warehouse.destination.catalog(warehouse.dataset)
-    return {name for name in found if not name.startswith("_")}
+    catalog = warehouse.destination.catalog(warehouse.dataset)
+    return {name for name in catalog if not name.startswith("_")}
 
 
 def test_dropped_tables_are_made_anew_as_the_schema_has_them(warehouse: Warehouse) -> None:
@@ -96,8 +96,8 @@ def test_emptied_tables_keep_their_columns(warehouse: Warehouse) -> None:
     )
     assert warehouse.rows("orders", "id", "note", "more") == [(3, None, "m")]
     assert warehouse.rows("lines") == []  # the schema does not know it any more
-    found = warehouse.destination.catalog(warehouse.dataset)
-    assert {*found["lines"].columns} == {"n", "parent", "row"}
+    catalog = warehouse.destination.catalog(warehouse.dataset)
+    assert {*catalog["lines"].columns} == {"n", "parent", "row"}
     assert warehouse.rows("other") == [(7,)]
 
 
@@ -142,12 +142,12 @@ def test_old_versions_of_the_schema_go(warehouse: Warehouse) -> None:
     others = {"_versions": [version(1, "garden", "g")], "_loads": [{"load_id": "load-g"}]}
     garden = Schema("garden", {t.name: t for t in (*KEPT, OTHER)}, stored_hash="g")
     append(warehouse, {}, OTHER, load_id="load-g", schema=garden, base_hash=None, records=others)
-    made = {"_versions": [version(5, "shop", "w")], "_loads": [{"load_id": "load-w"}]}
+    records = {"_versions": [version(5, "shop", "w")], "_loads": [{"load_id": "load-w"}]}
     shop = Schema("shop", {t.name: t for t in (*KEPT, OTHER)}, stored_hash="w")
-    more: Any = {"load_id": "load-w", "schema": shop, "records": made, "reset": Reset(versions=True)}
+    more: Any = {"load_id": "load-w", "schema": shop, "records": records, "reset": Reset(versions=True)}
     append(warehouse, {}, OTHER, **more)
-    found = warehouse.rows("_versions", "schema_name", "version", "version_hash")
-    assert found == [("garden", 1, "g"), ("shop", 5, "w")]
+    versions = warehouse.rows("_versions", "schema_name", "version", "version_hash")
+    assert versions == [("garden", 1, "g"), ("shop", 5, "w")]
     warehouse.base = "w"
     append(warehouse, {"other": [{"id": 8}]}, OTHER, schema=replace(shop, stored_hash="w"))
     assert warehouse.rows("other") == [(7,), (8,)]
@@ -156,13 +156,13 @@ def test_old_versions_of_the_schema_go(warehouse: Warehouse) -> None:
 def test_versions_go_once(warehouse: Warehouse) -> None:
     """The same load again finds itself and takes nothing away."""
     fill(warehouse)
-    made = {"_versions": [version(2, "shop", "v")], "_loads": [{"load_id": "load-w"}]}
+    records = {"_versions": [version(2, "shop", "v")], "_loads": [{"load_id": "load-w"}]}
     for _ in range(2):
         append(
             warehouse,
             {"orders": [{"id": 9}]},
             load_id="load-w",
-            records=made,
+            records=records,
             reset=Reset(("orders",), ("other",), True),
         )
     assert warehouse.rows("orders", "id") == [(9,)]
@@ -226,8 +226,8 @@ def test_newest_row(warehouse: Warehouse) -> None:
     warehouse.run(
         [wider], {"notes": [[{"name": "c", "more": 1}]]}, chains=(TableTreeWrite("notes", "append"),)
     )
-    found = newest("a", ["n", "at"])
-    assert found == {"name": "a", "n": 2, "at": at.replace(year=2027), "text": "it's last", "more": None}
+    row = newest("a", ["n", "at"])
+    assert row == {"name": "a", "n": 2, "at": at.replace(year=2027), "text": "it's last", "more": None}
     assert newest("a", ["at"])["text"] == "without"
     assert newest("b'", ["n", "at"])["n"] == 9
     assert newest("c", ["n"])["more"] == 1

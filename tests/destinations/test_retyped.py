@@ -111,13 +111,13 @@ def test_a_value_does_not_fit(warehouse: Warehouse) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "real", "wanted"), [("file", "VARCHAR", "BIGINT"), ("lake", "string", "int64")]
+    ("kind", "real", "expected"), [("file", "VARCHAR", "BIGINT"), ("lake", "string", "int64")]
 )
-def test_the_value_is_named(request: pytest.FixtureRequest, kind: str, real: str, wanted: str) -> None:
+def test_the_value_is_named(request: pytest.FixtureRequest, kind: str, real: str, expected: str) -> None:
     one: Warehouse = request.getfixturevalue(kind)
     one.commit(APPEND, [{"id": 2, "v": "many"}], table("t", id="bigint", v="text"))
     message = (
-        f"table t, column v: it is {real} in the destination, but {wanted} in the schema, and 'many' does"
+        f"table t, column v: it is {real} in the destination, but {expected} in the schema, and 'many' does"
     )
     with pytest.raises(SchemaError, match=message):
         one.commit(APPEND, [{"id": 3, "v": 3}], OLD, retyped={"t": ["v"]})
@@ -136,8 +136,8 @@ def test_only_files_with_the_column_are_written_anew(lake: Warehouse) -> None:
     lake.run([table("t", id="bigint", v="double")], {}, retyped={"t": ["v"]})
     folder = Path(lake.destination.url.partition(":")[2], "t")
     assert sorted(path.name for path in folder.iterdir()) == ["run=load-0", "run=load-2"]
-    (made,) = (folder / "run=load-2").iterdir()
-    assert {field.name: str(field.type) for field in pq.read_schema(made)} == {"id": "int64", "v": "double"}
+    (file,) = (folder / "run=load-2").iterdir()
+    assert {field.name: str(field.type) for field in pq.read_schema(file)} == {"id": "int64", "v": "double"}
     assert lake.rows("t") == [(1, None), (2, 2.0)]
 
 
@@ -254,11 +254,11 @@ def test_a_view_is_left_alone(file: Warehouse) -> None:
     looks = file.destination.catalog("main")
     assert (looks["t"].is_view, looks["real"].is_view) == (True, False)
     assert file.destination.row_counts("main") == {"real": 0}
-    for wanted in (OLD, OLD.with_columns(Column("w", "text"))):
+    for view_table in (OLD, OLD.with_columns(Column("w", "text"))):
         with pytest.raises(SchemaError, match="table t: it is a view in the destination, and a load needs"):
-            file.commit(APPEND, [{"id": 1}], wanted)
+            file.commit(APPEND, [{"id": 1}], view_table)
         with pytest.raises(SchemaError, match="table t: it is a view"):
-            file.destination.migration("main", Schema("shop", {"t": wanted}))
+            file.destination.migration("main", Schema("shop", {"t": view_table}))
     assert file.destination.catalog("main") == looks
 
 

@@ -64,8 +64,8 @@ def spans(shop: Pipeline, *columns: str, valid: Sequence[str] = (FROM, TO)) -> l
     days: dict[datetime | None, str] = {None: "-", FOREVER: "forever"}
     days.update({day: f"d{number}" for number, day in enumerate(DAYS, 1)})
     rows = shop.destination.query(shop.dataset, "t")
-    found = ((*(row[c] for c in columns), *(days[row[each]] for each in valid)) for row in rows)
-    return sorted(found, key=repr)
+    versions = ((*(row[c] for c in columns), *(days[row[name]] for name in valid)) for row in rows)
+    return sorted(versions, key=repr)
 
 
 def test_w19_versions(shop: Pipeline) -> None:
@@ -170,12 +170,12 @@ def joined(shop: Pipeline) -> list[tuple[Any, ...]]:
         (
             row["nk"],
             days[row[FROM]],
-            each["a"],
-            tuple(sorted(g["value"] for g in below if g["_dlt_parent_id"] == each["_dlt_id"])),
+            nested_row["a"],
+            tuple(sorted(g["value"] for g in below if g["_dlt_parent_id"] == nested_row["_dlt_id"])),
         )
         for row in roots
-        for each in nested
-        if each["_dlt_parent_id"] == row["_dlt_id"]
+        for nested_row in nested
+        if nested_row["_dlt_parent_id"] == row["_dlt_id"]
     )
 
 
@@ -238,10 +238,12 @@ def test_validity_columns_of_another_type(shop: Pipeline, precision: int, timezo
         load(shop, day, [{"c": value}], schema=told(day, *columns, until))
     digits = 0 if precision == 0 else 123_000
     rows = sorted(shop.destination.query(shop.dataset, "t"), key=lambda row: row["c"])
-    found = [(row["c"], row["begins"].replace(tzinfo=None), row["ends"].replace(tzinfo=None)) for row in rows]
+    versions = [
+        (row["c"], row["begins"].replace(tzinfo=None), row["ends"].replace(tzinfo=None)) for row in rows
+    ]
     one, two = (day.replace(tzinfo=None, microsecond=digits) for day in DAYS[:2])
     last = until.replace(tzinfo=None, microsecond=0 if precision == 0 else 999_000)
-    assert found == [("a", one, two), ("b", two, last)]
+    assert versions == [("a", one, two), ("b", two, last)]
     assert (rows[0]["begins"].tzinfo is None) == (timezone_ is False)
 
 
@@ -283,7 +285,7 @@ def expected(now: Rows, coming: Rows, at: datetime, by_part: bool) -> Rows:
     brought = [row["record"] for row in coming]
     parts = {row["part"] for row in brought if row["part"] is not None}
     active = [row for row in now if row["to"] is None]
-    come = [row for row in coming if row["record"] not in [each["record"] for each in active]]
+    come = [row for row in coming if row["record"] not in [active_row["record"] for active_row in active]]
     ended = [
         {**row, "to": at}
         if row["to"] is None
@@ -310,26 +312,26 @@ def test_any_sequence_of_loads(postgres: Server, database: str, by_part: bool, l
                 at = D1 + timedelta(days=number)
                 load(pipe, at, rows, **options)
                 now = expected(now, [{"record": row} for row in rows], at, by_part)
-            found = pipe.destination.query(pipe.dataset, "t")
+            stored = pipe.destination.query(pipe.dataset, "t")
             nested: dict[str, set[tuple[int, int]]] = {}
             for row in pipe.destination.query(pipe.dataset, "t__k"):
                 nested.setdefault(row["_dlt_parent_id"], set()).add((row["_dlt_list_idx"], row["value"]))
-            made = [
+            versions = [
                 (row["nk"], row["part"], row["c"], sorted(nested.get(row["_dlt_id"], ())), row[FROM], row[TO])
-                for row in found
+                for row in stored
             ]
             model = [
                 (r["nk"], r["part"], r["c"], list(enumerate(r.get("k", ()))), row["from"], row["to"])
                 for row in now
                 for r in (row["record"],)
             ]
-            assert shown(made) == shown(model), url
-            assert set(nested) <= {row["_dlt_id"] for row in found}, url
+            assert shown(versions) == shown(model), url
+            assert set(nested) <= {row["_dlt_id"] for row in stored}, url
 
 
 def shown(rows: list[tuple[Any, ...]]) -> list[str]:
     """The rows in an order of their own, with times as text."""
-    times = ([str(each) if isinstance(each, datetime) else each for each in row] for row in rows)
+    times = ([str(cell) if isinstance(cell, datetime) else cell for cell in row] for row in rows)
     return sorted(map(repr, times))
 
 

@@ -41,8 +41,8 @@ def expected(now: Rows, how: str, coming: Rows) -> Rows:
     chosen: dict[int, dict[str, Any]] = {}
     for row in coming:
         other = chosen.get(row["id"])
-        mine = -1 if row["s"] is None else row["s"]
-        if other is None or mine > (-1 if other["s"] is None else other["s"]):
+        sequence = -1 if row["s"] is None else row["s"]
+        if other is None or sequence > (-1 if other["s"] is None else other["s"]):
             chosen[row["id"]] = row
     return stay + [row for row in chosen.values() if not row.get("gone")]
 
@@ -76,11 +76,11 @@ def test_w01_w04_w12_any_sequence(postgres: Server, database: str, loads: list[t
                 )
                 pipe.load(rows, table="t", columns=(COLUMNS[0], day, *COLUMNS[2:]), **options)
                 now = expected(now, how, rows)
-            found = pipe.destination.query(dataset, "t")
+            stored = pipe.destination.query(dataset, "t")
             nested: dict[str, list[tuple[int, int]]] = {}
             for row in pipe.destination.query(dataset, "t__k"):
                 nested.setdefault(row["_dlt_parent_id"], []).append((row["_dlt_list_idx"], row["value"]))
-            for row in found:
+            for row in stored:
                 row["k"] = [value for _, value in sorted(nested.pop(row["_dlt_id"], []))]
             assert not nested, "nested rows without their parents"
-            assert shown(found) == shown(now), url
+            assert shown(stored) == shown(now), url

@@ -40,9 +40,9 @@ def test_threads(destination_url: str, rows_of: RowsOf) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(load, "abcd"))
-    found = rows_of(pipeline("shop", to=destination_url), "t", "id", "a", "b", "c", "d")
-    assert sorted(row["id"] for row in found) == [f"{who}{n}" for who in "abcd" for n in range(3)]
-    assert all(row[row["id"][0]] == int(row["id"][1]) for row in found)
+    rows = rows_of(pipeline("shop", to=destination_url), "t", "id", "a", "b", "c", "d")
+    assert sorted(row["id"] for row in rows) == [f"{who}{n}" for who in "abcd" for n in range(3)]
+    assert all(row[row["id"][0]] == int(row["id"][1]) for row in rows)
 
 
 @pytest.mark.parametrize("mode", ["append", "merge"])
@@ -70,9 +70,9 @@ def test_processes(destination_url: str, mode: str, rows_of: RowsOf) -> None:
         _, errors = child.communicate(timeout=200)
         assert child.returncode == 0, errors[-3000:]
     pipe = pipeline("shop", to=destination_url)
-    found = rows_of(pipe, "t", "id", "a", "b", "c")
-    assert sorted(row["id"] for row in found) == [f"{who}{n}" for who in "abc" for n in range(4)]
-    assert all(row[row["id"][0]] == int(row["id"][1]) for row in found)
+    rows = rows_of(pipe, "t", "id", "a", "b", "c")
+    assert sorted(row["id"] for row in rows) == [f"{who}{n}" for who in "abc" for n in range(4)]
+    assert all(row[row["id"][0]] == int(row["id"][1]) for row in rows)
     counts = pipe.destination.row_counts(pipe.dataset)
     assert (counts["t__k"], counts["_dlt_loads"]) == (12, 12)
     history = pipe.destination.history(pipe.dataset, pipe._dialect.metadata.tables())

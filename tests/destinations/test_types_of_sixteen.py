@@ -36,8 +36,8 @@ def test_a_decimal_that_says_one_of_its_numbers(type_of: TypeOf, half: str, whol
 def test_values_of_a_decimal_with_a_scale_alone(shop: Pipeline) -> None:
     values = [Decimal("1.2345"), Decimal("1.23456"), Decimal(f"{10**34 - 1}.5")]
     shop.load([{"price": value} for value in values], table="t", columns=(HALF,))
-    found = [row["price"] for row in shop.destination.query(shop.dataset, "t")]
-    assert sorted(each for each in found if each is not None) == [
+    prices = [row["price"] for row in shop.destination.query(shop.dataset, "t")]
+    assert sorted(price for price in prices if price is not None) == [
         Decimal("1.2345"),
         Decimal("1.2346"),
         Decimal("9999999999999999999999999999999999.5000"),

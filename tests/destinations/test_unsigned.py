@@ -24,17 +24,17 @@ def largest(bits: int) -> pa.Table:
 
 
 def values(pipe: Pipeline, *names: str) -> set[tuple[Any, ...]]:
-    found = pipe.destination.query(pipe.dataset, "t")
-    assert len(found) == 3
-    return {tuple(row[name] for name in names) for row in found}
+    stored = pipe.destination.query(pipe.dataset, "t")
+    assert len(stored) == 3
+    return {tuple(row[name] for name in names) for row in stored}
 
 
 @pytest.mark.parametrize("bits", TYPES)
 def test_what_needs_the_bit_of_the_sign_goes_to_a_variant(shop: Pipeline, bits: int) -> None:
-    variant, said = ("a__v_wei", 2**64 - 1) if bits == 64 else ("a__v_text", str(2**bits - 1))
+    variant, value = ("a__v_wei", 2**64 - 1) if bits == 64 else ("a__v_text", str(2**bits - 1))
     shop.load(largest(bits), table="t")
     assert shop.schema.tables["t"].columns["a"].precision == (None if bits == 64 else bits)
-    assert values(shop, "a", variant) == {(2 ** (bits - 1) - 1, None), (None, None), (None, said)}
+    assert values(shop, "a", variant) == {(2 ** (bits - 1) - 1, None), (None, None), (None, value)}
 
 
 @pytest.mark.parametrize("bits", TYPES)

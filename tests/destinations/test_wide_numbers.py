@@ -59,8 +59,8 @@ def values(pipe: Pipeline, column: str = "w") -> list[Any]:
 
 
 def types(pipe: Pipeline, table: str = "t") -> dict[str, str]:
-    found = pipe.destination.catalog(pipe.dataset)[table].columns
-    return {name: type_ for name, type_ in found.items() if not name.startswith("_dlt")}
+    columns = pipe.destination.catalog(pipe.dataset)[table].columns
+    return {name: type_ for name, type_ in columns.items() if not name.startswith("_dlt")}
 
 
 # ---- wei
@@ -124,8 +124,8 @@ def test_seed_d079_where_there_is_no_room_nothing_is_lost(
     report = narrow.load(way(rows, tmp_path), table="t", columns=WEI)
     assert values(narrow) == [None, None, 10**38 - 1, 5]
     assert values(narrow, "w__v_text") == [str(MOST), str(-MOST + 1), None, None]
-    said = "column t.w: some values do not fit wei as the destination holds it; they are kept in w__v_text"
-    assert said in report.notes and said in str(report)
+    note = "column t.w: some values do not fit wei as the destination holds it; they are kept in w__v_text"
+    assert note in report.notes and note in str(report)
     assert narrow.load([{"w": MOST}], table="t").notes == ()
 
 
@@ -168,16 +168,16 @@ def test_seed_d079_parquet_holds_76_digits_of_a_wei_that_asks_for_them(tmp_path:
 
 def test_c18_d079_values_of_the_class_wei_go_where_dlt_puts_them(wide: Pipeline) -> None:
     limit = 578960446186580977117854925043439539266
-    given = [Wei(2**120), Wei(6 * 10**38), Wei(limit), Wei(-limit - 1), Wei(-limit - 2), Wei(MOST)]
-    wide.load([{"id": number, "w": value} for number, value in enumerate(given)], table="t")
+    numbers = [Wei(2**120), Wei(6 * 10**38), Wei(limit), Wei(-limit - 1), Wei(-limit - 2), Wei(MOST)]
+    wide.load([{"id": number, "w": value} for number, value in enumerate(numbers)], table="t")
     assert types(wide) == {"id": "bigint", "w": "numeric(156,78)", "w__v_str": "character varying"}
     assert values(wide) == [2**120, None, limit, -limit - 1, None, None]
     assert values(wide, "w__v_str") == [None, "6" + "0" * 38, None, None, str(-limit - 2), str(MOST)]
 
 
 def test_d06_d079_the_detector_of_large_integers(wide: Pipeline) -> None:
-    given = Schema("given", settings=Settings(detections=("large_integer",)))
-    wide.load([{"a": 2**63 - 1, "b": 2**63, "c": MOST}], table="t", schema=given)
+    document = Schema("given", settings=Settings(detections=("large_integer",)))
+    wide.load([{"a": 2**63 - 1, "b": 2**63, "c": MOST}], table="t", schema=document)
     assert [wide.schema.tables["t"].columns[name].data_type for name in "abc"] == ["bigint", "wei", "text"]
     assert rows_of(wide) == [{"a": 2**63 - 1, "b": 2**63, "c": str(MOST)}]
 
@@ -316,8 +316,8 @@ def test_seed_d079_whole_arrow_decimals_that_do_not_fit_are_refused(wide: Pipeli
 def test_seed_d079_numbers_in_objects_and_lists(wide: Pipeline) -> None:
     table = Table("t", {"o__w": Column("o__w", "wei")})
     child = Table("t__l", {"w": Column("w", "wei")}, parent="t")
-    given = Schema("given", {"t": table, "t__l": child})
-    wide.load([{"o": {"w": MOST}, "l": [{"w": -MOST}, {"w": 1}]}], table="t", schema=given)
+    document = Schema("given", {"t": table, "t__l": child})
+    wide.load([{"o": {"w": MOST}, "l": [{"w": -MOST}, {"w": 1}]}], table="t", schema=document)
     assert values(wide, "o__w") == [MOST]
     assert [row["w"] for row in rows_of(wide, "t__l")] == [-MOST, 1]
 
@@ -374,14 +374,14 @@ def number(draw: st.DrawFn, precision: int = 90, scale: int = 80) -> Decimal:
 @given(number(), st.sampled_from(SIZES))
 def test_seed_d079_text_of_the_number_in_is_text_out(value: Decimal, size: tuple[Any, int, int]) -> None:
     data_type, precision, scale = size
-    made = coerce(f"{value:f}", data_type, precision=precision, scale=scale)
-    assert made is MISFIT or abs(made - value) * 2 <= Decimal(1).scaleb(-scale)
+    converted = coerce(f"{value:f}", data_type, precision=precision, scale=scale)
+    assert converted is MISFIT or abs(converted - value) * 2 <= Decimal(1).scaleb(-scale)
     exact = value == round_to(value, scale)
     fits = exact and abs(value) < Decimal(1).scaleb(precision - scale)
     if fits:
-        assert made == value and f"{made.normalize():f}" == f"{value.normalize():f}"
+        assert converted == value and f"{converted.normalize():f}" == f"{value.normalize():f}"
     elif exact or data_type == "wei":
-        assert made is MISFIT
+        assert converted is MISFIT
 
 
 def round_to(value: Decimal, scale: int) -> Decimal:
@@ -406,11 +406,11 @@ def test_seed_d079_columns_of_arrow_become_what_single_values_become(
     except pa.ArrowInvalid:
         return
     into = coercer(column.data_type or "wei", precision=column.precision, scale=column.scale)
-    one_by_one = [None if each is None else into(each) for each in array.to_pylist()]
-    found = fitted(array, column)
-    if found is not None:
-        read = [None if each is None else Decimal(str(each)) for each in found.array.to_pylist()]
-        assert (found.array.type, read) == (arrow_type(column), one_by_one)
+    one_by_one = [None if value is None else into(value) for value in array.to_pylist()]
+    fit = fitted(array, column)
+    if fit is not None:
+        read = [None if value is None else Decimal(str(value)) for value in fit.array.to_pylist()]
+        assert (fit.array.type, read) == (arrow_type(column), one_by_one)
     elif pa.types.is_string(arrow_type(column)):
         assert MISFIT in one_by_one
 
@@ -418,9 +418,9 @@ def test_seed_d079_columns_of_arrow_become_what_single_values_become(
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(numbers=st.lists(number(76, 18), min_size=1, max_size=20))
 def test_seed_d079_both_ways_into_postgres_agree(numbers: list[Decimal], wide: Pipeline) -> None:
-    numbers = [each for each in numbers if len(each.as_tuple().digits) <= 76]
+    numbers = [value for value in numbers if len(value.as_tuple().digits) <= 76]
     ids = list(range(len(numbers)))
-    rows = [{"id": each, "w": f"{value:f}"} for each, value in zip(ids, numbers, strict=True)]
+    rows = [{"id": row_id, "w": f"{value:f}"} for row_id, value in zip(ids, numbers, strict=True)]
     table = pa.table({"id": ids, "w": pa.array(numbers, pa.decimal256(76, 18))}) if fits(numbers) else None
     for source in (rows, table):
         if source is not None and ids:
@@ -429,7 +429,7 @@ def test_seed_d079_both_ways_into_postgres_agree(numbers: list[Decimal], wide: P
 
 
 def fits(numbers: list[Decimal]) -> bool:
-    return all(abs(each) < Decimal(10) ** 58 for each in numbers)
+    return all(abs(value) < Decimal(10) ** 58 for value in numbers)
 
 
 @given(number())
@@ -443,19 +443,19 @@ def test_seed_d079_kinds_tell_what_fits_a_wide_wei(value: Decimal) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [("0e999999999", 0), ("1e999999999", MISFIT), ("1e-999999999", 0), ("nan", MISFIT), ("", MISFIT)],
 )
-def test_seed_d079_odd_texts(text: str, wanted: Any) -> None:
-    assert coerce(text, "decimal", precision=120, scale=20) == wanted
+def test_seed_d079_odd_texts(text: str, expected: Any) -> None:
+    assert coerce(text, "decimal", precision=120, scale=20) == expected
 
 
 def test_seed_d079_sizes_are_for_the_load_alone() -> None:
     schema = Schema(
         "s", {"t": Table("t", {"w": Column("w", "wei"), "x": Column("x", "text")}), "u": Table("u")}
     )
-    made = with_default_precision(schema, ROOM)
-    assert made.tables["t"].columns["w"] == Column("w", "wei", precision=156, scale=78)
-    assert arrow_type(made.tables["t"].columns["w"]) == pa.string()
-    assert list(made.tables["t"].columns) == ["w", "x"]
+    sized = with_default_precision(schema, ROOM)
+    assert sized.tables["t"].columns["w"] == Column("w", "wei", precision=156, scale=78)
+    assert arrow_type(sized.tables["t"].columns["w"]) == pa.string()
+    assert list(sized.tables["t"].columns) == ["w", "x"]
     assert with_default_precision(schema, (38, 0)) is schema

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trellis import dialects
-from trellis.dialects import get_dialect, names
+from trellis.dialects import get_dialect, names, registrations
 from trellis.dialects.registration import Registration
 from trellis.errors import UsageError
 
@@ -27,7 +27,9 @@ registration = registration.Registration(dialect=Acme)
 
 
 def test_every_folder_is_a_dialect() -> None:
-    assert names() == tuple(sorted(path.parent.name for path in FOLDER.glob("*/registration.py")))
+    folders = sorted(path.parent.name for path in FOLDER.glob("*/registration.py"))
+    assert [*registrations()] == folders
+    assert names() == tuple(name for name in folders if registrations()[name].dialect)
     assert [get_dialect(name).name for name in names()] == [*names()]
 
 

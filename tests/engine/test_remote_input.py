@@ -104,9 +104,9 @@ def test_inspect_reads_objects(s3: S3Server, bucket: str, tmp_path: Path) -> Non
     for number in range(2):
         s3.put(f"{bucket}/raw/{number}.jsonl.gz", gzip.compress(lines(number)))
     s3.put(f"{bucket}/rows/x.parquet", parquet(tmp_path))
-    found = inspect(f"s3://{bucket}/raw/*.gz")
-    assert found.files == (f"s3://{bucket}/raw/0.jsonl.gz", f"s3://{bucket}/raw/1.jsonl.gz")
-    assert (found.records, found.rejected) == (240, 2)
+    inspection = inspect(f"s3://{bucket}/raw/*.gz")
+    assert inspection.files == (f"s3://{bucket}/raw/0.jsonl.gz", f"s3://{bucket}/raw/1.jsonl.gz")
+    assert (inspection.records, inspection.rejected) == (240, 2)
     assert inspect(f"s3://{bucket}/rows").records == 2_000
 
 

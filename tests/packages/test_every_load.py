@@ -28,8 +28,10 @@ assert CASES
 
 
 def without_times(report: Report) -> Mapping[str, Any]:
-    said = report.to_dict()
-    return {key: said[key] for key in said if key not in ("load_id", "destination", "seconds", "notes")}
+    document = report.to_dict()
+    return {
+        key: document[key] for key in document if key not in ("load_id", "destination", "seconds", "notes")
+    }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

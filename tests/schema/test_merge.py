@@ -118,8 +118,11 @@ def test_one_reference_per_referenced_table(snake: Naming) -> None:
         Schema("shop"), table("t").with_hints(references=[to("A", "aId"), to("b", "bId")]), snake
     )
     merged = merge_table(merged, table("t").with_hints(references=[to("a", "other"), to("c", "cId")]), snake)
-    found = [(each["referenced_table"], each["columns"]) for each in merged.tables["t"].hints["references"]]
-    assert found == [("a", ["other"]), ("b", ["b_id"]), ("c", ["c_id"])]
+    references = [
+        (reference["referenced_table"], reference["columns"])
+        for reference in merged.tables["t"].hints["references"]
+    ]
+    assert references == [("a", ["other"]), ("b", ["b_id"]), ("c", ["c_id"])]
     uneven = {"referenced_table": "a", "columns": ["x", "y"], "referenced_columns": ["z"]}
     with pytest.raises(SchemaError, match="pairs 2 columns with 1"):
         merge_table(merged, table("t").with_hints(references=[uneven]), snake)
@@ -131,9 +134,9 @@ def test_unify() -> None:
         table("t__k", Column("v", "text"), parent="t"),
         table("t", Column("y", "date"), Column("x", "text"), Column("late", "bool")),
     )
-    made = unify(a, b)
-    assert list(made.tables["t"].columns) == ["x", "y", "late"]
-    assert list(made.tables) == ["t", "t__k"]
+    unified = unify(a, b)
+    assert list(unified.tables["t"].columns) == ["x", "y", "late"]
+    assert list(unified.tables) == ["t", "t__k"]
 
 
 def test_unify_names_every_conflict() -> None:
@@ -146,24 +149,24 @@ def test_unify_names_every_conflict() -> None:
 
 def test_adopt(snake: Naming) -> None:
     other = Schema("other", {"T": table("T", Column("Id", "text"))}, Settings(detections=()), {"names": "x"})
-    made = adopt(schema(table("old")), other, snake)
-    assert (made.name, list(made.tables), made.settings) == ("shop", ["old", "t"], other.settings)
-    assert made.normalizers == other.normalizers
+    adopted = adopt(schema(table("old")), other, snake)
+    assert (adopted.name, list(adopted.tables), adopted.settings) == ("shop", ["old", "t"], other.settings)
+    assert adopted.normalizers == other.normalizers
 
 
 def test_m11_dropping_a_parent_would_leave_orphans() -> None:
-    made = schema(table("ra"), table("ra__k", parent="ra"), table("rb"))
+    tree = schema(table("ra"), table("ra__k", parent="ra"), table("rb"))
     with pytest.raises(SchemaError, match="orphaned tables: drop ra__k as well"):
-        drop_tables(made, ["ra"])
-    assert list(drop_tables(made, ["ra", "ra__k"]).tables) == ["rb"]
-    assert list(drop_tables(made, ["ra__k"]).tables) == ["ra", "rb"]
+        drop_tables(tree, ["ra"])
+    assert list(drop_tables(tree, ["ra", "ra__k"]).tables) == ["rb"]
+    assert list(drop_tables(tree, ["ra__k"]).tables) == ["ra", "rb"]
     with pytest.raises(SchemaError, match="no table 'rc'"):
-        drop_tables(made, ["rc"])
+        drop_tables(tree, ["rc"])
 
 
 def test_parents_come_first() -> None:
     tables = schema(table("t__k__v", parent="t__k"), table("t__k", parent="t"), table("t")).tables
-    assert [each.name for each in parents_first(tables)] == ["t", "t__k", "t__k__v"]
+    assert [sorted_table.name for sorted_table in parents_first(tables)] == ["t", "t__k", "t__k__v"]
 
 
 @given(schemas(), schemas())
@@ -177,10 +180,10 @@ def test_merging_again_changes_nothing(a: Schema, b: Schema) -> None:
 
 
 @given(schemas())
-def test_a_table_merged_with_itself_stays(made: Schema) -> None:
+def test_a_table_merged_with_itself_stays(merged_schema: Schema) -> None:
     naming = get_naming("direct")
-    for each in made.tables.values():
-        hints = {key: value for key, value in each.hints.items() if key != "resource"}
-        partial = Table(each.name, each.columns, each.parent, each.description, hints)
-        normal = schema(*(normalize_table(one, naming) for one in parents_first(made.tables)))
-        assert merge_table(normal, partial, naming).tables[naming.table(each.name)].hints == each.hints
+    for table in merged_schema.tables.values():
+        hints = {key: value for key, value in table.hints.items() if key != "resource"}
+        partial = Table(table.name, table.columns, table.parent, table.description, hints)
+        normal = schema(*(normalize_table(one, naming) for one in parents_first(merged_schema.tables)))
+        assert merge_table(normal, partial, naming).tables[naming.table(table.name)].hints == table.hints

@@ -20,10 +20,10 @@ def read(*resources: Resource, state: Mapping[str, Any] | None = None) -> Extrac
 
 def part(*resources: Resource, state: Mapping[str, Any] | None = None) -> Part:
     """The one part that the resources make."""
-    (found,) = read(*resources, state=state).parts
-    return found
+    (only_part,) = read(*resources, state=state).parts
+    return only_part
 
 
 def rows(*resources: Resource) -> dict[str, list[Any]]:
     """The rows by table."""
-    return {each.table_name: list(each.source) for each in read(*resources).parts}
+    return {part.table_name: list(part.source) for part in read(*resources).parts}

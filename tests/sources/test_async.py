@@ -83,8 +83,8 @@ async def twice(page: Any) -> AsyncIterator[Any]:
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_the_rows_are_those_of_dlt_in_the_order_of_the_resource(make: Callable[[Any], Any]) -> None:
-    def numbers(found: Any) -> list[int]:
-        return [row["n"] for row in found]
+    def numbers(resources: Any) -> list[int]:
+        return [row["n"] for row in resources]
 
     ours = numbers(make(trellis))
     assert sorted(ours) == sorted(numbers(make(dlt)))
@@ -148,15 +148,15 @@ def test_twenty_at_a_time_run_together() -> None:
     assert (crowd.came, crowd.most) == (50, 20)
     crowd = Crowd(20)
     visit = trellis.transformer(crowd.visit, name="t")
-    found = rows(trellis.resource(range(50), name="r") | visit)
-    assert found == {"t": [{"value": number} for number in range(50)]}
+    numbers_read = rows(trellis.resource(range(50), name="r") | visit)
+    assert numbers_read == {"t": [{"value": number} for number in range(50)]}
     assert (crowd.came, crowd.most) == (50, 20)
 
 
 def test_no_more_than_a_limit_wants_are_started() -> None:
     crowd = Crowd(3)
-    found = trellis.resource(lambda: map(crowd.visit, range(50)), name="r").add_limit(3)
-    assert list(found) == [0, 1, 2]
+    limited = trellis.resource(lambda: map(crowd.visit, range(50)), name="r").add_limit(3)
+    assert list(limited) == [0, 1, 2]
     assert crowd.came == 3
 
 
@@ -187,11 +187,11 @@ def test_schema_state_and_cursor_are_current_in_it() -> None:
         yield [await item(number) for number in range(4)]
         trellis.current.source_schema().add_type_detection("iso_date")
 
-    found = read(counted)
-    assert list(found.parts[0].source) == [{"n": 1}, {"n": 2}, {"n": 3}]
-    assert found.state["resources"]["counted"]["seen"] == 1
-    assert found.state["resources"]["counted"]["incremental"]["n"]["last_value"] == 3
-    assert found.schema.settings.detections == ("iso_timestamp", "iso_date")
+    extracted = read(counted)
+    assert list(extracted.parts[0].source) == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert extracted.state["resources"]["counted"]["seen"] == 1
+    assert extracted.state["resources"]["counted"]["incremental"]["n"]["last_value"] == 3
+    assert extracted.schema.settings.detections == ("iso_timestamp", "iso_date")
 
 
 def test_it_runs_inside_a_running_event_loop() -> None:
@@ -251,8 +251,8 @@ def test_an_asynchronous_source_is_awaited() -> None:
     async def named() -> Any:
         return trellis.resource(generator)
 
-    made = asyncio.run(shop(3))
-    assert (made.name, list(made.items), made.schema.detections) == (
+    source = asyncio.run(shop(3))
+    assert (source.name, list(source.items), source.schema.detections) == (
         "shop",
         [{"n": 3}],
         ("iso_timestamp", "iso_date"),

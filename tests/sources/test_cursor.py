@@ -187,10 +187,10 @@ def _generator(data: list[Any]) -> Iterator[Any]:
 
 
 def _state(state: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for path, each in state.get("resources", {}).get("r", {}).get("incremental", {}).items():
-        found[path] = {**each, "unique_hashes": sorted(each["unique_hashes"])}
-    return found
+    cursors: dict[str, Any] = {}
+    for path, cursor in state.get("resources", {}).get("r", {}).get("incremental", {}).items():
+        cursors[path] = {**cursor, "unique_hashes": sorted(cursor["unique_hashes"])}
+    return cursors
 
 
 FRAMES: dict[str, Callable[[pa.Table], Any]] = {
@@ -228,23 +228,25 @@ def test_tables_are_filtered_as_by_dlt(
     loads: list[dict[str, list[Any]]],
     frame: str,
 ) -> None:
-    if frame == "pandas" and any(None in each["c"] for each in loads):
+    if frame == "pandas" and any(None in load["c"] for load in loads):
         pytest.skip("pandas turns such integers into floats")
     state: dict[str, Any] = {}
     their_state: dict[str, Any] = {}
     for data in loads:
-        made = FRAMES[frame](pa.table(data))
+        frame_data = FRAMES[frame](pa.table(data))
         ours = read(
-            trellis.resource(iter([made]), name="r", incremental=trellis.incremental("c", **cursor), **hints),
+            trellis.resource(
+                iter([frame_data]), name="r", incremental=trellis.incremental("c", **cursor), **hints
+            ),
             state=state,
         )
         theirs = dlt.resource(
-            iter([made]), name="r", incremental=dlt.sources.incremental("c", **cursor), **hints
+            iter([frame_data]), name="r", incremental=dlt.sources.incremental("c", **cursor), **hints
         )
         got = by_dlt(theirs, their_state)
         pieces = [piece for part in ours.parts for piece in part.source]
-        assert [_rows(each) for each in pieces] == [_rows(each) for each in got]
-        assert all(type(piece) is type(made) for piece in pieces)
+        assert [_rows(piece) for piece in pieces] == [_rows(piece) for piece in got]
+        assert all(type(piece) is type(frame_data) for piece in pieces)
         assert _state(ours.state) == _state(their_state.get("sources", {}).get("shop", {}))
         state = ours.state
 
@@ -288,11 +290,11 @@ def test_what_a_cursor_leaves_out_is_counted(
     notes: list[tuple[str, ...]] = []
     state: dict[str, Any] = {}
     for values in loads:
-        data = pa.table({"c": pa.array(values, pa.int64())}) if typed else [{"c": each} for each in values]
-        made = trellis.resource(iter([data]), name="r", incremental=trellis.incremental("c", **cursor))
-        found = read(made, state=state)
-        notes.append(found.notes)
-        state = found.state
+        data = pa.table({"c": pa.array(values, pa.int64())}) if typed else [{"c": value} for value in values]
+        resource = trellis.resource(iter([data]), name="r", incremental=trellis.incremental("c", **cursor))
+        extracted = read(resource, state=state)
+        notes.append(extracted.notes)
+        state = extracted.state
     assert notes == [()] * (len(loads) - 1) + [(f"cursor c of r left out {note}",)]
 
 
@@ -368,7 +370,8 @@ def test_what_the_caller_passes_changes_the_cursor() -> None:
     assert got(rows(4)) == [1, 2, 3]
     assert got(rows(4, updated=2)) == [2, 3]
     assert got(rows(4, trellis.incremental(initial_value=0, end_value=2))) == [0, 1]
-    assert got(rows(4, updated=None)) == [0, 1, 2, 3]
+    with pytest.raises(UsageError, match="function rows: its cursor updated= is None; pass a cursor"):
+        rows(4, updated=None).incremental  # noqa: B018
     assert got(rows(4).apply_hints(incremental=trellis.incremental("c", initial_value=3))) == [3]
 
 
@@ -378,6 +381,19 @@ def test_an_annotated_parameter_takes_the_cursor_of_the_hints() -> None:
         yield {"c": updated.start_value}
 
     assert list(read(rows).parts[0].source) == [{"c": 2}]
+
+
+def test_an_optional_cursor_may_be_none() -> None:
+    def optional(at: trellis.Incremental[int] | None = trellis.incremental("c", initial_value=2)) -> Any:  # noqa: B008
+        yield [{"c": 1}, {"c": 2}]
+
+    def unset(at: trellis.Incremental[int] | None = None) -> Any:
+        yield {"c": at and at.start_value}
+
+    rows = trellis.resource(optional, name="rows")
+    assert list(read(rows).parts[0].source) == [{"c": 2}]
+    assert list(read(rows(at=None)).parts[0].source) == [{"c": 1}, {"c": 2}]
+    assert list(read(trellis.resource(unset, name="rows")).parts[0].source) == [{"c": None}]
 
 
 def test_with_an_end_nothing_is_kept() -> None:

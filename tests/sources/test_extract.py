@@ -33,9 +33,9 @@ class Pair(NamedTuple):
 
 def test_a_list_is_taken_as_it_is() -> None:
     data = [{"a": 1}, {"a": 2}]
-    made = part(trellis.resource(data, name="r"))
-    assert made.source is data
-    assert (made.resource, made.table_name, made.form) == ("r", "r", "records")
+    extracted = part(trellis.resource(data, name="r"))
+    assert extracted.source is data
+    assert (extracted.resource, extracted.table_name, extracted.form) == ("r", "r", "records")
 
 
 def test_items_and_pages_of_all_kinds_become_records() -> None:
@@ -60,11 +60,11 @@ def test_items_and_pages_of_all_kinds_become_records() -> None:
 
 
 def test_rows_can_be_read_again_and_do_not_stay_in_memory() -> None:
-    made = part(trellis.resource(({"n": number} for number in range(12_000)), name="r"))
-    assert isinstance(made.source, Spool)
-    assert [len(chunk) for chunk in made.source.chunks()] == [5000, 5000, 2000]
-    assert list(made.source) == list(made.source) == [{"n": number} for number in range(12_000)]
-    assert len(made.source) == 12_000
+    extracted = part(trellis.resource(({"n": number} for number in range(12_000)), name="r"))
+    assert isinstance(extracted.source, Spool)
+    assert [len(chunk) for chunk in extracted.source.chunks()] == [5000, 5000, 2000]
+    assert list(extracted.source) == list(extracted.source) == [{"n": number} for number in range(12_000)]
+    assert len(extracted.source) == 12_000
 
 
 def test_rows_that_no_file_takes_stay_in_memory() -> None:
@@ -84,11 +84,11 @@ def test_typed_data() -> None:
     table, frame = pa.table({"a": [1]}), pd.DataFrame({"a": [2]})
     whole = part(trellis.resource(table, name="r"))
     assert (whole.form, whole.source is table) == ("whole", True)
-    made = part(trellis.resource(iter([table, frame]), name="r"))
-    assert made.form == "pieces"
-    assert [type(each) for each in made.source] == [pa.Table, pd.DataFrame]
+    extracted = part(trellis.resource(iter([table, frame]), name="r"))
+    assert extracted.form == "pieces"
+    assert [type(piece) for piece in extracted.source] == [pa.Table, pd.DataFrame]
     reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
-    assert [each.to_pylist() for each in part(trellis.resource(reader, name="r")).source] == [[{"a": 1}]]
+    assert [piece.to_pylist() for piece in part(trellis.resource(reader, name="r")).source] == [[{"a": 1}]]
 
 
 def test_rows_and_frames_of_spark_are_told_by_their_class() -> None:
@@ -104,9 +104,11 @@ def test_rows_and_frames_of_spark_are_told_by_their_class() -> None:
 
 
 def test_files() -> None:
-    made = part(trellis.resource(trellis.files("data/orders-2024-*.jsonl", "more.jsonl"), primary_key="id"))
-    assert (made.table_name, made.form) == ("orders", "whole")
-    assert made.source == trellis.Files(("data/orders-2024-*.jsonl", "more.jsonl"))
+    extracted = part(
+        trellis.resource(trellis.files("data/orders-2024-*.jsonl", "more.jsonl"), primary_key="id")
+    )
+    assert (extracted.table_name, extracted.form) == ("orders", "whole")
+    assert extracted.source == trellis.Files(("data/orders-2024-*.jsonl", "more.jsonl"))
     with pytest.raises(UsageError, match="has no name; give name="):
         trellis.resource(trellis.files("*.jsonl"))
     with pytest.raises(UsageError, match="no step and no cursor gets their rows"):
@@ -118,8 +120,8 @@ def test_a_resource_without_rows_is_still_there() -> None:
     def empty() -> Iterator[Any]:
         yield from ()
 
-    made = part(empty)
-    assert (list(made.source), made.declared.table.hints["write_disposition"]) == ([], "replace")
+    extracted = part(empty)
+    assert (list(extracted.source), extracted.declared.table.hints["write_disposition"]) == ([], "replace")
     assert read(trellis.resource([], name="r", table_name=lambda item: "t")).parts == []
 
 
@@ -128,12 +130,12 @@ def test_steps_in_their_order() -> None:
         yield item
         yield {"a": -item["a"]}
 
-    made = trellis.resource([{"a": 1}, {"a": 2}, {"a": 3}], name="r")
-    made.add_filter(lambda item: item["a"] != 2).add_yield_map(two).add_map(
+    resource = trellis.resource([{"a": 1}, {"a": 2}, {"a": 3}], name="r")
+    resource.add_filter(lambda item: item["a"] != 2).add_yield_map(two).add_map(
         lambda item: {"a": item["a"] * 10}
     )
-    assert rows(made) == {"r": [{"a": 10}, {"a": -10}, {"a": 30}, {"a": -30}]}
-    assert list(made) == [{"a": 10}, {"a": -10}, {"a": 30}, {"a": -30}]
+    assert rows(resource) == {"r": [{"a": 10}, {"a": -10}, {"a": 30}, {"a": -30}]}
+    assert list(resource) == [{"a": 10}, {"a": -10}, {"a": 30}, {"a": -30}]
 
 
 def test_pipes_into_functions() -> None:
@@ -218,12 +220,12 @@ def test_data_without_a_name() -> None:
 
 
 def test_transformers_get_what_their_parent_yields() -> None:
-    asked: list[int] = []
+    visited: list[int] = []
 
     @trellis.resource
     def users() -> Iterator[Any]:
         for number in (1, 2):
-            asked.append(number)
+            visited.append(number)
             yield [{"id": number}]
 
     @trellis.transformer(data_from=users, primary_key="of")
@@ -240,7 +242,7 @@ def test_transformers_get_what_their_parent_yields() -> None:
         "details": [{"of": 1}, {"of": 2}],
         "counts": [{"n": 6}, {"n": 6}],
     }
-    assert asked == [1, 2]
+    assert visited == [1, 2]
     assert rows(details) == {"details": [{"of": 1}, {"of": 2}]}
     assert list(details) == [{"of": 1}, {"of": 2}]
     with pytest.raises(UsageError, match=r"transformer counts gets no rows: give it data_from="):
@@ -250,25 +252,25 @@ def test_transformers_get_what_their_parent_yields() -> None:
 
 
 def test_a_parent_that_is_used_twice_is_read_once() -> None:
-    asked: list[int] = []
+    visited: list[int] = []
 
     @trellis.source
     def shop() -> Any:
         @trellis.resource
         def users() -> Iterator[Any]:
-            asked.append(1)
+            visited.append(1)
             yield {"id": 1}
 
         first = trellis.transformer(lambda user: {"a": user["id"]}, name="first", data_from=users)
         second = trellis.transformer(lambda user: {"b": user["id"]}, name="second", data_from=users)
         return users, first, second
 
-    found = extract(shop().with_resources("first", "second"), {}, Schema("shop"))
-    assert [(each.table_name, list(each.source)) for each in found.parts] == [
+    extracted = extract(shop().with_resources("first", "second"), {}, Schema("shop"))
+    assert [(table.table_name, list(table.source)) for table in extracted.parts] == [
         ("first", [{"a": 1}]),
         ("second", [{"b": 1}]),
     ]
-    assert asked == [1]
+    assert visited == [1]
 
 
 # --- marks -------------------------------------------------------------------------------------------------
@@ -282,14 +284,14 @@ def test_rows_marked_with_a_table() -> None:
         yield {"a": 4}
 
     events.apply_hints(table_name="others", columns={"b": {}}, primary_key="b", create_table_variant=True)
-    found = read(events).parts
-    assert [(each.table_name, list(each.source)) for each in found] == [
+    parts = read(events).parts
+    assert [(table.table_name, list(table.source)) for table in parts] == [
         ("events", [{"a": 1}, {"a": 4}]),
         ("others", [{"a": 2}, {"a": 3}]),
     ]
-    assert [list(each.declared.table.columns) for each in found] == [["a"], ["a", "b"]]
-    assert [each.declared.table.columns_with("primary_key") for each in found] == [(), ("b",)]
-    assert [each.declared.table.hints["resource"] for each in found] == ["events", "events"]
+    assert [list(table.declared.table.columns) for table in parts] == [["a"], ["a", "b"]]
+    assert [table.declared.table.columns_with("primary_key") for table in parts] == [(), ("b",)]
+    assert [table.declared.table.hints["resource"] for table in parts] == ["events", "events"]
 
 
 def test_hints_that_come_with_rows_hold_from_then_on() -> None:
@@ -300,10 +302,10 @@ def test_hints_that_come_with_rows_hold_from_then_on() -> None:
         yield trellis.mark.with_hints({"a": 2}, hints)
         yield {"a": 3}
 
-    made = part(events)
-    assert list(made.source) == [{"a": 1}, {"a": 2}, {"a": 3}]
-    assert made.declared.table.columns["a"].data_type == "text"
-    assert made.declared.table.hints["write_disposition"] == "replace"
+    extracted = part(events)
+    assert list(extracted.source) == [{"a": 1}, {"a": 2}, {"a": 3}]
+    assert extracted.declared.table.columns["a"].data_type == "text"
+    assert extracted.declared.table.hints["write_disposition"] == "replace"
     assert dict(events.columns) == {}
 
 
@@ -314,22 +316,39 @@ def test_hints_that_come_with_rows_may_name_another_table() -> None:
         yield trellis.mark.with_hints({"id": 2}, hints, create_table_variant=variant)
         yield {"id": 3}
 
-    made = trellis.resource(events)
-    assert rows(made(True)) == {"events": [{"id": 1}, {"id": 3}], "t2": [{"id": 2}]}
-    assert rows(made(False)) == {"events": [{"id": 1}], "t2": [{"id": 2}, {"id": 3}]}
+    resource = trellis.resource(events)
+    assert rows(resource(True)) == {"events": [{"id": 1}, {"id": 3}], "t2": [{"id": 2}]}
+    assert rows(resource(False)) == {"events": [{"id": 1}], "t2": [{"id": 2}, {"id": 3}]}
+
+
+def test_a_mark_within_a_mark() -> None:
+    hints = trellis.mark.make_hints(primary_key="id")
+
+    def rows() -> Any:
+        yield trellis.mark.with_hints(trellis.mark.with_table_name({"id": 1}, "a"), hints)
+        yield trellis.mark.with_table_name(trellis.mark.with_hints({"id": 2}, hints), "b")
+
+    parts = read(trellis.resource(rows, name="r")).parts
+    assert [(part.table_name, list(part.source)) for part in parts] == [
+        ("a", [{"id": 1}]),
+        ("b", [{"id": 2}]),
+    ]
+    assert [part.declared.table.columns["id"].hint("primary_key") for part in parts] == [True, True]
 
 
 def test_marks_pass_through_the_steps() -> None:
     marked = trellis.mark.with_table_name({"a": 1}, "t")
-    made = trellis.resource(iter([marked, {"a": 2}]), name="r").add_map(lambda item: {"a": item["a"] + 1})
-    assert rows(made) == {"t": [{"a": 2}], "r": [{"a": 3}]}
+    resource = trellis.resource(iter([marked, {"a": 2}]), name="r").add_map(lambda item: {"a": item["a"] + 1})
+    assert rows(resource) == {"t": [{"a": 2}], "r": [{"a": 3}]}
 
 
 def test_seed_d106_a_table_can_be_wanted_without_rows() -> None:
     columns = {"a": {"data_type": "text"}, "b": {"nullable": False, "data_type": "bigint"}, "c": {}}
-    made = part(trellis.resource(iter([trellis.mark.materialize_table_schema()]), name="r", columns=columns))
-    assert (made.declared.materialize, list(made.source)) == (True, [])
-    assert [each.name for each in made.declared.table.complete_columns] == ["a", "b"]
+    extracted = part(
+        trellis.resource(iter([trellis.mark.materialize_table_schema()]), name="r", columns=columns)
+    )
+    assert (extracted.declared.materialize, list(extracted.source)) == (True, [])
+    assert [column.name for column in extracted.declared.table.complete_columns] == ["a", "b"]
     assert not part(trellis.resource(iter([[]]), name="r", columns=columns)).declared.materialize
 
     by_item = trellis.resource(
@@ -338,18 +357,18 @@ def test_seed_d106_a_table_can_be_wanted_without_rows() -> None:
     with pytest.raises(UsageError, match=r"wrap it in mark\.with_table_name"):
         read(by_item)
     marked = trellis.mark.with_table_name(trellis.mark.materialize_table_schema(), "t")
-    made = part(trellis.resource(iter([marked]), name="r", table_name=lambda item: "t"))
-    assert (made.table_name, made.declared.materialize) == ("t", True)
+    extracted = part(trellis.resource(iter([marked]), name="r", table_name=lambda item: "t"))
+    assert (extracted.table_name, extracted.declared.materialize) == ("t", True)
 
 
 def test_variants_take_no_functions_and_no_cursor() -> None:
-    made = trellis.resource([], name="r")
+    resource = trellis.resource([], name="r")
     with pytest.raises(UsageError, match="needs table_name= as text"):
-        made.apply_hints(primary_key="id", create_table_variant=True)
+        resource.apply_hints(primary_key="id", create_table_variant=True)
     with pytest.raises(UsageError, match="columns= of the variant of table t is a function"):
-        made.apply_hints(table_name="t", columns=lambda item: {}, create_table_variant=True)
+        resource.apply_hints(table_name="t", columns=lambda item: {}, create_table_variant=True)
     with pytest.raises(UsageError, match="a cursor belongs to the resource"):
-        made.apply_hints(table_name="t", incremental=trellis.incremental("a"), create_table_variant=True)
+        resource.apply_hints(table_name="t", incremental=trellis.incremental("a"), create_table_variant=True)
 
 
 def test_wrong_marks() -> None:

@@ -61,10 +61,10 @@ HINTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("said", HINTS.values(), ids=HINTS)
-def test_a_table_is_declared_as_by_dlt(said: dict[str, Any]) -> None:
-    theirs = dlt.resource([{"id": 1}], name="orders", **said).compute_table_schema()
-    ours = table_dict(part(trellis.resource([{"id": 1}], name="orders", **said)).declared.table)
+@pytest.mark.parametrize("hints", HINTS.values(), ids=HINTS)
+def test_a_table_is_declared_as_by_dlt(hints: dict[str, Any]) -> None:
+    theirs = dlt.resource([{"id": 1}], name="orders", **hints).compute_table_schema()
+    ours = table_dict(part(trellis.resource([{"id": 1}], name="orders", **hints)).declared.table)
     assert ours == theirs
     assert list(ours["columns"]) == list(theirs["columns"])
 
@@ -102,8 +102,8 @@ ARROW = pa.schema(
 def test_an_arrow_schema_declares_the_columns_that_it_declares_in_dlt(columns: Any) -> None:
     table_name = "orders" if columns is ARROW else lambda _: "orders"
     theirs = dlt.resource([{"id": 1}], name="orders", columns=ARROW).compute_table_schema()
-    made = part(trellis.resource([{"id": 1}], name="orders", columns=columns, table_name=table_name))
-    ours = table_dict(made.declared.table)
+    declared = part(trellis.resource([{"id": 1}], name="orders", columns=columns, table_name=table_name))
+    ours = table_dict(declared.declared.table)
     assert ours == theirs
     assert list(ours["columns"]) == list(theirs["columns"])
 
@@ -117,8 +117,8 @@ def test_how_values_are_stored_in_memory_is_no_matter_of_the_schema() -> None:
             ("empty", pa.struct([])),
         ]
     )
-    made = part(trellis.resource([], name="t", columns=stored)).declared.table
-    assert list(made.columns.values()) == [
+    declared = part(trellis.resource([], name="t", columns=stored)).declared.table
+    assert list(declared.columns.values()) == [
         Column("word", "text", nullable=True),
         Column("runs", "bigint", nullable=True, precision=16),
         Column("id", "text", nullable=True),
@@ -161,19 +161,19 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
 def test_apply_hints_changes_as_in_dlt(steps: list[dict[str, Any]]) -> None:
     theirs = dlt.resource([{"id": 1}], name="orders")
     ours = trellis.resource([{"id": 1}], name="orders")
-    for said in steps:
-        theirs.apply_hints(**said)
-        ours.apply_hints(**said)
-    made = table_dict(part(ours).declared.table)
-    wanted = theirs.compute_table_schema()
-    assert made == wanted
-    assert list(made["columns"]) == list(wanted["columns"])
+    for hints in steps:
+        theirs.apply_hints(**hints)
+        ours.apply_hints(**hints)
+    declared = table_dict(part(ours).declared.table)
+    expected = theirs.compute_table_schema()
+    assert declared == expected
+    assert list(declared["columns"]) == list(expected["columns"])
 
 
 def test_a_table_and_columns_of_ours_declare_columns() -> None:
     columns = [Column("a", "bigint"), Column("b").with_hints(unique=True)]
-    made = part(trellis.resource([], name="t", columns=columns)).declared.table
-    assert made.columns == {"a": Column("a", "bigint"), "b": Column("b").with_hints(unique=True)}
+    declared = part(trellis.resource([], name="t", columns=columns)).declared.table
+    assert declared.columns == {"a": Column("a", "bigint"), "b": Column("b").with_hints(unique=True)}
     again = part(
         trellis.resource([], name="t", columns=Table("x", {"z": Column("z", "date")}))
     ).declared.table
@@ -228,10 +228,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("said", "message"), WRONG.values(), ids=WRONG)
-def test_a_wrong_word_is_named_with_the_nearest_right_one(said: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("hints", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_word_is_named_with_the_nearest_right_one(hints: dict[str, Any], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
-        part(trellis.resource([], name="r", **said))
+        part(trellis.resource([], name="r", **hints))
 
 
 def test_an_unknown_hint() -> None:
@@ -243,7 +243,7 @@ def test_an_unknown_hint() -> None:
 
 def test_hints_by_item_divide_the_rows_by_table() -> None:
     data = [{"kind": "a", "v": 1}, {"kind": "b", "v": 2}, {"kind": "a", "v": 3}]
-    made = read(
+    parts = read(
         trellis.resource(
             data,
             name="events",
@@ -252,12 +252,12 @@ def test_hints_by_item_divide_the_rows_by_table() -> None:
             write_disposition=lambda item: "replace" if item["kind"] == "b" else "append",
         )
     ).parts
-    assert [(each.table_name, list(each.source)) for each in made] == [
+    assert [(table.table_name, list(table.source)) for table in parts] == [
         ("of_a", [data[0], data[2]]),
         ("of_b", [data[1]]),
     ]
-    assert [list(each.declared.table.columns) for each in made] == [["col_1", "col_3"], ["col_2"]]
-    assert [each.declared.table.hints["write_disposition"] for each in made] == ["append", "replace"]
+    assert [list(table.declared.table.columns) for table in parts] == [["col_1", "col_3"], ["col_2"]]
+    assert [table.declared.table.hints["write_disposition"] for table in parts] == ["append", "replace"]
 
 
 def test_hints_by_item_need_a_table_name_by_item() -> None:
@@ -322,13 +322,13 @@ def test_seed_d119_seed_d120_seed_d124_nested_hints_with_a_key_make_a_table_of_i
 
 def test_seed_d121_the_key_of_the_parent_is_pushed_into_the_items() -> None:
     def push(row: dict[str, Any]) -> dict[str, Any]:
-        for each in row["purchases"]:
-            each["customer_id"] = row["id"]
+        for purchase in row["purchases"]:
+            purchase["customer_id"] = row["id"]
         return row
 
     data = [{"id": 1, "purchases": [{"id": 7}]}]
-    found = rows(trellis.resource(data, name="customers", nested_hints=PURCHASES).add_map(push))
-    assert found == {"customers": [{"id": 1, "purchases": [{"id": 7, "customer_id": 1}]}]}
+    tables = rows(trellis.resource(data, name="customers", nested_hints=PURCHASES).add_map(push))
+    assert tables == {"customers": [{"id": 1, "purchases": [{"id": 7, "customer_id": 1}]}]}
 
 
 def test_nested_hints_by_paths_the_shorter_first() -> None:
@@ -358,7 +358,7 @@ def test_a_nested_table_with_another_disposition_than_its_root_warns() -> None:
 
 
 def test_nesting_of_a_resource() -> None:
-    made = trellis.resource([], name="r", max_table_nesting=0)
-    assert (part(made).declared.max_nesting, made.max_table_nesting) == (0, 0)
-    made.max_table_nesting = 2
-    assert part(made).declared.max_nesting == 2
+    resource = trellis.resource([], name="r", max_table_nesting=0)
+    assert (part(resource).declared.max_nesting, resource.max_table_nesting) == (0, 0)
+    resource.max_table_nesting = 2
+    assert part(resource).declared.max_nesting == 2

@@ -111,8 +111,8 @@ def test_an_instance_declares_like_its_class() -> None:
 
 
 def test_the_default_contract_follows_from_extra() -> None:
-    def contract(**said: Any) -> Any:
-        return part(trellis.resource([], name="t", **said)).declared.table.hints["schema_contract"]
+    def contract(**modes: Any) -> Any:
+        return part(trellis.resource([], name="t", **modes)).declared.table.hints["schema_contract"]
 
     ignoring = {"tables": "evolve", "columns": "discard_value", "data_type": "freeze"}
     assert contract(columns=Address) == ignoring
@@ -129,11 +129,11 @@ def test_items_come_out_as_the_model_has_them() -> None:
         id: int
         full_name: str = Field("none", alias="fullName")
 
-    made = part(
+    extracted = part(
         trellis.resource([{"id": "1", "fullName": "Ada", "more": 5}, {"id": 2}], name="t", columns=User)
     )
-    assert list(made.source) == [{"id": 1, "fullName": "Ada"}, {"id": 2, "fullName": "none"}]
-    assert made.dropped == 0
+    assert list(extracted.source) == [{"id": 1, "fullName": "Ada"}, {"id": 2, "fullName": "none"}]
+    assert extracted.dropped == 0
 
 
 def test_an_item_that_is_not_valid_is_refused() -> None:
@@ -141,10 +141,10 @@ def test_an_item_that_is_not_valid_is_refused() -> None:
         ContractViolation, match="item 1 of resource users, field 'id': Input should be a valid"
     ) as caught:
         read(trellis.resource(ITEMS, name="users", columns=_Id))
-    found = caught.value
-    assert isinstance(found, ContractError)
-    assert (found.schema_name, found.table, found.column) == ("shop", "users", "id")
-    assert (found.entity, found.mode, found.item) == ("data_type", "freeze", ITEMS[1])
+    violation = caught.value
+    assert isinstance(violation, ContractError)
+    assert (violation.schema_name, violation.table, violation.column) == ("shop", "users", "id")
+    assert (violation.entity, violation.mode, violation.item) == ("data_type", "freeze", ITEMS[1])
 
 
 class _Id(BaseModel):
@@ -152,17 +152,19 @@ class _Id(BaseModel):
 
 
 def test_discard_row_drops_the_whole_item_and_counts_it() -> None:
-    made = part(trellis.resource(ITEMS, name="t", columns=_Id, schema_contract={"data_type": "discard_row"}))
-    assert list(made.source) == [{"id": 1}, {"id": 3}]
-    assert made.dropped == 1
-    assert [(each.position, each.item) for each in made.dropped_items] == [(1, ITEMS[1])]
-    assert [each.reason for each in made.dropped_items] == [
+    extracted = part(
+        trellis.resource(ITEMS, name="t", columns=_Id, schema_contract={"data_type": "discard_row"})
+    )
+    assert list(extracted.source) == [{"id": 1}, {"id": 3}]
+    assert extracted.dropped == 1
+    assert [(item.position, item.item) for item in extracted.dropped_items] == [(1, ITEMS[1])]
+    assert [item.reason for item in extracted.dropped_items] == [
         "id: Input should be a valid integer, unable to parse string as an integer"
     ]
 
 
 def test_dropped_items_count_under_the_table_they_were_for() -> None:
-    found = read(
+    parts = read(
         trellis.resource(
             [{"id": 1, "kind": "a"}, {"id": "x", "kind": "b"}],
             name="t",
@@ -171,7 +173,7 @@ def test_dropped_items_count_under_the_table_they_were_for() -> None:
             table_name=lambda item: item["kind"],
         )
     ).parts
-    assert [(each.table_name, list(each.source), each.dropped) for each in found] == [
+    assert [(table.table_name, list(table.source), table.dropped) for table in parts] == [
         ("a", [{"id": 1, "kind": "a"}], 0),
         ("b", [], 1),
     ]
@@ -188,13 +190,13 @@ def test_dropped_items_count_under_the_table_they_were_for() -> None:
 def test_unknown_keys_by_contract(mode: str, kept: list[Any]) -> None:
     items = [ITEMS[0], ITEMS[2]]
     contract = {"columns": mode}
-    made = part(trellis.resource(items, name="t", columns=_Id, schema_contract=contract))
-    assert list(made.source) == kept
+    extracted = part(trellis.resource(items, name="t", columns=_Id, schema_contract=contract))
+    assert list(extracted.source) == kept
     assert list(dlt.resource(items, name="t", columns=_Id, schema_contract=contract)) == kept
     lenient = {"columns": mode, "data_type": "evolve"}
-    made = part(trellis.resource(items, name="t", columns=_Id, schema_contract=lenient))
-    assert [each["id"] for each in made.source] == [
-        each["id"] for each in items if mode != "discard_row" or "more" not in each
+    extracted = part(trellis.resource(items, name="t", columns=_Id, schema_contract=lenient))
+    assert [item["id"] for item in extracted.source] == [
+        item["id"] for item in items if mode != "discard_row" or "more" not in item
     ]
 
 
@@ -218,10 +220,10 @@ def test_validators_stay_when_the_contract_changes_the_model() -> None:
         def upper(cls, value: str) -> str:
             return value.upper()
 
-    made = part(
+    extracted = part(
         trellis.resource([{"word": "a"}], name="t", columns=Upper, schema_contract={"columns": "freeze"})
     )
-    assert list(made.source) == [{"word": "A"}]
+    assert list(extracted.source) == [{"word": "A"}]
 
 
 def test_a_model_that_holds_itself() -> None:
@@ -229,7 +231,7 @@ def test_a_model_that_holds_itself() -> None:
         name: str
         children: list[Node] = []
 
-    made = part(
+    extracted = part(
         trellis.resource(
             [{"name": "a", "children": [{"name": "b"}]}],
             name="t",
@@ -237,21 +239,21 @@ def test_a_model_that_holds_itself() -> None:
             schema_contract={"columns": "freeze"},
         )
     )
-    assert list(made.source) == [{"name": "a", "children": [{"name": "b", "children": []}]}]
+    assert list(extracted.source) == [{"name": "a", "children": [{"name": "b", "children": []}]}]
 
 
 def test_data_type_discard_value_is_unsupported() -> None:
-    for said in ("discard_value", {"data_type": "discard_value"}):
+    for contract_hint in ("discard_value", {"data_type": "discard_value"}):
         with pytest.raises(
             SchemaError, match="resource t: the contract data_type: discard_value is unsupported"
         ):
-            trellis.resource([], name="t", columns=_Id, schema_contract=said)
+            trellis.resource([], name="t", columns=_Id, schema_contract=contract_hint)
 
 
 def test_instances_and_tables_among_the_items() -> None:
     table = pa.table({"id": [1]})
-    made = read(trellis.resource([_Id(id=1), {"id": 2}, table], name="t", columns=_Id)).parts
-    assert [(each.form, list(each.source)) for each in made] == [
+    parts = read(trellis.resource([_Id(id=1), {"id": 2}, table], name="t", columns=_Id)).parts
+    assert [(part.form, list(part.source)) for part in parts] == [
         ("records", [{"id": 1}, {"id": 2}]),
         ("pieces", [table]),
     ]
@@ -263,11 +265,11 @@ def test_an_item_that_is_no_mapping() -> None:
 
 
 def test_columns_over_a_model_keep_the_model() -> None:
-    made = trellis.resource([{"id": "x"}], name="t", columns=_Id)
-    made.apply_hints(columns={"id": {"data_type": "text"}})
-    assert made.columns["id"].data_type == "text"
+    resource = trellis.resource([{"id": "x"}], name="t", columns=_Id)
+    resource.apply_hints(columns={"id": {"data_type": "text"}})
+    assert resource.columns["id"].data_type == "text"
     with pytest.raises(ContractViolation):
-        read(made)
+        read(resource)
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -25,40 +26,40 @@ def shop(count: int = 1) -> Any:
 
 
 def tables(source: trellis.Source) -> dict[str, list[Any]]:
-    return {each.table_name: list(each.source) for each in extract(source, {}, Schema(source.name)).parts}
+    return {part.table_name: list(part.source) for part in extract(source, {}, Schema(source.name)).parts}
 
 
 def test_a_source_holds_resources() -> None:
-    made = shop(2)
-    assert made.name == "shop"
-    assert list(made.resources) == ["users", "orders"]
-    assert made.users is made.resources["users"]
-    assert tables(made) == {"users": [{"id": 0}, {"id": 1}], "orders": [{"id": 9}]}
+    source = shop(2)
+    assert source.name == "shop"
+    assert list(source.resources) == ["users", "orders"]
+    assert source.users is source.resources["users"]
+    assert tables(source) == {"users": [{"id": 0}, {"id": 1}], "orders": [{"id": 9}]}
     assert tables(shop(5).add_limit(1)) == {"users": [{"id": 0}], "orders": [{"id": 9}]}
 
 
 def test_selection() -> None:
-    made = shop()
-    chosen = made.with_resources("orders")
-    assert (list(chosen.resources.selected), list(made.selected_resources)) == (
+    source = shop()
+    chosen = source.with_resources("orders")
+    assert (list(chosen.resources.selected), list(source.selected_resources)) == (
         ["orders"],
         ["users", "orders"],
     )
     assert list(tables(chosen)) == ["orders"]
-    made.resources["users"].selected = False
-    assert list(tables(made)) == ["orders"]
+    source.resources["users"].selected = False
+    assert list(tables(source)) == ["orders"]
     with pytest.raises(UsageError, match="source shop has no resource 'order': did you mean 'orders'"):
-        made.with_resources("order")
+        source.with_resources("order")
     with pytest.raises(AttributeError, match="source shop has no resource and no attribute 'order'"):
-        made.order  # noqa: B018
+        source.order  # noqa: B018
 
 
 def test_seed_d139_hints_for_many_resources() -> None:
-    made = shop().with_resources("users", "orders")
+    source = shop().with_resources("users", "orders")
     for name in ("users", "orders"):
-        made.resources[name].apply_hints(columns={"column_name": {"data_type": "json"}})
-    found = extract(made, {}, Schema("shop")).parts
-    assert [each.declared.table.columns for each in found] == [
+        source.resources[name].apply_hints(columns={"column_name": {"data_type": "json"}})
+    parts = extract(source, {}, Schema("shop")).parts
+    assert [part.declared.table.columns for part in parts] == [
         {"column_name": Column("column_name", "json")}
     ] * 2
 
@@ -90,10 +91,10 @@ def test_a_source_may_yield() -> None:
         yield trellis.resource([], name="a")
         yield trellis.resource([], name="b")
 
-    made = extract(source(), {}, Schema("yielding"))
-    assert [each.table_name for each in made.parts] == ["a", "b"]
-    assert (made.schema_name, made.root_key, made.max_nesting) == ("yielding", True, 0)
-    assert made.source_contract == made.schema.settings.schema_contract == {"columns": "freeze"}
+    extracted = extract(source(), {}, Schema("yielding"))
+    assert [part.table_name for part in extracted.parts] == ["a", "b"]
+    assert (extracted.schema_name, extracted.root_key, extracted.max_nesting) == ("yielding", True, 0)
+    assert extracted.source_contract == extracted.schema.settings.schema_contract == {"columns": "freeze"}
 
 
 def test_seed_d144_without_a_schema_there_is_a_new_one_of_the_source_s_name() -> None:
@@ -109,18 +110,18 @@ def test_seed_d144_without_a_schema_there_is_a_new_one_of_the_source_s_name() ->
 
 
 def test_seed_d143_a_schema_of_one_s_own(tmp_path: Path) -> None:
-    given = Schema("farm", settings=Settings(detections=()))
+    document = Schema("farm", settings=Settings(detections=()))
 
-    @trellis.source(schema=given)
+    @trellis.source(schema=document)
     def anything() -> Any:
         return trellis.resource([], name="r")
 
-    assert (anything().name, anything().schema.declared) == ("farm", given)
+    assert (anything().name, anything().schema.declared) == ("farm", document)
     (tmp_path / "f.yaml").write_text("name: farm\nsettings: {detections: [iso_date]}\n")
     by_path = trellis.source(schema=tmp_path / "f.yaml")(lambda: trellis.resource([], name="r"))
     assert by_path().schema.detections == ("iso_date",)
     with pytest.raises(SchemaError, match="source other: its schema is called 'farm'"):
-        trellis.source(name="other", schema=given)(lambda: None)
+        trellis.source(name="other", schema=document)(lambda: None)
     with pytest.raises(UsageError, match="the schema cannot be read"):
         trellis.source(schema=tmp_path / "none.yaml")
 
@@ -159,9 +160,9 @@ def test_seed_d145_the_schema_file_beside_the_module_is_taken(tmp_path: Path, en
     if ending == "json":
         text = '{"name": "farm", "tables": {"plots": {"columns": {"plot_no": {"data_type": "bigint"}}}}}'
     (tmp_path / f"farm.schema.{ending}").write_text(text)
-    made = module_at(tmp_path).farm()
-    assert list(made.schema.tables["plots"].columns) == ["plot_no"]
-    assert "x-normalizer" not in made.schema.tables["plots"].hints
+    source = module_at(tmp_path).farm()
+    assert list(source.schema.tables["plots"].columns) == ["plot_no"]
+    assert "x-normalizer" not in source.schema.tables["plots"].hints
 
 
 def test_a_schema_file_of_another_name_is_refused(tmp_path: Path) -> None:
@@ -186,9 +187,9 @@ def test_seed_d148_seed_d130_the_schema_is_changed_inside_the_source() -> None:
         schema.add_type_detection("timestamp")
         return trellis.resource([], name="r")
 
-    made = textual(1)
-    assert made.schema.settings.detections == ("timestamp",)
-    assert extract(made, {}, Schema("textual")).schema.settings.detections == ("timestamp",)
+    source = textual(1)
+    assert source.schema.settings.detections == ("timestamp",)
+    assert extract(source, {}, Schema("textual")).schema.settings.detections == ("timestamp",)
 
 
 def test_seed_d146_tables_are_added_inside_the_source() -> None:
@@ -199,8 +200,8 @@ def test_seed_d146_tables_are_added_inside_the_source() -> None:
         schema.update_table(Table("users", {"name": Column("name", "text")}))
         return trellis.resource([], name="users")
 
-    made = extract(reflected(), {}, Schema("reflected")).schema
-    assert made.tables["users"].columns == {
+    extracted_schema = extract(reflected(), {}, Schema("reflected")).schema
+    assert extracted_schema.tables["users"].columns == {
         "user_id": Column("user_id", "bigint"),
         "name": Column("name", "text"),
     }
@@ -245,8 +246,8 @@ def test_outside_of_a_source_there_is_nothing_current() -> None:
     def asks() -> Any:
         trellis.current.source_state()
 
-    with pytest.raises(UsageError, match="the body of a source runs before its state is known"):
-        asks()
+    with pytest.raises(UsageError, match="of the pipeline that was made last, and there is none"):
+        Context().run(asks)
 
 
 # --- the schema as code changes it -------------------------------------------------------------------------
@@ -279,10 +280,10 @@ def test_changes_of_a_schema_are_those_of_dlt(change: Any) -> None:
     ours = SchemaEditor(start)
     change(theirs)
     change(ours)
-    wanted, made = theirs.to_dict(), ours.to_dict()
-    assert made["settings"] == wanted["settings"]
-    assert {name for name in made["tables"] if name[0] != "_"} == {
-        name for name in wanted["tables"] if name[0] != "_"
+    expected, actual = theirs.to_dict(), ours.to_dict()
+    assert actual["settings"] == expected["settings"]
+    assert {name for name in actual["tables"] if name[0] != "_"} == {
+        name for name in expected["tables"] if name[0] != "_"
     }
 
 

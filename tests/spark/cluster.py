@@ -65,10 +65,10 @@ def standalone(folder: Path, **variables: str) -> Iterator[tuple[str, Mapping[st
         for number in (1, 2):
             host = f"127.0.0.{number}"
             arguments = ("--host", host, "--cores", "1", "--memory", "768m", "--webui-port", "0", master)
-            there = folder / f"worker-{number}"
+            folder_of_worker = folder / f"worker-{number}"
             running.enter_context(
                 process(
-                    there,
+                    folder_of_worker,
                     {**shared, "SPARK_LOCAL_IP": host},
                     "spark-class",
                     f"{deploy}.worker.Worker",

@@ -47,7 +47,7 @@ def differences(folder: Path, one: str, other: str) -> dict[str, int]:
             if database in tables and column not in OWN:
                 tables[database].setdefault(table, []).append(column)
         assert tables[one] == tables[other]
-        found = {}
+        differing_rows = {}
         for table, columns in tables[one].items():
             names = ", ".join(f'"{column}"' for column in columns)
             rows = [f'(SELECT {names} FROM "{name}".main."{table}")' for name in (one, other)]
@@ -56,8 +56,8 @@ def differences(folder: Path, one: str, other: str) -> dict[str, int]:
                 f"+ (SELECT count(*) FROM ({rows[1]} EXCEPT ALL {rows[0]}))"
             ).fetchone()
             assert counts is not None
-            found[table] = counts[0]
-        return found
+            differing_rows[table] = counts[0]
+        return differing_rows
 
 
 @pytest.fixture(scope="module")

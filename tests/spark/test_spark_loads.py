@@ -56,13 +56,17 @@ def test_a_spark_job_loads_what_this_process_loads(
 ) -> None:
     source = write(tmp_path / "x.jsonl", 1500, profile)
     spark = Pipeline("shop", f"duckdb:{tmp_path}/spark.duckdb")
-    told = spark.load(source, table="events")
+    report = spark.load(source, table="events")
     here()
     local = Pipeline("shop", f"duckdb:{tmp_path}/local.duckdb")
     expected = local.load(source, table="events")
-    assert told.balanced
-    assert (told.rows, told.rejects, told.discards) == (expected.rows, expected.rejects, expected.discards)
-    assert told.schema.stored_hash == expected.schema.stored_hash
+    assert report.balanced
+    assert (report.rows, report.rejects, report.discards) == (
+        expected.rows,
+        expected.rejects,
+        expected.discards,
+    )
+    assert report.schema.stored_hash == expected.schema.stored_hash
     assert counts(spark) == counts(local)
     for lost in ("_trellis_rejects", "_trellis_discards"):
         seen = [
@@ -74,9 +78,9 @@ def test_a_spark_job_loads_what_this_process_loads(
 
 def test_progress_reaches_the_size_of_the_input(tmp_path: Path, by_spark: None) -> None:
     source = write(tmp_path / "x.jsonl", 1500)
-    told: list[tuple[str, int, int | None]] = []
-    Pipeline("shop", f"duckdb:{tmp_path}/x.duckdb", tell=lambda *each: told.append(each)).load(source)
-    stage, done, total = told[-1]
+    progress: list[tuple[str, int, int | None]] = []
+    Pipeline("shop", f"duckdb:{tmp_path}/x.duckdb", tell=lambda *step: progress.append(step)).load(source)
+    stage, done, total = progress[-1]
     assert (stage, done, total) == ("load", Path(source).stat().st_size, Path(source).stat().st_size)
 
 
@@ -116,8 +120,8 @@ def run(folder: Path, *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "trellis.cli", *arguments, "--json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
 def test_one_core_two_cores_one_file_fifty_files_give_one_hash(tmp_path: Path, spark: SparkSession) -> None:
@@ -128,7 +132,7 @@ def test_one_core_two_cores_one_file_fifty_files_give_one_hash(tmp_path: Path, s
     for number in range(50):
         part = b"\n".join(lines[number * 60 : number * 60 + 60]) + b"\n"
         (tmp_path / "fifty" / f"{number:02d}.jsonl").write_bytes(part)
-    told = [
+    reports = [
         run(
             tmp_path,
             "load",
@@ -150,8 +154,8 @@ def test_one_core_two_cores_one_file_fifty_files_give_one_hash(tmp_path: Path, s
             ]
         )
     ]
-    assert len({each["schema"]["version_hash"] for each in told}) == 1
-    assert {each["rows"]["loaded"] for each in told} == {told[0]["rows"]["loaded"]}
+    assert len({report["schema"]["version_hash"] for report in reports}) == 1
+    assert {report["rows"]["loaded"] for report in reports} == {reports[0]["rows"]["loaded"]}
 
 
 def test_a_spark_that_cannot_start_is_a_clear_error(tmp_path: Path) -> None:

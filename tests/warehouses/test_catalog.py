@@ -45,7 +45,7 @@ def test_statements_parse(name: str, if_missing: bool) -> None:
     warehouse = WAREHOUSES[name]
     table = warehouse.quote("shop", 'a"b`c]d')
     created = parsed(name, create_table(warehouse, table, COLUMNS, if_missing=if_missing))
-    assert [each.name for each in created.find_all(exp.ColumnDef)] == ["id", "note"]
+    assert [column.name for column in created.find_all(exp.ColumnDef)] == ["id", "note"]
     assert next(iter(created.find_all(exp.Table))).name == 'a"b`c]d'
     added = add_columns(warehouse, table, COLUMNS, if_missing=if_missing)
     assert len(added) == {"duckdb": 3, "redshift": 2}.get(name, 1)
@@ -118,8 +118,10 @@ SHARED = {
 @pytest.mark.parametrize("name", WAREHOUSES)
 def test_types_are_read_back(name: str) -> None:
     warehouse = WAREHOUSES[name]
-    found = {each: warehouse.data_type(warehouse.type_of(Column("a", each))) for each in DATA_TYPES}
-    assert found == {each: SHARED.get(name, {}).get(each, each) for each in DATA_TYPES}
+    types = {
+        data_type: warehouse.data_type(warehouse.type_of(Column("a", data_type))) for data_type in DATA_TYPES
+    }
+    assert types == {data_type: SHARED.get(name, {}).get(data_type, data_type) for data_type in DATA_TYPES}
     assert warehouse.data_type("no type") is None
 
 

@@ -9,6 +9,7 @@ import typer
 from trellis.destinations import DEFAULT_DESTINATION
 from trellis.destinations import registrations as destinations
 from trellis.dialects import DEFAULT_DIALECT, registrations
+from trellis.dialects import names as dialects
 
 debug: set[str] = set()  # not empty: show tracebacks
 
@@ -87,7 +88,7 @@ Dialect = Annotated[
         "--dialect",
         metavar="NAME",
         panel=HOW,
-        help=f"Schema language: {', '.join(registrations())}; default {DEFAULT_DIALECT}.",
+        help=f"Schema language: {', '.join(dialects())}; default {DEFAULT_DIALECT}.",
     ),
 ]
 Mode = Annotated[

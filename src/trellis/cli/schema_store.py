@@ -17,7 +17,7 @@ from trellis.destinations import open_destination
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import get_dialect, history_columns, system_prefixes
 from trellis.dialects import names as dialects
-from trellis.dialects.documents import stored_schema
+from trellis.dialects.documents import from_stored
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.config import Config, find_config
@@ -90,7 +90,7 @@ class StoredSchema:
         """From the first to the newest."""
         versions: list[Version] = []
         for row in self.rows:
-            schema = stored_schema(
+            schema = from_stored(
                 str(row["schema"]), f"version {row['version']} in {self.pipeline.destination.url}"
             )
             before = versions[-1].schema if versions else None
@@ -105,7 +105,7 @@ class StoredSchema:
             raise UsageError(
                 f"{self.pipeline.destination.url}: schema {self.name} has no version {number}; it has {known}"
             )
-        return stored_schema(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
+        return from_stored(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
 
 
 def schema_of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:

@@ -28,17 +28,22 @@ _GROUP: Final = PluginGroup("dialect", __name__, Registration)
 
 def names() -> tuple[str, ...]:
     """The dialects that can be used, those of this package first."""
-    return tuple(registrations())
+    return tuple(name for name, registration in registrations().items() if registration.dialect)
 
 
 def registrations() -> Mapping[str, Registration]:
-    """All dialects by name, those of this package first."""
+    """All dialects by name, also those that cannot load; those of this package first."""
     return _GROUP.registrations
 
 
 def get_dialect(name: str) -> Dialect:
     """The dialect of that name. Raises UsageError where there is none."""
-    return registration_of(name).dialect()
+    dialect = registration_of(name).dialect
+    if dialect is None:
+        raise UsageError(
+            f"dialect {name!r} has commands of its own and loads nothing{nearest(name, names())}"
+        )
+    return dialect()
 
 
 def registration_of(name: str) -> Registration:

@@ -20,8 +20,8 @@ def from_json(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = 
     return documents.from_json(text, where, find, _upgrade)
 
 
-def stored_schema(text: str, where: str) -> Schema:
-    """The schema of a JSON document that a destination holds. Raises SchemaError.
+def from_stored(text: str, where: str) -> Schema:
+    """The schema of a document that a program stored, perhaps a newer one. Raises SchemaError.
 
     It may hold hints that this version does not know: a load that has to follow them refuses them.
     """

@@ -59,8 +59,8 @@ class Registration:
     It is read whenever Trellis starts, so its functions import what they need when they are called.
     """
 
-    dialect: Callable[[], Dialect]
-    """Makes the dialect."""
+    dialect: Callable[[], Dialect] | None
+    """Makes the dialect; None where the folder brings tools alone, and nothing is loaded by it."""
     system_prefix: str = ""
     """What the names of its own tables and columns begin with, if not as those of Trellis do."""
     option_example: str = ""

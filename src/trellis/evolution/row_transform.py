@@ -41,7 +41,9 @@ class RowTransform(Protocol):
         ...
 
     def __call__(self, record: Mapping[str, Any], /) -> TransformResult:
-        """Raises Rejected for a record that is refused, Stopped where the load cannot go on."""
+        """Texts of a record may hold half of a surrogate pair; those of rows must not.
+
+        Raises Rejected for a record that is refused, Stopped where the load cannot go on."""
         ...
 
     def taken(self) -> Counter[str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from trellis.destinations.base import CatalogTable, Destination
 from trellis.dialects import get_dialect
-from trellis.dialects.documents import stored_schema
+from trellis.dialects.documents import from_stored
 from trellis.errors import SchemaError
 from trellis.evolution.dialect import Dialect
 from trellis.pipelines.pipeline import Pipeline
@@ -80,7 +80,7 @@ def _stored(pipeline: Pipeline, dialect: Dialect) -> dict[str, Schema]:
     """The newest version of each schema of the dataset."""
     rows = pipeline.destination.history(pipeline.dataset, dialect.metadata.tables())
     newest = {str(row["schema_name"]): str(row["schema"]) for row in rows}
-    return {name: stored_schema(text, f"schema {name} in {pipeline.where}") for name, text in newest.items()}
+    return {name: from_stored(text, f"schema {name} in {pipeline.where}") for name, text in newest.items()}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Dest
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
-from trellis.dialects.documents import stored_schema
+from trellis.dialects.documents import from_stored
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
@@ -41,7 +41,8 @@ from trellis.schema.documents.document import from_dict, to_dict
 from trellis.schema.model import Schema
 from trellis.schema.user_schema import with_normalizers
 from trellis.schema.version import bump
-from trellis.sources import Source
+from trellis.sources import Source, current
+from trellis.sources.extraction.extract import NextItemMode, extract
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -148,7 +149,7 @@ class Pipeline:
         if stored is None:
             self._refuse_other_dialect()
         where = f"{self.where}, newest version of schema {name}"
-        schema = stored_schema(stored, where) if stored is not None else dialect.schemas.new_schema(name)
+        schema = from_stored(stored, where) if stored is not None else dialect.schemas.new_schema(name)
         refuse_edited(schema, self.where)
         schema = self._folders.imported(schema)
         if dialect.capabilities.follows_catalog:
@@ -194,14 +195,16 @@ class Pipeline:
         refresh: Refresh | None = None,
         load_id: str | None = None,
         max_rejected: int | str | None = None,
+        next_item_mode: NextItemMode = "round_robin",
         **hints: Unpack[ResourceHints],
     ) -> Report:
         """Load a source, a resource or rows, with what they declare, all tables in one commit.
 
         `hints` are those of `trellis.resource`, and apply to every resource that is loaded. `refresh` takes
         away before it loads: `drop_sources` all tables and the state of the source, `drop_resources` those
-        of the selected resources, `drop_data` their rows. `max_rejected` is that of `load`. Rows that the
-        destination did not take are kept, and the next run loads them, and only them. Raises what `load`
+        of the selected resources, `drop_data` their rows. `max_rejected` is that of `load`. `next_item_mode`
+        says whether the resources are read in turns, a page each, or one after the other (`fifo`). Rows that
+        the destination did not take are kept, and the next run loads them, and only them. Raises what `load`
         raises.
         """
         limit = RejectLimit.of(max_rejected)
@@ -213,11 +216,12 @@ class Pipeline:
         named = source_of(source, self._schema_of(state), hints)
         schema = self.look(named.name)[0]
         if mode is not None:
-            chosen = list(named.resources.selected)
+            chosen = [resource.name for resource in named.resources.read]
             reset = reset_of(schema, chosen, mode, dialect.capabilities.system_prefix)
             state = forgetting(state, named.name, chosen, mode)
         runner = self._runner()
-        job = job_of(named, schema, state, dialect, lambda rows: self._records(rows, runner))
+        extracted = extract(named, (state.get("sources") or {}).get(named.name) or {}, schema, next_item_mode)
+        job = job_of(extracted, state, dialect, lambda rows: self._records(rows, runner))
         settings = dialect.schemas.new_schema(named.name).settings if isinstance(source, Source) else None
 
         def prepared(stored: Schema) -> Schema:
@@ -389,7 +393,7 @@ def pipeline(
         shop = trellis.pipeline("shop", "duckdb:shop.duckdb", dataset="raw")
         report = shop.load("orders/*.jsonl", mode="merge", keys=("id",))
     """
-    return Pipeline(
+    new_pipeline = Pipeline(
         name,
         to,
         dataset=dataset,
@@ -404,3 +408,5 @@ def pipeline(
         staging=staging,
         tell=tell,
     )
+    current.recall_from(lambda: new_pipeline.state.get("sources") or {})
+    return new_pipeline

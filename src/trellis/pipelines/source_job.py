@@ -23,7 +23,7 @@ from trellis.schema.model import Schema, Settings
 from trellis.sources import Files, Resource, Source, resource
 from trellis.sources.cursors.frames import library_of
 from trellis.sources.event_loop import is_awaitable
-from trellis.sources.extraction.extract import Extracted, Part, extract
+from trellis.sources.extraction.extract import Extracted, Part
 
 ToRecords = Callable[[Any], Records]
 SAID_ANEW = ("max_nesting", "root_key_propagation")
@@ -42,6 +42,8 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
         source = data.with_resources(*data.resources.selected)
     elif isinstance(data, Resource):
         source = Source(name, [data])
+    elif isinstance(data, (list, tuple)) and any(isinstance(item, Source) for item in data):
+        raise UsageError("a run loads one source, in one commit; run each source of the list by itself")
     elif isinstance(data, (list, tuple)) and data and all(isinstance(item, Resource) for item in data):
         source = Source(name, data)
     else:
@@ -60,26 +62,25 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     return source
 
 
-def job_of(source: Source, schema: Schema, state: State, dialect: Dialect, to_records: ToRecords) -> LoadJob:
-    """Extract the source. `schema` is the stored one, `state` what the pipeline remembers."""
-    sources = dict(state.get("sources") or {})
-    extracted = extract(source, sources.get(source.name) or {}, schema)
+def job_of(extracted: Extracted, state: State, dialect: Dialect, to_records: ToRecords) -> LoadJob:
+    """The load of what a source gave. `state` is what the pipeline remembers."""
+    name, sources = extracted.schema_name, dict(state.get("sources") or {})
     if extracted.state and not dialect.metadata.tables().states:
         able = [name for name in names() if get_dialect(name).metadata.tables().states]
         way = (
             f"load it with the dialect {' or '.join(able)}" if able else "nor has any other that is installed"
         )
         raise UsageError(
-            f"source {source.name} keeps a state or a cursor, and this dialect has no table for it; {way}"
+            f"source {name} keeps a state or a cursor, and this dialect has no table for it; {way}"
         )
-    if extracted.state or source.name in sources:
-        sources[source.name] = extracted.state
+    if extracted.state or extracted.resets_state or name in sources:
+        sources[name] = extracted.state
     feeds = tuple(feed for part in extracted.parts for feed in _feeds(part, to_records))
     return LoadJob(
         feeds,
-        source.name,
+        name,
         user_schema=_given(extracted),
-        state=dialect.metadata.next_state(state, source.name, sources),
+        state=dialect.metadata.next_state(state, name, sources),
         notes=extracted.notes,
     )
 

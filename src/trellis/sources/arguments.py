@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from trellis.errors import UsageError
 from trellis.sources.cursors.cursor import Incremental
+from trellis.sources.hints.models import UNIONS
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,18 @@ def cursor_parameter(function: Any) -> inspect.Parameter | None:
 def _says_cursor(annotation: Any) -> bool:
     if isinstance(annotation, str):
         return "ncremental" in annotation.rpartition(".")[2]
-    return annotation is Incremental
+    if get_origin(annotation) in UNIONS:
+        return any(map(_says_cursor, get_args(annotation)))
+    return annotation is Incremental or get_origin(annotation) is Incremental
 
 
-def effective_cursor(function: Any, arguments: Arguments | None, items: int = 0) -> Incremental | None:
+def _may_be_none(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return "Optional" in annotation or "None" in annotation
+    return get_origin(annotation) in UNIONS and type(None) in get_args(annotation)
+
+
+def effective_cursor(function: Any, arguments: Arguments | None, items: int = 0) -> Incremental[Any] | None:
     """The cursor that the function gets: its default with what the caller passed over it.
 
     `items` is how many arguments in front are not the caller's: one in a transformer.
@@ -79,7 +88,14 @@ def effective_cursor(function: Any, arguments: Arguments | None, items: int = 0)
     value = bound.arguments[parameter.name]
     if isinstance(value, Incremental):
         return default.merged(value) if default is not None else value
-    return default.starting(value) if default is not None and value is not None else None
+    if default is not None and value is not None:
+        return default.starting(value)
+    if value is None and (default is None or _may_be_none(parameter.annotation)):
+        return None
+    raise UsageError(
+        f"{shown(function)}: its cursor {parameter.name}= is {value!r:.80}; pass a cursor, made with"
+        " trellis.incremental, or leave the argument out"
+    )
 
 
 def call(

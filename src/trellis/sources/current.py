@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,10 @@ class Running:
     resource: Resource | None = None
 
 
+RecallState = Callable[[], Mapping[str, Any]]
+"""Reads what a pipeline remembers of its sources, by their names."""
+
+_recall: ContextVar[RecallState | None] = ContextVar("trellis_recall", default=None)
 _running: ContextVar[Running | None] = ContextVar("trellis_running", default=None)
 
 
@@ -40,19 +46,31 @@ class running:  # noqa: N801
         _running.reset(self.token)
 
 
+def recall_from(recall: RecallState) -> None:
+    """Say whose state the bodies of sources read from now on: that of the pipeline that was made last."""
+    _recall.set(recall)
+
+
 def source_schema() -> SchemaEditor:
     """The schema of the source that runs; what is changed in it holds for this load and is stored with it."""
     return _now("source_schema").schema
 
 
 def source_state() -> dict[str, Any]:
-    """A dict that is kept from load to load, of the whole source. It is stored when the load succeeds."""
-    state = _now("source_state").state
-    if state is None:
+    """A dict that is kept from load to load, of the whole source. It is stored when the load succeeds.
+
+    The body of a source gets a copy of what the pipeline that was made last remembers; what it changes there
+    is not stored.
+    """
+    now, recall = _now("source_state"), _recall.get()
+    if now.state is not None:
+        return now.state
+    if recall is None:
         raise UsageError(
-            "current.source_state: the body of a source runs before its state is known; ask in a resource"
+            "current.source_state: the body of a source reads the state of the pipeline that was made last,"
+            " and there is none; make it first, with trellis.pipeline, or ask in a resource"
         )
-    return state
+    return copy.deepcopy(dict(recall().get(now.schema.name) or {}))
 
 
 def resource_state(name: str | None = None) -> dict[str, Any]:

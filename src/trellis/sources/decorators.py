@@ -35,6 +35,7 @@ def resource(
     *,
     selected: bool = True,
     data_from: Any = None,
+    parallelized: bool = False,
     **hints: Unpack[ResourceHints],
 ) -> Decorator: ...
 
@@ -47,6 +48,7 @@ def resource(
     *,
     selected: bool = True,
     data_from: Any = None,
+    parallelized: bool = False,
     **hints: Unpack[ResourceHints],
 ) -> Resource: ...
 
@@ -58,15 +60,19 @@ def resource(
     *,
     selected: bool = True,
     data_from: Any = None,
+    parallelized: bool = False,
     **hints: Any,
 ) -> Any:
     """Make a resource of a function (as a decorator), or of rows: a list, an iterator, a table, files.
 
-    `hints` describe its tables: see `ResourceHints`. Raises UsageError and SchemaError.
+    `hints` describe its tables: see `ResourceHints`. With `parallelized` the function runs in a thread.
+    Raises UsageError and SchemaError.
     """
 
     def made(of: Any) -> Resource:
         new_resource = make(of, name, hints, selected)
+        if parallelized:
+            new_resource.parallelize()
         return new_resource if data_from is None else _transforming(new_resource, data_from)
 
     return made if data is None else made(data)
@@ -79,6 +85,7 @@ def transformer(
     name: str | None = None,
     *,
     data_from: Any = None,
+    parallelized: bool = False,
     **hints: Unpack[ResourceHints],
 ) -> Decorator: ...
 
@@ -90,12 +97,19 @@ def transformer(
     name: str | None = None,
     *,
     data_from: Any = None,
+    parallelized: bool = False,
     **hints: Unpack[ResourceHints],
 ) -> Resource: ...
 
 
 def transformer(
-    function: Any = None, /, name: str | None = None, *, data_from: Any = None, **hints: Any
+    function: Any = None,
+    /,
+    name: str | None = None,
+    *,
+    data_from: Any = None,
+    parallelized: bool = False,
+    **hints: Any,
 ) -> Any:
     """Make a resource of a function that gets what another resource yields: `data_from`, or `a | b`.
 
@@ -105,7 +119,10 @@ def transformer(
     def made(of: Callable[..., Any]) -> Resource:
         if not callable(of):
             raise UsageError("transformer: give a function of an item")
-        return _transforming(make(of, name, hints), data_from)
+        new_resource = make(of, name, hints)
+        if parallelized:
+            new_resource.parallelize()
+        return _transforming(new_resource, data_from)
 
     return made if function is None else made(function)
 
@@ -184,6 +201,7 @@ def source(
     max_table_nesting: int | None = None,
     root_key: bool | None = None,
     section: str | None = None,
+    parallelized: bool = False,
 ) -> SourceDecorator: ...
 
 
@@ -197,11 +215,13 @@ def source(
     max_table_nesting: int | None = None,
     root_key: bool | None = None,
     section: str | None = None,
+    parallelized: bool = False,
 ) -> Any:
     """Make a source of a function that returns or yields resources; call it to get the `Source`.
 
     Without `schema` (a Schema, or the path of a document) a file NAME.schema.yaml or NAME.schema.json beside
     the function's module is taken, else an empty schema of the source's name. `section` is not used.
+    With `parallelized` the functions of its resources run in threads.
     The function may be a coroutine function; then the call is to be awaited.
     """
     declared_schema = _given(schema)
@@ -224,6 +244,7 @@ def source(
             schema_contract=schema_contract,
             max_table_nesting=max_table_nesting,
             root_key=root_key,
+            parallelized=parallelized,
         )
         functools.update_wrapper(maker, of)
         return maker

@@ -19,6 +19,14 @@ class Marked:
     hints: Mapping[str, Any] | None = None
     create_table_variant: bool = False
 
+    def within(self, outer: Marked | None) -> Marked:
+        """This mark with what the mark around it adds."""
+        if outer is None:
+            return self
+        hints = {**(outer.hints or {}), **(self.hints or {})} or None
+        variant = self.create_table_variant or outer.create_table_variant
+        return Marked(self.data, self.table_name or outer.table_name, hints, variant)
+
 
 class Materialize(list[Any]):
     """No rows, but the table is wanted with all its declared columns."""

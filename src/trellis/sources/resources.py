@@ -36,6 +36,7 @@ class Resource:
         self.limit: Limit | None = None
         self.parent: Resource | None = None
         self.transforms = False
+        self.parallelized = False
         self.arguments: Arguments | None = None
         self.__name__ = name
 
@@ -100,6 +101,14 @@ class Resource:
         self.apply_hints(write_disposition=disposition)
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether it replaces its table, and so forgets its state and its cursor first."""
+        declared = self.write_disposition
+        if isinstance(declared, Mapping):
+            declared = declared.get("disposition")
+        return bool(declared == "replace")
+
+    @property
     def schema_contract(self) -> Any:
         return self.hints.common.contract
 
@@ -116,7 +125,7 @@ class Resource:
         self.apply_hints(max_table_nesting=levels)
 
     @property
-    def incremental(self) -> Incremental | None:
+    def incremental(self) -> Incremental[Any] | None:
         """The cursor, from `incremental=` or else from the argument of the function."""
         if self.hints.common.incremental is not None:
             return self.hints.common.incremental
@@ -131,25 +140,60 @@ class Resource:
         self.hints = self.hints.changed(self.name, hints, create_table_variant)
         return self
 
-    def add_map(self, function: Callable[[Any], Any]) -> Resource:
-        """Put every item through the function."""
-        return self._with_step(Map(function))
+    def add_map(self, function: Callable[[Any], Any], insert_at: int | None = None) -> Resource:
+        """Put every item through the function.
 
-    def add_filter(self, function: Callable[[Any], Any]) -> Resource:
-        """Keep the items for which the function says True."""
-        return self._with_step(Filter(function))
+        `insert_at` is the place among the steps, where 0 is what gives the rows; None is behind all others.
+        """
+        return self._with_step(Map(function), insert_at)
 
-    def add_yield_map(self, function: Callable[[Any], Iterable[Any] | AsyncIterable[Any]]) -> Resource:
-        """Put what the function yields in the place of every item."""
-        return self._with_step(YieldMap(function))
+    def add_filter(self, function: Callable[[Any], Any], insert_at: int | None = None) -> Resource:
+        """Keep the items for which the function says True; `insert_at` as in `add_map`."""
+        return self._with_step(Filter(function), insert_at)
 
-    def add_limit(self, most: int, count_rows: bool = False) -> Resource:
-        """Stop after so many yields, or after so many rows; what is yielded together stays together."""
-        self.limit = Limit(most, count_rows)
+    def add_yield_map(
+        self,
+        function: Callable[[Any], Iterable[Any] | AsyncIterable[Any]],
+        insert_at: int | None = None,
+    ) -> Resource:
+        """Put what the function yields in the place of every item; `insert_at` as in `add_map`."""
+        return self._with_step(YieldMap(function), insert_at)
+
+    def add_limit(
+        self, max_items: int | None = None, count_rows: bool = False, max_time: float | None = None
+    ) -> Resource:
+        """Stop after so many yields, or so many rows, or seconds; what is yielded together stays together.
+
+        None, and a number below 0, is no limit.
+        """
+        no_items = max_items is None or max_items < 0
+        self.limit = Limit(None if no_items else max_items, count_rows, max_time)
         return self
 
-    def _with_step(self, step: Step) -> Resource:
-        self.steps = (*self.steps, step)
+    @property
+    def has_code(self) -> bool:
+        """Whether it is made of a function or of an iterator."""
+        return callable(self.data) or isinstance(self.data, Iterator)
+
+    def parallelize(self) -> Resource:
+        """Run the function in a thread: a page ahead, or for a transformer several calls at a time."""
+        if not self.has_code:
+            raise UsageError(
+                f"resource {self.name} is made of {shown(self.data)}, so there is nothing to run in a thread;"
+                " leave parallelized= out"
+            )
+        self.parallelized = True
+        return self
+
+    def _with_step(self, step: Step, insert_at: int | None) -> Resource:
+        steps: list[Any] = [self.data, *self.steps]
+        steps.insert(len(steps) if insert_at is None else insert_at, step)
+        if steps[0] is step:
+            raise UsageError(
+                f"resource {self.name}: insert_at={insert_at} is before what gives the rows; the first place"
+                " for a step is 1"
+            )
+        self.steps = tuple(steps[1:])
         return self
 
 

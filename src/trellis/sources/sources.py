@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from trellis.errors import SchemaError, UsageError, nearest
@@ -13,23 +13,30 @@ from trellis.sources.resources import Resource
 from trellis.sources.schema_editor import SchemaEditor
 
 
-class Resources(Mapping[str, Resource]):
+class Resources(MutableMapping[str, Resource]):
     """The resources of a source by name, in their order."""
 
     def __init__(self, source: str, resources: Iterable[Resource]) -> None:
         self._source = source
         self._all: dict[str, Resource] = {}
-        for resource in copies(resources):
-            if resource.name in self._all:
-                raise UsageError(
-                    f"source {source} has two resources {resource.name!r}; give one of them another name="
-                )
-            self._all[resource.name] = resource
+        self._copies: dict[Resource, Resource] = {}
+        self.add(*resources)
 
     def __getitem__(self, name: str) -> Resource:
         if name not in self._all:
             raise UsageError(f"source {self._source} has no resource {name!r}{nearest(name, self._all)}")
         return self._all[name]
+
+    def __setitem__(self, name: str, resource: Resource) -> None:
+        if name != resource.name:
+            raise UsageError(
+                f"source {self._source}: resource {resource.name!r} cannot be its resource {name!r}; rename"
+                " it with with_name"
+            )
+        self._all[name] = copies([resource], self._copies)[0]
+
+    def __delitem__(self, name: str) -> None:
+        del self._all[self[name].name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._all
@@ -43,10 +50,31 @@ class Resources(Mapping[str, Resource]):
     def __repr__(self) -> str:
         return f"Resources({', '.join(self._all)})"
 
+    def add(self, *resources: Resource) -> None:
+        """Add resources. Raises UsageError where there is one of the name."""
+        for resource in resources:
+            if resource.name in self._all:
+                raise UsageError(
+                    f"source {self._source} has two resources {resource.name!r}; give one of them another"
+                    " name="
+                )
+            self[resource.name] = resource
+
     @property
     def selected(self) -> dict[str, Resource]:
         """Those that are loaded."""
         return {name: resource for name, resource in self._all.items() if resource.selected}
+
+    @property
+    def read(self) -> list[Resource]:
+        """Those that are loaded, and those whose rows they are made of."""
+        resources: dict[Resource, None] = {}
+        for selected in self.selected.values():
+            resource: Resource | None = selected
+            while resource is not None:
+                resources[resource] = None
+                resource = resource.parent
+        return [*resources]
 
     def select(self, *names: str) -> None:
         """Load these and no others."""
@@ -69,6 +97,7 @@ class Source:
         schema_contract: Any = None,
         max_table_nesting: int | None = None,
         root_key: bool | None = None,
+        parallelized: bool = False,
     ) -> None:
         if fault := name_fault(name):
             raise SchemaError(f"source {name}: {fault}")
@@ -79,6 +108,8 @@ class Source:
         self.root_key = root_key
         if schema_contract is not None:
             self.schema_contract = schema_contract
+        if parallelized:
+            self.parallelize()
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {', '.join(self.resources)})"
@@ -114,24 +145,37 @@ class Source:
         copied.resources.select(*names)
         return copied
 
-    def add_limit(self, most: int, count_rows: bool = False) -> Source:
+    def parallelize(self) -> Source:
+        """Run the functions of the resources in threads."""
+        for resource in self.resources.values():
+            if resource.has_code:
+                resource.parallelize()
+        return self
+
+    def add_limit(
+        self, max_items: int | None = None, count_rows: bool = False, max_time: float | None = None
+    ) -> Source:
         """Limit every resource but the transformers."""
         for resource in self.resources.values():
             if not resource.transforms:
-                resource.add_limit(most, count_rows)
+                resource.add_limit(max_items, count_rows, max_time)
         return self
 
 
-def copies(resources: Iterable[Resource]) -> list[Resource]:
-    """Copies that are linked to one another as the resources are: a transformer to the copy of its parent."""
-    known: dict[int, Resource] = {}
+def copies(resources: Iterable[Resource], known: dict[Resource, Resource] | None = None) -> list[Resource]:
+    """Copies that are linked to one another as the resources are: a transformer to the copy of its parent.
+
+    `known` holds copies that were made before, and gets the new ones.
+    """
+    known = {} if known is None else known
 
     def copied(resource: Resource) -> Resource:
-        if id(resource) not in known:
-            copy = known[id(resource)] = resource.copy()
+        if resource not in known:
+            copy = known[resource] = resource.copy()
+            known[copy] = copy
             if resource.parent is not None:
                 copy.parent = copied(resource.parent)
-        return known[id(resource)]
+        return known[resource]
 
     return [copied(resource) for resource in list(resources)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -35,7 +36,7 @@ def pages_of(value: Any, loop: EventLoop, mark: Marked | None = None) -> Iterato
     Iterators and items may be asynchronous.
     """
     if isinstance(value, Marked):
-        yield from pages_of(value.data, loop, value)
+        yield from pages_of(value.data, loop, value.within(mark))
     elif isinstance(value, list):
         yield Page(value, mark=mark, materialize=isinstance(value, Materialize))
     elif isinstance(value, (Iterator, AsyncIterator)):
@@ -57,7 +58,10 @@ class Map:
 
     def __call__(self, page: Page, loop: EventLoop) -> Iterator[Page]:
         results = loop.results([self.function(item) for item in page.items])
-        yield page.of([result for result in results if result is not None])
+        if page.single and len(results) == 1 and isinstance(results[0], list):
+            yield replace(page, items=results[0], single=False)
+        else:
+            yield page.of([result for result in results if result is not None])
 
 
 @dataclass(frozen=True)
@@ -97,19 +101,27 @@ def _through_one(pages: Iterator[Page], step: Step, loop: EventLoop) -> Iterator
 
 @dataclass
 class Limit:
-    """The first pages only, or the first rows: pages are not divided."""
+    """The first pages only, or the first rows, or those of so many seconds: pages are not divided."""
 
-    most: int
+    most: int | None
     count_rows: bool = False
+    seconds: float | None = None
     count: int = field(default=0, compare=False)
+    start: float = field(default_factory=time.monotonic, compare=False)
 
     @property
-    def left(self) -> int:
-        return max(self.most - self.count, 0)
+    def left(self) -> int | None:
+        """How many pages or rows still go on; None: any number."""
+        return None if self.most is None else max(self.most - self.count, 0)
 
     @property
     def reached(self) -> bool:
-        return not self.left
+        late = self.seconds is not None and time.monotonic() - self.start > self.seconds
+        return late or self.left == 0
+
+    def restarted(self) -> Limit:
+        """The limit for one run."""
+        return replace(self, start=time.monotonic())
 
     def takes(self, page: Page) -> bool:
         """Whether this page still goes on."""

@@ -155,16 +155,16 @@ def test_a_parser_finds_every_column_of_every_type(warehouse: str) -> None:
     table = Table("t", {column.name: column for column in WIDTHS})
     (statement,) = created(warehouse, table)
     tree = parsed(warehouse, statement)
-    found = [each.name for each in tree.find_all(exp.ColumnDef, bfs=False)]
-    assert [name.lower() for name in found] == [column.name for column in WIDTHS]
-    assert all(isinstance(each.kind, exp.DataType) for each in tree.find_all(exp.ColumnDef))
+    names = [definition.name for definition in tree.find_all(exp.ColumnDef, bfs=False)]
+    assert [name.lower() for name in names] == [column.name for column in WIDTHS]
+    assert all(isinstance(definition.kind, exp.DataType) for definition in tree.find_all(exp.ColumnDef))
 
 
 def test_a_new_dataset_gets_all_tables_and_its_schema_first() -> None:
     start = new_schema("shop")
-    found = made("snowflake", start, start.with_tables(ORDERS))
-    assert found[0] == 'CREATE SCHEMA IF NOT EXISTS "SHOP"'
-    assert [statement.split(" (")[0] for statement in found[1:]] == [
+    statements = made("snowflake", start, start.with_tables(ORDERS))
+    assert statements[0] == 'CREATE SCHEMA IF NOT EXISTS "SHOP"'
+    assert [statement.split(" (")[0] for statement in statements[1:]] == [
         'CREATE TABLE "SHOP"."_DLT_VERSION"',
         'CREATE TABLE "SHOP"."_DLT_LOADS"',
         'CREATE TABLE "SHOP"."ORDERS"',
@@ -242,10 +242,10 @@ ADDED = {
 
 @pytest.mark.parametrize("warehouse", WAREHOUSES)
 def test_new_columns(warehouse: str) -> None:
-    found = added(warehouse, Column("b", "bigint", nullable=False), Column("c", "time"))
-    assert found == ADDED[warehouse]
+    statements = added(warehouse, Column("b", "bigint", nullable=False), Column("c", "time"))
+    assert statements == ADDED[warehouse]
     if warehouse in PARSERS:
-        for statement in found:
+        for statement in statements:
             parsed(warehouse, statement)
 
 
@@ -436,8 +436,8 @@ def test_an_integer_wider_than_any_type(warehouse: str) -> None:
 
 @pytest.mark.parametrize("warehouse", WAREHOUSES)
 def test_a_decimal_without_a_scale_has_scale_nothing_and_says_so(warehouse: str) -> None:
-    found = native(warehouse, Column("a", "decimal", precision=12))
-    assert found.replace(" ", "").endswith("(12,0)")
+    type_name = native(warehouse, Column("a", "decimal", precision=12))
+    assert type_name.replace(" ", "").endswith("(12,0)")
     assert created(warehouse, Table("t", {"a": Column("a", "decimal", precision=12)}))[0].startswith(
         "-- column t.a: precision 12 without a scale means scale 0\n"
     )
@@ -492,11 +492,11 @@ UNLIKE = {("bigquery", "half"): "BIGNUMERIC(38,4)"}
 
 
 def by_dlt(warehouse: str, column: Column) -> str:
-    found = import_module(f"dlt.destinations.impl.{warehouse}.factory")
-    mapper = getattr(found, warehouse)().capabilities().get_type_mapper()
+    factory = import_module(f"dlt.destinations.impl.{warehouse}.factory")
+    mapper = getattr(factory, warehouse)().capabilities().get_type_mapper()
     keys = ("name", "data_type", "precision", "scale", "timezone")
-    said = {key: value for key in keys if (value := getattr(column, key)) is not None}
-    return str(mapper.to_destination_type(said, {"name": "t", "columns": {column.name: said}}))
+    hints = {key: value for key in keys if (value := getattr(column, key)) is not None}
+    return str(mapper.to_destination_type(hints, {"name": "t", "columns": {column.name: hints}}))
 
 
 def same(warehouse: str, type_: str) -> str:
@@ -534,26 +534,26 @@ def test_duckdb_takes_the_statements(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "plots.duckdb")) as db:
         for statement in [*made("duckdb", start, first), *made("duckdb", first, first.with_tables(table))]:
             db.execute(statement)
-        found = dict(db.execute("SELECT column_name, data_type FROM information_schema.columns").fetchall())
-    assert found["wide"] == "HUGEINT"
-    assert {c.name: found[c.name] for c in WIDTHS} == {c.name: native("duckdb", c) for c in WIDTHS}
+        types = dict(db.execute("SELECT column_name, data_type FROM information_schema.columns").fetchall())
+    assert types["wide"] == "HUGEINT"
+    assert {c.name: types[c.name] for c in WIDTHS} == {c.name: native("duckdb", c) for c in WIDTHS}
 
 
 def test_postgres_takes_the_statements(postgres: Server, database: str) -> None:
     start = new_schema("shop")
     first = bump(start.with_tables(ORDERS))
     table = Table("orders", {**ORDERS.columns, **{column.name: column for column in NEXT[:-1]}})
-    there = [*made("postgres", start, first), *made("postgres", first, first.with_tables(table))]
-    postgres.run(*there, database=database)
-    found = dict(
+    statements = [*made("postgres", start, first), *made("postgres", first, first.with_tables(table))]
+    postgres.run(*statements, database=database)
+    types = dict(
         postgres.run(
             "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
             "WHERE attrelid = 'shop.orders'::regclass AND attnum > 0",
             database=database,
         )
     )
-    assert found["wei"] == "numeric(156,78)"
-    assert {c.name: same("postgres", found[c.name]) for c in WIDTHS} == {
+    assert types["wei"] == "numeric(156,78)"
+    assert {c.name: same("postgres", types[c.name]) for c in WIDTHS} == {
         c.name: same("postgres", native("postgres", c)) for c in WIDTHS
     }
 
@@ -568,12 +568,12 @@ def pipeline(path: Path, **settings: Any) -> trellis.Pipeline:
 def test_a_plan_shows_the_statements_of_a_warehouse(tmp_path: Path) -> None:
     rows = [{"id": 1, "tags": ["a"]}]
     plain = pipeline(tmp_path).plan(rows, table="orders")
-    asked = pipeline(tmp_path, warehouse="snowflake").plan(rows, table="orders")
+    report = pipeline(tmp_path, warehouse="snowflake").plan(rows, table="orders")
     assert plain.ddl is None
-    assert asked.ddl is not None and asked.ddl[0] == "snowflake"
-    assert asked.ddl[1][-1].startswith('CREATE TABLE "MAIN"."ORDERS__TAGS" ("VALUE" VARCHAR, ')
-    assert asked.schema.stored_hash == plain.schema.stored_hash
-    assert asked.statements == plain.statements
+    assert report.ddl is not None and report.ddl[0] == "snowflake"
+    assert report.ddl[1][-1].startswith('CREATE TABLE "MAIN"."ORDERS__TAGS" ("VALUE" VARCHAR, ')
+    assert report.schema.stored_hash == plain.schema.stored_hash
+    assert report.statements == plain.statements
 
     assert pipeline(tmp_path, warehouse="bigquery").load(rows, table="orders").ddl is None
     later = pipeline(tmp_path, warehouse="bigquery").plan([{"id": 2, "note": "x"}], table="orders")

@@ -139,9 +139,9 @@ def for_dlt(value: Any) -> Any:
     from dlt.common.wei import Wei as DltWei
 
     if isinstance(value, dict):
-        return {key: for_dlt(each) for key, each in value.items()}
+        return {key: for_dlt(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [for_dlt(each) for each in value]
+        return [for_dlt(member) for member in value]
     if isinstance(value, Wei):
         return DltWei(value)
     return DltHexBytes(value) if isinstance(value, HexBytes) else value

@@ -9,8 +9,8 @@ from trellis.schema.model import Column, Schema, Table
 
 
 def table(mode: str, *columns: Column, **hints: str) -> Schema:
-    said = {"write_disposition": mode, **{name.replace("_", "-"): each for name, each in hints.items()}}
-    return Schema("farm", {"t": Table("t", {c.name: c for c in columns}, hints=said)})
+    keys = {"write_disposition": mode, **{name.replace("_", "-"): value for name, value in hints.items()}}
+    return Schema("farm", {"t": Table("t", {c.name: c for c in columns}, hints=keys)})
 
 
 ID = Column("id", "bigint").with_hints(primary_key=True)

@@ -122,11 +122,11 @@ class Cluster:
 def request(method: str, url: str, body: str | bytes | None = None, type: str = "application/json") -> Answer:
     """One HTTP request; a status of 400 or more is an answer too."""
     data = body.encode() if isinstance(body, str) else body
-    asked = urllib.request.Request(
+    request = urllib.request.Request(
         url, data, {"Content-Type": type} if data is not None else {}, method=method
     )
     try:
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return Answer(answer.status, answer.headers.get("Content-Type", ""), answer.read().decode())
     except urllib.error.HTTPError as controller_error:
         return Answer(

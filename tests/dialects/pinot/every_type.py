@@ -29,9 +29,10 @@ VALUES: dict[str, tuple[Any, ...]] = {
 
 def schema(name: str) -> dict[str, Any]:
     """Nulls are told from defaults in every column."""
-    dimensions = [{"name": f"one_{each.lower()}", "dataType": each} for each in SINGLE]
+    dimensions = [{"name": f"one_{data_type.lower()}", "dataType": data_type} for data_type in SINGLE]
     dimensions += [
-        {"name": f"many_{each.lower()}", "dataType": each, "singleValueField": False} for each in SEVERAL
+        {"name": f"many_{data_type.lower()}", "dataType": data_type, "singleValueField": False}
+        for data_type in SEVERAL
     ]
     return {
         "schemaName": name,
@@ -41,7 +42,7 @@ def schema(name: str) -> dict[str, Any]:
         "dateTimeFieldSpecs": [
             {"name": "at", "dataType": "TIMESTAMP", "format": "TIMESTAMP", "granularity": "1:MILLISECONDS"}
         ],
-        "complexFieldSpecs": [_map(f"map_{each.lower()}", each) for each in MAPS],
+        "complexFieldSpecs": [_map(f"map_{data_type.lower()}", data_type) for data_type in MAPS],
     }
 
 
@@ -56,26 +57,26 @@ def _map(name: str, value: str) -> dict[str, Any]:
 def records(count: int, seed: int = 7) -> list[dict[str, Any]]:
     """Every value comes up; about one in six is null."""
     chosen = random.Random(seed)
-    made = []
+    records = []
     for number in range(count):
         row: dict[str, Any] = {"id": number, "at": START + number, "amount": chosen.random()}
-        for each in SINGLE:
-            known = VALUES[each]
-            row[f"one_{each.lower()}"] = known[number % len(known)] if chosen.random() > 0.16 else None
-        for each in SEVERAL:
-            several = [chosen.choice(VALUES[each]) for _ in range(chosen.randint(1, 5))]
-            row[f"many_{each.lower()}"] = several if chosen.random() > 0.16 else None
-        for each in MAPS:
+        for data_type in SINGLE:
+            known = VALUES[data_type]
+            row[f"one_{data_type.lower()}"] = known[number % len(known)] if chosen.random() > 0.16 else None
+        for data_type in SEVERAL:
+            several = [chosen.choice(VALUES[data_type]) for _ in range(chosen.randint(1, 5))]
+            row[f"many_{data_type.lower()}"] = several if chosen.random() > 0.16 else None
+        for data_type in MAPS:
             # Pinot does not convert the values of a map: text stays text, and a number of JSON has 64 bits.
             known = [
                 value
-                for value in VALUES[each]
-                if each == "STRING" or (not isinstance(value, str) and value != SMALLEST)
+                for value in VALUES[data_type]
+                if data_type == "STRING" or (not isinstance(value, str) and value != SMALLEST)
             ]
             pairs = {f"key é {at}": chosen.choice(known) for at in range(chosen.randint(1, 3))}
-            row[f"map_{each.lower()}"] = pairs if chosen.random() > 0.16 else None
-        made.append(row)
-    return made
+            row[f"map_{data_type.lower()}"] = pairs if chosen.random() > 0.16 else None
+        records.append(row)
+    return records
 
 
 def answered(record: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _answered(name: str, value: Any) -> Any:
     if value is None or isinstance(value, dict):
         return value
     if isinstance(value, list):
-        return [_answered(name, each) for each in value]
+        return [_answered(name, member) for member in value]
     return moment(value) if name == "at" or name.endswith("_timestamp") else value
 
 

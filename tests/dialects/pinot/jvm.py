@@ -41,7 +41,7 @@ def tool(name: str) -> str:
     return found
 
 
-def _kept(kind: str, content: bytes) -> Path:
+def kept_path(kind: str, content: bytes) -> Path:
     """Where that which follows from `content` is kept between runs."""
     return (
         Path(tempfile.gettempdir())
@@ -52,7 +52,7 @@ def _kept(kind: str, content: bytes) -> Path:
 @cache
 def classpath() -> str:
     """The jars of `pom.xml`, joined by `:`. Maven is asked once, and again when one of them is gone."""
-    kept = _kept("jars", POM.read_bytes())
+    kept = kept_path("jars", POM.read_bytes())
     if kept.exists():
         jars = kept.read_text()
         if all(Path(jar).exists() for jar in jars.split(os.pathsep)):
@@ -82,7 +82,7 @@ def classpath() -> str:
 def classes() -> Path:
     """The folder of our own classes, compiled against the jars when a source has changed."""
     sources = sorted(HERE.rglob("*.java"))
-    kept = _kept("classes", b"\0".join([POM.read_bytes(), *(source.read_bytes() for source in sources)]))
+    kept = kept_path("classes", b"\0".join([POM.read_bytes(), *(source.read_bytes() for source in sources)]))
     if not kept.exists():
         part = Path(tempfile.mkdtemp(prefix=f"{kept.name}."))
         asked = [

@@ -12,9 +12,9 @@ from packages.commits import DUCKDB, PARQUET, Case, Load
 KEYED = document([column("n", "INT"), column("s", "STRING")], primaryKeyColumns=["n"])
 ALL = document(
     [
-        *(column(each, each) for each in ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN")),
-        *(column(each, each) for each in ("TIMESTAMP", "STRING", "JSON", "BYTES")),
-        *(several(f"{each}s", each) for each in ("INT", "FLOAT", "TIMESTAMP", "STRING", "BYTES")),
+        *(column(value, value) for value in ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN")),
+        *(column(value, value) for value in ("TIMESTAMP", "STRING", "JSON", "BYTES")),
+        *(several(f"{value}s", value) for value in ("INT", "FLOAT", "TIMESTAMP", "STRING", "BYTES")),
         column("n", "INT"),
     ],
     [column("metric", "DOUBLE")],

@@ -100,6 +100,24 @@ def test_every_type_comes_back_as_it_was_written(lake: Lake, cluster: Cluster, f
         assert answer == every_type.answered(row)
 
 
+def test_segments_built_in_tasks_are_pushed(
+    lake: Lake, cluster: Cluster, pinot_jars: Path, capsys: Any
+) -> None:
+    rows = every_type.records(40)
+    lake.load(every_type.schema("pushed"), rows)
+    assert lake.deliver("--rows", "30") == 0
+    command = ["pinot", "segments", str(lake.folder / "out"), "--controller", cluster.controller]
+    for _ in range(2):  # a segment that is pushed again replaces the one of its name
+        capsys.readouterr()
+        assert run([*command, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["pushed"] == 2
+    cluster.settle("pushed")
+    response = cluster.respond("SET enableNullHandling=true; SELECT * FROM pushed ORDER BY id LIMIT 100")
+    names = response["resultTable"]["dataSchema"]["columnNames"]
+    stored = [dict(zip(names, values, strict=True)) for values in response["resultTable"]["rows"]]
+    assert stored == [every_type.answered(row) for row in rows]
+
+
 def test_delivered_again_nothing_is_doubled(lake: Lake, cluster: Cluster, capsys: Any) -> None:
     rows = every_type.records(30)
     lake.load(every_type.schema("again"), rows)
@@ -245,34 +263,22 @@ def test_what_the_controller_refuses_is_said_in_one_sentence(controller: Control
     with pytest.raises(ControllerError) as told:
         controller.update_schema(other)
     assert str(told.value) == (
-        f"{controller.url}: cannot update schema fit: incompatible with the schema fit that is there: it "
+        f"{controller.url}: cannot update schema fit: incompatible with the schema fit of the cluster: it "
         "may only "
-        "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it all "
-        "the same"
+        "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it "
+        "anyway"
     )
     with pytest.raises(ControllerError) as told:
         controller.add_schema(other, override=True)
     assert (
-        "there: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"
+        "of the cluster: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"
         in str(told.value)
     )
 
 
-def test_a_schema_that_a_table_uses_is_not_deleted(controller: Controller, cluster: Cluster) -> None:
-    config = {"tableName": "used", "tableType": "OFFLINE", "segmentsConfig": {"replication": "1"}}
-    controller.add_schema(small("used"))
-    controller.add_table({**config, "tenants": {}, "tableIndexConfig": {}, "metadata": {}})
-    assert refusal(controller.delete_schema, "used")[0] == 409
-    assert controller.reload("used", "OFFLINE") is None
-    controller.delete_table("used", "OFFLINE")
-    controller.delete_schema("used")
-    assert controller.schema("used") is None
-    assert refusal(controller.delete_schema, "used") == (404, "Schema used not found")
-
-
 def test_the_types_are_those_that_this_pinot_knows(controller: Controller) -> None:
     """Every default of 1.5.1 is the one that we take."""
-    known = controller.field_specs()["fieldTypes"]
+    known = json.loads(controller.http.send("GET", "/schemas/fieldSpec").body)["fieldTypes"]
     for role, types in known.items():
         for name, said in types["allowedDataTypes"].items():
             if name == "STRUCT":
@@ -287,4 +293,3 @@ def test_a_schema_comes_back_as_it_was_sent(controller: Controller) -> None:
     document = every_type.schema("round")
     controller.add_schema(document)
     assert controller.schema("round") == read_schema(document).schema
-    assert controller.table_schema("nobody") is None

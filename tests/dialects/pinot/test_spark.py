@@ -19,18 +19,18 @@ def test_an_authored_schema_shapes_the_same_rows_in_a_spark_job(
         Path(__file__).parents[3] / "examples/pinot",
     )
     settings = {"table_config": examples / "rides-table.json"}
-    given = {"schema": examples / "rides-schema.json"}
+    options = {"schema": examples / "rides-schema.json"}
     spark = Pipeline("rides", f"duckdb:{tmp_path}/spark.duckdb", dialect="pinot", settings=settings)
-    told = spark.load(source, **given)
+    report = spark.load(source, **options)
     here()
     local = Pipeline("rides", f"duckdb:{tmp_path}/local.duckdb", dialect="pinot", settings=settings)
-    expected = local.load(source, **given)
-    assert told.balanced
-    assert (told.rows, told.notes) == (expected.rows, expected.notes)
-    assert told.schema.stored_hash == expected.schema.stored_hash
+    expected = local.load(source, **options)
+    assert report.balanced
+    assert (report.rows, report.notes) == (expected.rows, expected.notes)
+    assert report.schema.stored_hash == expected.schema.stored_hash
     rows = [
-        sorted(each.destination.query("main", "rides"), key=lambda row: row["ride_id"])
-        for each in (spark, local)
+        sorted(value.destination.query("main", "rides"), key=lambda row: row["ride_id"])
+        for value in (spark, local)
     ]
     assert rows[0] == rows[1]
     assert len(rows[0]) == 400

@@ -45,10 +45,10 @@ def test_the_first_events_are_one_of_each_name_with_every_key(profile: str, name
         return set().union(*(keys(inner, f"{path}.{key}") for key, inner in value.items()))
 
     rows: list[Any] = records(12_000, profile, seed=4)
-    told: dict[str, set[str]] = {}
+    messages: dict[str, set[str]] = {}
     for row in rows[:names]:
-        told[row["event"]] = keys(row["properties"])
-    assert len(told) == names
+        messages[row["event"]] = keys(row["properties"])
+    assert len(messages) == names
     assert [row["type"] for row in rows[names : names + 5]] == [
         "page",
         "screen",
@@ -60,7 +60,7 @@ def test_the_first_events_are_one_of_each_name_with_every_key(profile: str, name
         (row["event"], key)
         for row in rows[names:]
         if row["type"] == "track"
-        for key in keys(row["properties"]) - told[row["event"]]
+        for key in keys(row["properties"]) - messages[row["event"]]
         if not key.endswith(" ")
     }
     assert late <= {("Order Completed", ".loyalty_points")}

@@ -155,6 +155,11 @@ def test_names_are_quoted_where_they_have_to_be() -> None:
     assert 'REFERENCES "My ""data""".events(event_id)' in statement
 
 
+def test_a_key_that_is_half_a_surrogate_pair_has_a_name() -> None:
+    table = merge_family([document("1-0-0", {"\ud800" * 70: text(1)})], POSTGRES)
+    assert [column.name for column in table.columns] == ["\ufffd" * 18 + "_f774d9a4"]
+
+
 def test_a_long_name_is_shortened_in_the_same_way_everywhere() -> None:
     table = merge_family([document("1-0-0", {"ä" * 40: text(1), "ä" * 41: text(1)})], POSTGRES)
     assert [column.name for column in table.columns] == ["ä" * 27 + "_437be29e", "ä" * 27 + "_289052c4"]

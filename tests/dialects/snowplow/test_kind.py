@@ -10,7 +10,7 @@ from dialects.snowplow.families import REDSHIFT, SPARK, Node, document, object_s
 from trellis.dialects.snowplow.columns.profiles import PROFILES
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.kind.data_changes import data_changes
-from trellis.dialects.snowplow.kind.verdict import KindPolicy, judge, suggest_version
+from trellis.dialects.snowplow.kind.verdict import KindPolicy, judge, merge_tables, suggest_version
 
 STRICT = KindPolicy()
 STATE = {"enum": ["open", "shut"]}
@@ -80,6 +80,14 @@ def test_r23_the_smallest_version(properties: Node, required: list[str], version
     registered = [document(number, {"a": STATE}) for number in ("1-0-0", "1-1-0", "1-1-1")]
     suggestion = suggest_version(document("1-1-1", properties, required), registered, STRICT)
     assert (str(suggestion.base), str(suggestion.version)) == ("1-1-1", version)
+
+
+def test_a_registry_may_keep_the_tables() -> None:
+    registered = [document("1-0-0", {"a": text(5)}), document("1-0-1", B)]
+    tables = merge_tables(1, registered, STRICT)
+    for properties in (B, {"a": {"type": "integer"}}):
+        new = document("1-0-2", properties)
+        assert judge(new, registered, STRICT, tables) == judge(new, registered, STRICT)
 
 
 def test_the_first_version_is_1_0_0() -> None:

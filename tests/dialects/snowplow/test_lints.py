@@ -104,6 +104,12 @@ def test_two_keys_of_one_column() -> None:
     ]
 
 
+def test_a_property_with_the_column_of_metadata() -> None:
+    assert found({**DOCUMENT, "properties": {"rootId": text(1)}}) == [
+        ("columnNames", "/rootId", "the column 'root_id' is one that each table has; rename the property")
+    ]
+
+
 def test_a_schema_that_is_too_deep() -> None:
     schema: dict[str, Any] = {}
     for _ in range(45):

@@ -55,6 +55,10 @@ ROWS: dict[str, list[tuple[Node, str]]] = {
         )
     ],
     "further": [
+        (
+            {"type": "array", "anyOf": [{"items": [INTEGER]}, {"items": [TEXT, {}]}, {"items": []}]},
+            "x:array<json>!",
+        ),
         ({**TEXT, "format": "date-time"}, "x:timestamp!"),
         ({"type": ["string", "null"], "format": "date"}, "x:date"),
         ({"type": ["string", "integer"]}, "x:json!"),

@@ -89,7 +89,7 @@ def parse_arguments(
 
 def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the parameters of `parse_arguments` and its own keywords, for Typer to read."""
-    (_, *keywords) = signature(command).parameters.values()
+    (_, *keywords) = signature(command, eval_str=True).parameters.values()
 
     @wraps(command)
     def typed(**values: Any) -> None:
@@ -97,7 +97,7 @@ def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
         command(parse_arguments(**values), **own_values)
 
     typed.__annotations__ = {**parse_arguments.__annotations__, **command.__annotations__}
-    parameters = [*signature(parse_arguments).parameters.values(), *keywords]
+    parameters = [*signature(parse_arguments, eval_str=True).parameters.values(), *keywords]
     typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return typed
 

@@ -29,7 +29,7 @@ def show(schema: Schema, out: Console) -> None:
     if schema.stored_hash:
         out.print(f"hash {schema.stored_hash}", style="dim")
     for depth, table in by_parent(tables):
-        _table(schema, table, depth, out)
+        _show_table(table, depth, out)
     hidden = len(schema.tables) - len(tables)
     if hidden:
         out.print(
@@ -37,7 +37,7 @@ def show(schema: Schema, out: Console) -> None:
         )
 
 
-def _table(schema: Schema, table: Table, depth: int, out: Console) -> None:
+def _show_table(table: Table, depth: int, out: Console) -> None:
     from rich.text import Text
 
     properties = (

@@ -137,7 +137,7 @@ class KeyedStatements:
         is_latest = (
             f"NOT EXISTS (SELECT 1 FROM {others} WHERE {q}turns.{q}place = {staged}.{quoted(self.place)})"
         )
-        stays = {"keep": "TRUE", "newer": self._is_newer}.get(self.load.on_match)
+        stays = {"keep": "TRUE", "first": "TRUE", "newer": self._is_newer}.get(self.load.on_match)
         if stays is None:
             return is_latest
         same = f"{self._equal(current, staged)} AND {stays}"
@@ -208,7 +208,8 @@ class KeyedStatements:
         """A query of the places of staged rows that yield to another one of their key."""
         q = self.prefix
         latest = f"{q}latest DESC NULLS LAST, " if self._staged_latest else ""
-        order = f"PARTITION BY {self._keys} ORDER BY {latest}{q}place DESC"
+        direction = "ASC" if self.load.on_match == "first" else "DESC"
+        order = f"PARTITION BY {self._keys} ORDER BY {latest}{q}place {direction}"
         ranked = (
             f"SELECT {q}place, row_number() OVER ({order}) AS {q}turn FROM ({self._of_staged()}) AS {q}keyed"
         )

@@ -13,6 +13,7 @@ from trellis.errors import UsageError, nearest
 
 VIEWS: Final = ("stored", "nullable")
 ON_ERROR: Final = ("stop", "null", "reject")
+FUNCTIONS: Final = ("builtin", "pinot-jars")
 TABLE_CONFIG: Final = "table_config"
 
 
@@ -23,7 +24,8 @@ class Options:
     `strict` refuses values that Pinot would change without an error: they are kept in the discards. A value
     that cannot be converted stops the load, becomes null, or has its record rejected: `on_error`; None means
     `continueOnError` of the table config. `zone` is that of timestamps without one. `profile` is the version
-    of Pinot to follow.
+    of Pinot to follow. `functions`: those that are not implemented here are refused (`builtin`), or computed
+    by Pinot's own classes (`pinot-jars`).
     """
 
     view: str = "stored"
@@ -31,15 +33,20 @@ class Options:
     on_error: str | None = None
     zone: str = "UTC"
     profile: str = "base"
+    functions: str = "builtin"
 
     @property
     def followed(self) -> Profile:
         return PROFILES[self.profile]
 
     @property
+    def pinot_jars(self) -> bool:
+        return self.functions == "pinot-jars"
+
+    @property
     def settings(self) -> Settings:
         """The options that concern single values."""
-        return Settings(self.strict, self.zone, self.followed.extended)
+        return Settings(self.strict, self.zone, self.followed.extended, self.pinot_jars)
 
     def over(self, values: Mapping[str, Any]) -> Options:
         """These options with those of the user. Raises UsageError."""
@@ -87,5 +94,6 @@ _READERS: Final[Mapping[str, Any]] = {
     "on_error": _word(*ON_ERROR),
     "zone": _zone,
     "profile": _word(*PROFILES),
+    "functions": _word(*FUNCTIONS),
 }
 OPTIONS: Final = (*_READERS, TABLE_CONFIG)

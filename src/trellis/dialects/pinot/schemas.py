@@ -14,6 +14,7 @@ from trellis.dialects.pinot.options import TABLE_CONFIG
 from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, stored_as
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
 from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.table.row_versions import row_choice
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError, UsageError
@@ -96,12 +97,24 @@ class PinotSchemas(DefaultSchemas):
             raise UsageError(
                 f"mode merge: the schema of {authored.schema.name} has no primaryKeyColumns to merge by"
             )
+        if request.mode in (None, "merge") and row_choice(authored.schema, authored.table) is not None:
+            _refuse_keyless(authored.schema)
         return schema
+
+
+def _refuse_keyless(schema: PinotSchema) -> None:
+    if not schema.primary_key:
+        raise UsageError(
+            f"upsertConfig, dedupConfig: the schema of {schema.name} has no primaryKeyColumns to merge by"
+        )
 
 
 def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:
     """Raises SchemaFaults for what is wrong with a schema, or with it and the table config."""
-    if faults := faults_of(schema, authored.options.followed, authored.table.document or None):
+    faults = faults_of(schema, authored.options.followed, authored.table.document or None)
+    if authored.options.pinot_jars:
+        faults = tuple(fault for fault in faults if not fault.is_unsupported_function)
+    if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
 
 

@@ -12,6 +12,7 @@ from trellis.dialects.pinot.row_transform import program_of
 from trellis.dialects.pinot.schema_changes.migration_plan import Step, plan
 from trellis.dialects.pinot.stored_schema import authored_of, table_name
 from trellis.dialects.pinot.table.config import TableConfig
+from trellis.dialects.pinot.table.row_versions import row_choice
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.table_writes import KeyedWrite, Load, Mode, TableTreeWrite
 from trellis.schema.model import Schema
@@ -26,17 +27,18 @@ class PinotWrites(DefaultWrites):
         mode: Mode | None,
         now: datetime,
     ) -> tuple[Load, ...]:
-        authored = authored_of(schema).schema
-        if authored is None:
+        authored = authored_of(schema)
+        if authored.schema is None:
             return ()
-        name = table_name(authored)
+        name, key = table_name(authored.schema), authored.schema.primary_key
         if mode == "replace":
             return (TableTreeWrite(name, "replace"),)
         if name not in touched:
             return ()
-        if mode == "merge":
-            return (KeyedWrite(name, authored.primary_key, None, "replace"),)
-        return (KeyedWrite(name),)
+        choice = row_choice(authored.schema, authored.table) if mode != "append" else None
+        if choice is not None:
+            return (KeyedWrite(name, key, choice.latest, choice.on_match),)
+        return (KeyedWrite(name, key, None, "replace") if mode == "merge" else KeyedWrite(name),)
 
     def backfill(self, schema: Schema, now: datetime) -> Mapping[str, Mapping[str, Any]]:
         """The defaults, as a reload of Pinot fills them in."""

@@ -7,13 +7,14 @@ objects on a line, an object over several lines, bytes that are not UTF-8) is ch
 
 One line that does not fit fails all lines that are read with it. So lines known not to fit are set aside
 first, by byte patterns (`misfits.py`). A pattern that is wrong costs time, never a value: a line that
-it misses is an error of the reader, which mostly names the row; otherwise the lines are halved.
+it misses is an error of the reader, which mostly names the row, and the key or the number, so that lines like
+it can be set aside with it; otherwise the lines are halved.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from trellis.engine.columnar.misfits import quoted
+from trellis.engine.columnar.misfits import misfit_pattern, quoted, value_starts
 
 MIN_SPLIT: Final = 64
 MAX_MISSES: Final = 12
@@ -35,14 +36,24 @@ Indexes = npt.NDArray[np.int64]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _ROW = re.compile(r"in row (\d+)$")
+_CHANGE = re.compile(r"Column\(/(.+)\) changed from \w+ to (boolean|number|string|array|object) in row")
+_KIND_STARTS: Final = dict(
+    zip(
+        ("boolean", "number", "string", "array", "object"),
+        value_starts((bool, int, str, list, dict)),
+        strict=True,
+    )
+)
+_NUMBER = re.compile(r"couldn't parse:\s*(-?[0-9][-+.0-9eE]*)$")
 
 
 class FastPathMiss(Exception):
-    """Something that only the exact path can convert; `row` is its row, if that is known."""
+    """Something that only the exact path can convert: its row, and a pattern of such lines, if known."""
 
-    def __init__(self, row: int | None = None) -> None:
-        super().__init__(row)
+    def __init__(self, row: int | None = None, pattern: str | None = None) -> None:
+        super().__init__(row, pattern)
         self.row = row
+        self.pattern = pattern
 
 
 class SpecialRows(FastPathMiss):
@@ -70,7 +81,8 @@ class StrictReader:
 
     At most `min_split` lines are not halved any more; after more than `max_misses` failed reads the other
     lines are left unread. The more the exact path costs for a line, the higher both may be. Lines with keys
-    that the schema lacks do not fit it, unless it `ignores_unknown_keys`.
+    that the schema lacks do not fit it, unless it `ignores_unknown_keys`; but keys at the top that are
+    `is_free` may have any value, and become further columns that tell in which records it is not null.
     """
 
     def __init__(
@@ -80,9 +92,11 @@ class StrictReader:
         min_split: int = MIN_SPLIT,
         max_misses: int = MAX_MISSES,
         ignores_unknown_keys: bool = False,
+        is_free: Callable[[str], bool] = lambda key: False,
     ) -> None:
         self.schema = schema
         self.unknown_keys: UnknownKeys = "ignore" if ignores_unknown_keys else "infer"
+        self.is_free = is_free
         self.min_split = min_split
         self.max_misses = max_misses
         self.misfits = tuple(dict.fromkeys(misfits))
@@ -110,9 +124,14 @@ class StrictReader:
                 records = read_table(_joined_bytes(part), self.schema, len(part), self.unknown_keys)
             except FastPathMiss as miss:
                 misses += 1
-                if miss.row is not None and miss.row < len(indexes):
-                    misfits.append(indexes[miss.row : miss.row + 1])
-                    pending += [indexes[miss.row + 1 :], indexes[: miss.row]]
+                row = miss.row if miss.row is not None and miss.row < len(indexes) else None
+                suspects = self._like(part, miss.pattern)
+                if row is not None:
+                    suspects[row] = True
+                if suspects.any():
+                    misfits.append(indexes[suspects])
+                    middle = row or 0
+                    pending += [indexes[middle:][~suspects[middle:]], indexes[:middle][~suspects[:middle]]]
                 elif len(indexes) <= self.min_split:
                     misfits.append(indexes)
                 else:
@@ -123,14 +142,21 @@ class StrictReader:
                 tables.append(records)
                 pieces.append(indexes)
                 continue
-            records, are_unknown = without_unknown_keys(records, self.schema, part)
+            records, are_unknown = without_unknown_keys(records, self.schema, part, self.is_free)
             tables.append(records)
             pieces.append(indexes[~are_unknown])
             unknown = indexes[are_unknown]
             misfits.append(unknown[: self.min_split])
             unread.append(unknown[self.min_split :])
-        records = pa.concat_tables(tables) if tables else self.schema.empty_table()
+        records = pa.concat_tables(tables, promote_options="default") if tables else self.schema.empty_table()
         return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
+
+    def _like(self, lines: pa.BinaryArray, pattern: str | None) -> npt.NDArray[np.bool_]:
+        """Which lines match a pattern, unless too many do."""
+        if pattern is None:
+            return np.zeros(len(lines), np.bool_)
+        matches = matching_lines(lines, pattern)
+        return matches if matches.mean() <= MAX_MATCH_SHARE else np.zeros(len(lines), np.bool_)
 
     def _suspects(self, lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
         """Which lines match the pattern of a value that does not fit."""
@@ -139,9 +165,7 @@ class StrictReader:
             return matches
         matches[:] = False
         for pattern in self.misfits:
-            pattern_matches = matching_lines(lines, pattern)
-            if pattern_matches.mean() <= MAX_MATCH_SHARE:
-                matches |= pattern_matches
+            matches |= self._like(lines, pattern)
         return matches
 
 
@@ -206,31 +230,48 @@ def read_table(data: pa.Buffer, schema: pa.Schema, lines: int, unknown_keys: Unk
             pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unknown_keys),
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        named_row = _ROW.search(str(error))
-        raise FastPathMiss(int(named_row[1]) if named_row else None) from None
+        raise _miss(str(error)) from None
     if records.num_rows != lines:
         raise FastPathMiss
     return records
 
 
+def _miss(error: str) -> FastPathMiss:
+    """What an error of Arrow's reader tells of the lines that do not fit."""
+    row = _ROW.search(error)
+    if change := _CHANGE.search(error):
+        *outer, key = change[1].split("/")
+        pattern = misfit_pattern(key, outer[-1] if outer else None, _KIND_STARTS[change[2]])
+    elif number := _NUMBER.search(error):
+        pattern = rf"[:\[,]\s*{re.escape(number[1])}\s*[,\]}}]"
+    else:
+        pattern = None
+    return FastPathMiss(int(row[1]) if row else None, pattern)
+
+
 def without_unknown_keys(
-    records: pa.Table, schema: pa.Schema, lines: pa.BinaryArray
+    records: pa.Table, schema: pa.Schema, lines: pa.BinaryArray, is_free: Callable[[str], bool]
 ) -> tuple[pa.Table, npt.NDArray[np.bool_]]:
     """The records without those that have keys which the schema lacks, and which of them have some.
 
     A null under such a key leaves no trace in a column, so lines that may hold one are taken to have it.
+    Free keys become columns that tell where they have a value.
     """
-    unknown = _UnknownKeys(records.num_rows)
-    columns = [
-        unknown.removed_from(single_chunk(column), field.type, np.arange(records.num_rows))
+    rows, unknown = np.arange(records.num_rows), _UnknownKeys(records.num_rows)
+    columns = {
+        field.name: unknown.removed_from(single_chunk(column), field.type, rows)
         for column, field in zip(records.columns[: len(schema)], schema, strict=True)
-    ]
+    }
     for name, column in zip(records.column_names[len(schema) :], records.columns[len(schema) :], strict=True):
-        unknown.add(name, single_chunk(column), np.arange(records.num_rows))
-    keys = "|".join(quoted(key) for key in sorted(unknown.keys))
-    are_unknown = unknown.rows | matching_lines(lines, rf'(?:{keys}|\\.[^"]*")\s*:\s*null')
-    known = pa.table(columns, schema).filter(pa.array(~are_unknown))
-    return known, are_unknown
+        if is_free(name):
+            columns[name] = pc.is_valid(single_chunk(column))
+        else:
+            unknown.add(name, single_chunk(column), rows)
+    are_unknown = unknown.rows
+    if unknown.keys:
+        keys = "|".join(quoted(key) for key in sorted(unknown.keys))
+        are_unknown = are_unknown | matching_lines(lines, rf'(?:{keys}|\\.[^"]*")\s*:\s*null')
+    return pa.table(columns).filter(pa.array(~are_unknown)), are_unknown
 
 
 class _UnknownKeys:

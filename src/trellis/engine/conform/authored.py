@@ -9,23 +9,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
-from trellis.engine.columnar.authored.columns import ColumnReader, ReadResult
-from trellis.engine.columnar.authored.lines import LineReader
+from trellis.engine.columnar.authored.columns import ColumnReader, Records
+from trellis.engine.columnar.authored.lines import SAMPLE, LineColumns, LineReader
 from trellis.engine.columnar.authored.regular import is_regular
 from trellis.engine.columnar.authored.typed import BatchColumns
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
+from trellis.engine.columnar.parts import build_in_parts
+from trellis.engine.columnar.strict import Indexes
 from trellis.engine.columnar.typed.kinds import marked_rows
+from trellis.engine.conform.block_work import BlockWork
 from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import has_long_number, replaced_values
 from trellis.engine.input.parquet import RowBatch
 from trellis.engine.plan import Counts, Discard, Plan
-from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
+from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of, in_order_of_input
 from trellis.engine.staging.column_defaults import plain_array
 from trellis.engine.text import count_keys, to_json
 from trellis.errors import ContractError
@@ -49,7 +51,7 @@ class AuthoredConformer:
         self.oddities: Counter[str] = Counter()
         self.examples: list[bytes] = []
         self.columns = ColumnReader(self.table, program.fast) if fast and program.fast is not None else None
-        self.line_reader = None if self.columns is None else LineReader(self.columns)
+        self.line_reader = None if self.columns is None else LineReader(self.columns.program)
 
     def untyped_columns(self) -> set[tuple[str, str]]:
         return set()
@@ -62,72 +64,70 @@ class AuthoredConformer:
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         """Conform the lines of a block. Raises ContractError where a record stops the load."""
-        outcome = Conformed()
-        self._conform_lines(split, block.offset, block.line, block.lines, outcome, is_whole_block=True)
-        return outcome
-
-    def _conform_lines(
-        self,
-        split: Split,
-        offset: int,
-        first_line: int,
-        lines: Sequence[bytes],
-        outcome: Conformed,
-        is_whole_block: bool = False,
-    ) -> None:
-        """Conform lines by columns; where that fails, each half of them, and small parts one by one."""
-        seed = self._seed(split, offset, first_line)
+        work = BlockWork.of(split, block, self._seed(split, block.offset, block.line), only)
+        remaining: Indexes = np.arange(len(work.lines))
         if self.line_reader is not None:
-            if self.line_reader.schema is None:
-                self.line_reader.learn(lines)
-            try:
-                self._add_read(self.line_reader.read(lines), seed, outcome)
-                return
-            except FastPathMiss:
-                self.program.taken()  # discards the counts: these lines are read again
-                if is_whole_block:
-                    self.line_reader.learn(lines)
-            if len(lines) > MIN_SPLIT and self.line_reader.schema is not None:
-                half = len(lines) // 2
-                self._conform_lines(split, offset, first_line, lines[:half], outcome)
-                self._conform_lines(split, offset, first_line + half, lines[half:], outcome)
-                return
-        self._one_by_one(split, first_line, lines, seed, outcome)
+            remaining = self._by_columns(work, self.line_reader, remaining)
+        if len(remaining):
+            self._one_by_one(work, remaining)
+        return self._in_order(work.outcome)
+
+    def _by_columns(self, work: BlockWork, reader: LineReader, pending: Indexes) -> Indexes:
+        """Conform lines by columns; the indexes of those that are left for the program."""
+
+        def build(records: pa.Table, indexes: Indexes) -> Indexes:
+            columns = LineColumns(reader, records, lambda start, stop: work.texts(indexes[start:stop]))
+            self._add_read(columns, work.numbers[indexes], work.seed, work.outcome)
+            return indexes[:0]
+
+        if reader.reader is None and not reader.learn(work.texts(_sample(pending))):
+            return pending
+        left: list[Indexes] = []
+        while len(pending):
+            read = reader.read(work.lines, pending)
+            left += [read.misfits, build_in_parts(build, read.records, read.lines, MIN_SPLIT)]
+            pending = read.unread
+            shown = np.union1d(read.misfits[-SAMPLE:], _sample(pending))
+            if len(pending) and not reader.learn(work.texts(shown)):
+                left.append(pending)
+                break
+        return np.sort(np.concatenate(left))
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform typed rows. Raises ContractError where one stops the load."""
         outcome = Conformed()
-        by_columns = self.columns is not None and is_regular(rows.batch, self.columns.program)
-        self._conform_rows(split, rows.first, rows.batch, by_columns, outcome)
-        return outcome
+        seed = self._seed(split, rows.first)
+        remaining: Indexes = np.arange(rows.batch.num_rows)
+        if self.columns is not None and is_regular(rows.batch, self.columns.program):
+            transform = self.columns.program
 
-    def _conform_rows(
-        self, split: Split, first: int, batch: pa.RecordBatch, by_columns: bool, outcome: Conformed
-    ) -> None:
-        """Conform rows by columns; where that fails, parts of them, and small parts one by one."""
-        seed = self._seed(split, first)
-        if self.columns is not None and by_columns:
-            try:
-                records = BatchColumns(batch, self.columns.program, self.program.kinds)
-                self._add_read(self.columns.read(records), seed, outcome)
-                return
-            except FastPathMiss as bad:
-                self.program.taken()
-                parts = _parts(batch.num_rows, bad)
-            if parts:
-                for start, end, clean in parts:
-                    self._conform_rows(split, first + start, batch.slice(start, end - start), clean, outcome)
-                return
-        rows = _RecordCollector(self, split.path, outcome)
-        for number, item in enumerate(marked_rows(batch, self.program.kinds), first):
-            rows.add_record(number, item, None)
-        rows.close(seed)
+            def build(records: pa.RecordBatch, indexes: Indexes) -> Indexes:
+                columns = BatchColumns(records, transform, self.program.kinds)
+                self._add_read(columns, rows.first + indexes, seed, outcome)
+                return indexes[:0]
 
-    def _add_read(self, read: ReadResult, seed: bytes, outcome: Conformed) -> None:
-        outcome.counts.add(Counts(read.records, read.records - read.dropped, 0, read.dropped))
+            remaining = np.sort(build_in_parts(build, rows.batch, remaining, MIN_SPLIT))
+        if len(remaining):
+            collector = _RecordCollector(self, split.path, outcome)
+            for run in np.split(remaining, np.flatnonzero(np.diff(remaining) > 1) + 1):
+                records = marked_rows(rows.batch.slice(run[0], len(run)), self.program.kinds)
+                for number, item in enumerate(records, rows.first + int(run[0])):
+                    collector.add_record(number, item, None)
+            collector.close(seed)
+        return self._in_order(outcome)
+
+    def _add_read(self, records: Records, numbers: Indexes, seed: bytes, outcome: Conformed) -> None:
+        """Add the rows of records with these numbers. Raises FastPathMiss, SpecialRows."""
+        assert self.columns is not None
+        read = self.columns.read(records, numbers)
+        outcome.counts.add(Counts(len(numbers), len(numbers) - read.dropped, 0, read.dropped))
         if read.batch.rows:
             outcome.batches.append(self.add_system_columns(read.batch, seed))
         self.oddities.update(read.oddities)
+
+    def _in_order(self, outcome: Conformed) -> Conformed:
+        outcome.batches = in_order_of_input(outcome.batches)
+        return outcome
 
     def items(
         self,
@@ -146,20 +146,22 @@ class AuthoredConformer:
         rows.close(self._seed(Split(file, number, name), first))
         return outcome
 
-    def _one_by_one(
-        self, split: Split, first: int, lines: Sequence[bytes], seed: bytes, outcome: Conformed
-    ) -> None:
-        rows = _RecordCollector(self, split.path, outcome)
-        has_big_ints = any(map(has_long_number, lines))
-        for number, line, item in parse_records(enumerate(lines, first), has_big_ints, outcome):
+    def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:
+        rows, outcome = _RecordCollector(self, work.split.path, work.outcome), work.outcome
+        lines = work.numbered_lines(indexes)
+        has_big_ints = any(has_long_number(line) for _, line in lines)
+        for number, line, item in parse_records(lines, has_big_ints, outcome, lone_surrogates=True):
             rows.add_record(number, item, line)
-        rows.close(seed)
+        rows.close(work.seed)
 
     def add_system_columns(self, batch: TableBatch, seed: bytes) -> TableBatch:
         keys = self.plan.dialect.system_columns.row_keys(self.plan.schema, self.table.name)
         plan = self.plan
         id_generator = RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now)
-        for name, values in id_generator.root_columns(self.table.name, keys, batch.rows, (), None).items():
+        system_columns = id_generator.root_columns(
+            self.table.name, keys, batch.rows, (), None, None, batch.origins
+        )
+        for name, values in system_columns.items():
             batch.columns[name] = array_of(self.table, self.table.columns[name], values)
         return batch
 
@@ -177,6 +179,7 @@ class _RecordCollector:
         self.file = file
         self.outcome = outcome
         self.rows: list[Mapping[str, Any]] = []
+        self.origins: list[int] = []
 
     def add_record(self, number: int, item: Any, line: bytes | None) -> None:
         """`line` is the text of the record, if it has one. Raises ContractError where it stops the load."""
@@ -192,6 +195,7 @@ class _RecordCollector:
             raise ContractError(f"{self.file or 'records'}, record {number + 1}: {bad}") from None
         self.outcome.counts.add(Counts(1, not result.dropped, 0, result.dropped))
         self.rows += result.rows
+        self.origins += [number] * len(result.rows)
         for lost in result.lost:
             self._discard(number, lost.column, lost.path, lost.value, lost.reason)
         self.conformer.oddities.update(result.oddities)
@@ -201,6 +205,7 @@ class _RecordCollector:
 
     def _discard(self, number: int, column: str, path: str, value: Any, reason: str) -> None:
         text = value if isinstance(value, str) else to_json(value)
+        text = text.encode("utf-8", "replace").decode()
         self.outcome.discards.append(Discard(self.program.table, column, path, text, number, reason))
 
     def close(self, seed: bytes) -> None:
@@ -209,7 +214,7 @@ class _RecordCollector:
         if not self.rows:
             return
         table = self.conformer.table
-        batch = TableBatch(table.name, len(self.rows))
+        batch = TableBatch(table.name, len(self.rows), origins=np.array(self.origins, np.int64))
         for column in table.complete_columns:
             array = plain_array(table, column, [row.get(column.name) for row in self.rows])
             if array.null_count < len(array):
@@ -217,17 +222,6 @@ class _RecordCollector:
         self.outcome.batches.append(self.conformer.add_system_columns(batch, seed))
 
 
-def _parts(size: int, bad: FastPathMiss) -> list[tuple[int, int, bool]]:
-    """How to divide rows after a miss: start, end and whether the part may be clean.
-
-    >>> _parts(200, SpecialRows([70, 71]))
-    [(0, 64, True), (64, 128, False), (128, 200, True)]
-    """
-    if size <= MIN_SPLIT:
-        return []
-    if not isinstance(bad, SpecialRows):
-        return [(0, size // 2, True), (size // 2, size, True)]
-    special = {row // MIN_SPLIT for row in bad.rows}
-    runs = groupby(range(0, size, MIN_SPLIT), lambda start: start // MIN_SPLIT not in special)
-    parts = [(clean, list(starts)) for clean, starts in runs]
-    return [(starts[0], min(starts[-1] + MIN_SPLIT, size), clean) for clean, starts in parts]
+def _sample(indexes: Indexes) -> Indexes:
+    """Some of the indexes, from all over them."""
+    return indexes[:: max(len(indexes) // SAMPLE, 1)]

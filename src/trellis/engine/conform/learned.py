@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +17,8 @@ from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.rows import build_batches
 from trellis.engine.columnar.strict import MIN_SPLIT, FastPathMiss, Indexes, StrictReader
 from trellis.engine.columnar.typed.batch import TypedBatch
-from trellis.engine.conform.outcome import Conformed, Line, parse_records
+from trellis.engine.conform.block_work import BlockWork
+from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.blocks import Block, Split
@@ -36,29 +36,6 @@ PROBE: Final = 256
 EXAMPLES: Final = 200
 """Lines with something new that a task returns, so that the next pass knows what to expect."""
 EXAMPLE_BYTES: Final = 1 << 18
-
-
-@dataclass
-class BlockWork:
-    """The lines of a block, their numbers in the split, and their outcome so far.
-
-    `first` is the number of the block's first line, `waiting` the numbers of lines with something new.
-    """
-
-    split: Split
-    lines: pa.BinaryArray
-    numbers: Indexes
-    first: int
-    seed: bytes
-    outcome: Conformed = field(default_factory=Conformed)
-    waiting: list[int] = field(default_factory=list)
-
-    def numbered_lines(self, indexes: Indexes) -> list[Line]:
-        """The lines with these indexes, each with its number."""
-        takes_all = len(indexes) == len(self.lines)
-        lines = self.lines if takes_all else self.lines.take(pa.array(indexes))
-        texts = (text[:-1] for text in lines.to_pylist())
-        return list(zip(self.numbers[indexes].tolist(), texts, strict=True))
 
 
 class LearnedConformer:
@@ -93,7 +70,9 @@ class LearnedConformer:
         flattener = self.flattener
         flattener.start_block()
         flattener.findings.file = split.path
-        work = self._start(split, block, only)
+        work = BlockWork.of(
+            split, block, self._seed(self._file(split.file), split.number, block.offset), only
+        )
         pending: Indexes = np.arange(len(work.lines))
         while self.fast and len(pending):
             if self.reader is None:
@@ -115,16 +94,6 @@ class LearnedConformer:
         if self.fast:
             self._learn()
         return self._conformed(work)
-
-    def _start(self, split: Split, block: Block, only: Sequence[int] | None) -> BlockWork:
-        """The lines of a block that are to be conformed."""
-        seed = self._seed(self._file(split.file), split.number, block.offset)
-        lines = block.line_array
-        numbers = np.array(block.numbers or range(block.line, block.line + len(lines)), np.int64)
-        if only is not None:
-            selected = np.isin(numbers, np.array(only, np.int64))
-            lines, numbers = lines.filter(pa.array(selected)), numbers[selected]
-        return BlockWork(split, lines, numbers, block.line, seed)
 
     def _by_columns(self, work: BlockWork, records: pa.Table, indexes: Indexes) -> Indexes:
         """Conform the lines with these indexes by columns; the indexes that are left for the exact path."""

@@ -39,17 +39,18 @@ class Conformed:
 
 
 def parse_records(
-    lines: Iterable[Line], check_big_ints: bool, outcome: Conformed
+    lines: Iterable[Line], check_big_ints: bool, outcome: Conformed, lone_surrogates: bool = False
 ) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
     """The records of some lines, each with its line; a line that is no record is rejected in the outcome.
 
-    `check_big_ints`: some line may have an integer of more than 64 bits.
+    `check_big_ints`: some line may have an integer of more than 64 bits. `lone_surrogates`: texts may hold
+    half of a surrogate pair.
     """
     for number, line in lines:
         if not line or line.isspace():
             continue
         try:
-            item = record(line, check_big_ints)
+            item = record(line, check_big_ints, lone_surrogates)
         except BadLine as bad:
             outcome.reject(number, line, str(bad))
         else:

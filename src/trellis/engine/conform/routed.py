@@ -11,7 +11,8 @@ import orjson
 
 from trellis.engine.columnar.event_batcher import EventTypeBatcher
 from trellis.engine.columnar.strict import Indexes, matching_lines
-from trellis.engine.conform.learned import BlockWork, LearnedConformer
+from trellis.engine.conform.block_work import BlockWork
+from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.exact.routed_rows import Became, RoutedFlattener
 from trellis.engine.input.blocks import Block, Split
@@ -58,7 +59,9 @@ class RoutedConformer(LearnedConformer):
             self._learn_from(self.plan.sample or block.sample())
         self.router.start_block()
         self.router.findings.file = split.path
-        work = self._start(split, block, only)
+        work = BlockWork.of(
+            split, block, self._seed(self._file(split.file), split.number, block.offset), only
+        )
         pending: Indexes = np.arange(len(work.lines))
         has_big_ints = has_long_number(block.data, SAFE)
         if self.batcher is not None:

@@ -41,20 +41,21 @@ def has_long_number(text: bytes, digits: int = LONG) -> bool:
     return b"0" * digits in text.translate(_DIGITS)
 
 
-def parse(line: bytes, wary: bool = True) -> Any:
+def parse(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> Any:
     """The JSON value of a line. Integers of any length are exact; a number beyond the range of a
-    double stays as its text. `wary`: the line may have a long number. Raises BadLine."""
+    double stays as its text. `wary`: the line may have a long number. `lone_surrogates`: half of a
+    surrogate pair in an escape is kept, which UTF-8 does not have. Raises BadLine."""
     if not wary or not has_long_number(line):
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError:
             pass
-    return _exact(line)
+    return _loads(line, None, lone_surrogates)
 
 
-def record(line: bytes, wary: bool = True) -> dict[str, Any]:
-    """The JSON object of a line; `wary` as for `parse`. Raises BadLine."""
-    value = parse(line, wary)
+def record(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> dict[str, Any]:
+    """The JSON object of a line; options as for `parse`. Raises BadLine."""
+    value = parse(line, wary, lone_surrogates)
     if value.__class__ is not dict:
         raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
     return value
@@ -94,15 +95,11 @@ def duplicates(line: bytes) -> list[tuple[str, Any]]:
             values[key] = value
         return values
 
-    _loads(line, object_of)
+    _loads(line, object_of, lone_surrogates=True)
     return overwritten
 
 
-def _exact(line: bytes) -> Any:
-    return _loads(line, None)
-
-
-def _loads(line: bytes, pairs: Any) -> Any:
+def _loads(line: bytes, pairs: Any, lone_surrogates: bool) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as bad:
@@ -117,7 +114,7 @@ def _loads(line: bytes, pairs: Any) -> Any:
             )
         except json.JSONDecodeError as bad:
             raise BadLine(f"not JSON: {_plain(bad.msg)} at column {bad.pos + 1}") from None
-        if _SURROGATE.search(line):
+        if not lone_surrogates and _SURROGATE.search(line):
             try:
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
             except UnicodeEncodeError:

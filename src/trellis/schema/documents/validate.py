@@ -13,6 +13,7 @@ from trellis.schema.documents.value_checks import (
     Check,
     Fault,
     Path,
+    UnknownKey,
     dotted,
     either,
     judged,
@@ -93,12 +94,21 @@ def faults(document: Any) -> tuple[Fault, ...]:
 
 
 def stored_faults(document: Any) -> tuple[Fault, ...]:
-    """All that makes a stored document unreadable: not what only the load of one table has to follow."""
-    return tuple(fault for fault in faults(document) if not _is_load_hint(fault.at))
+    """`faults` of a document that a program stored: keys of tables and columns may be newer than this one.
+
+    They are kept and passed on, and so are hints that only the load of a table has to follow.
+    """
+    return tuple(fault for fault in faults(document) if not (_is_newer_key(fault) or _is_load_hint(fault.at)))
 
 
 def _is_load_hint(path: Path) -> bool:
     return path[:1] == ("tables",) and path[2:] in LOAD_HINTS
+
+
+def _is_newer_key(fault: Fault) -> bool:
+    top, _, *below = fault.at if len(fault.at) > 1 else ("", "")
+    place = below[:1] if len(below) == 3 else []
+    return isinstance(fault, UnknownKey) and top == "tables" and (len(below) == 1 or place == ["columns"])
 
 
 def check(
@@ -164,7 +174,7 @@ REPLACE_STRATEGIES = ("truncate-and-insert", "insert-from-staging", "staging-opt
 MARKS = known_keys({"seen-data": FLAG, "evolve-columns-once": FLAG, "max_nesting": SIZE})
 TABLE_KEYS = (
     *("columns", "write_disposition", "resource", "parent", "schema_contract", "references"),
-    *("table_format", "file_format", "filters"),
+    *("table_format", "file_format", "variant_name", "filters"),
 )
 LOAD_HINTS = (
     ("write_disposition",),
@@ -218,6 +228,7 @@ TABLE = record(
         "references": sequence(REFERENCE),
         "table_format": one_of(("iceberg", "delta", "hive", "native")),
         "file_format": one_of(FILE_FORMATS),
+        "variant_name": TEXT,
         "filters": record({"excludes": sequence(RULE), "includes": sequence(RULE)}),
         "x-merge-strategy": one_of(STRATEGIES),
         "x-replace-strategy": one_of(REPLACE_STRATEGIES),

@@ -26,6 +26,10 @@ class Fault:
         return f"{dotted(self.at)}: {self.says}" if self.at else self.says
 
 
+class UnknownKey(Fault):
+    """A key that nothing is known of."""
+
+
 def dotted(path: Path) -> str:
     """The path as a person writes it.
 
@@ -114,7 +118,7 @@ def record(
             elif not key.startswith("x-"):
                 place = (elsewhere or {}).get(key)
                 says = f": it is a key of {place}" if place else nearest(key, known)
-                yield Fault((*path, key), f"unknown key{says}")
+                yield UnknownKey((*path, key), f"unknown key{says}")
 
     return check
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from trellis.errors import UsageError, nearest
 from trellis.sources.cursors.json_path import is_one_name
@@ -36,7 +36,10 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-class Incremental:
+CursorValue = TypeVar("CursorValue")
+
+
+class Incremental(Generic[CursorValue]):
     """A cursor: the default of an argument of a resource function, or `incremental=` of a resource.
 
     Rows before the last value of earlier loads are left out, and of those that have just that value the ones
@@ -105,7 +108,21 @@ class Incremental:
         """Where this load begins."""
         return self.initial_value if self.progress is None else self._start
 
-    def merged(self, other: Incremental) -> Incremental:
+    @property
+    def start_out_of_range(self) -> bool:
+        """Whether the last row that came is before the range."""
+        return self.progress is not None and self.progress.before_start
+
+    @property
+    def end_out_of_range(self) -> bool:
+        """Whether the last row that came is beyond the range."""
+        return self.progress is not None and self.progress.beyond_end
+
+    def can_close(self) -> bool:
+        """Whether the source is ordered and has nothing more for this load."""
+        return self.progress is not None and self.progress.closed
+
+    def merged(self, other: Incremental[Any]) -> Incremental[Any]:
         """This cursor with what the other one says besides the defaults."""
         arguments = {name: getattr(self, name) for name in DEFAULTS}
         for name, default in DEFAULTS.items():
@@ -113,13 +130,13 @@ class Incremental:
                 arguments[name] = value
         return Incremental(**arguments)
 
-    def starting(self, initial_value: Any) -> Incremental:
+    def starting(self, initial_value: Any) -> Incremental[Any]:
         """This cursor with another initial value."""
         cursor = copy.copy(self)
         cursor.initial_value = initial_value
         return cursor
 
-    def bound(self, resource: str, state: dict[str, Any], resource_key: Any) -> Incremental:
+    def bound(self, resource: str, state: dict[str, Any], resource_key: Any) -> Incremental[Any]:
         """The cursor for one run over a resource; `state` is that of the source and is written to."""
         self._check(resource)
         cursor = copy.copy(self)

@@ -3,7 +3,6 @@ imported before such an object comes."""
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Any
 
 from trellis.errors import UsageError
@@ -81,6 +80,7 @@ def _after(table: Any, progress: Progress) -> list[int] | None:
         )
     newest = _python((pc.max if cursor.last_value_func is max else pc.min)(column))
     progress.adapt(newest)
+    progress.locate_row()
     valid = pc.is_valid(column)
     until = _until_end(valid, column, progress)
     keep = _from_start(until, column, progress)
@@ -111,7 +111,7 @@ def _until_end(keep: Any, column: Any, progress: Progress) -> Any:
     if progress.end is None:
         return keep
     within = _compare(column, progress.end, progress, progress.cursor.range_end == "closed", before=True)
-    progress.past_end = progress.past_end or bool(pc.any(pc.invert(within)).as_py())
+    progress.locate_row(beyond_end=bool(pc.any(pc.invert(within)).as_py()))
     return pc.and_(keep, within)
 
 
@@ -121,7 +121,8 @@ def _from_start(keep: Any, column: Any, progress: Progress) -> Any:
     if progress.start is None:
         return keep
     within = _compare(column, progress.start, progress, progress.cursor.range_start == "closed", before=False)
-    progress.past_start = progress.past_start or bool(pc.any(pc.invert(within)).as_py())
+    before_start = bool(pc.any(pc.invert(within)).as_py())
+    progress.locate_row(before_start=before_start, beyond_end=progress.beyond_end)
     return pc.and_(keep, within)
 
 
@@ -146,15 +147,12 @@ def _scalar(value: Any, type_: Any, progress: Progress) -> Any:
 
 
 def _python(scalar: Any) -> Any:
-    """As Python holds it: times to the microsecond, in UTC if they have a zone."""
+    """As Python holds it: times to the microsecond."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(scalar.type) and scalar.is_valid:
         scalar = scalar.cast(pa.timestamp("us", tz=scalar.type.tz), safe=False)
-    value = scalar.as_py()
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return value.astimezone(timezone.utc)
-    return value
+    return scalar.as_py()
 
 
 def _key_columns(table: Any, progress: Progress) -> list[str]:

@@ -18,14 +18,17 @@ Reason = Literal["start", "loaded", "end", "missing"]
 
 
 class Progress:
-    """What a cursor has seen. `past_start` and `past_end` tell that rows beyond the range came.
+    """What a cursor has seen. `before_start` and `beyond_end` tell whether the last row is outside the range,
+    `closed` whether an ordered source has nothing more for this load.
 
     `hashes` are those of the rows that have the value `last`, `known` those of the load before. `left_out`
     counts the rows that do not go on: before the start, loaded before, beyond the end, without a value.
     `read_after_move` tells that the function of the resource asked for the last value between its pages.
     """
 
-    def __init__(self, cursor: Incremental, kept: MutableMapping[str, Any], start: Any, key: Any) -> None:
+    def __init__(
+        self, cursor: Incremental[Any], kept: MutableMapping[str, Any], start: Any, key: Any
+    ) -> None:
         self.cursor = cursor
         self.kept = kept
         self.start = start
@@ -36,8 +39,9 @@ class Progress:
         self.hashes = set(self.known)
         self.moved = False
         self.read_after_move = False
-        self.past_start = False
-        self.past_end = False
+        self.before_start = False
+        self.beyond_end = False
+        self.closed = False
         self.left_out: Counter[Reason] = Counter()
         self._before = kept.get("last_value")
         self._edge: list[Any] = []
@@ -46,12 +50,6 @@ class Progress:
     @property
     def function(self) -> Callable[..., Any]:
         return self.cursor.last_value_func
-
-    @property
-    def closed(self) -> bool:
-        """Whether an ordered source has nothing more for this load."""
-        order = self.cursor.row_order
-        return (order == "asc" and self.past_end) or (order == "desc" and self.past_start)
 
     @property
     def tells_apart(self) -> bool:
@@ -77,6 +75,12 @@ class Progress:
         self.kept["unique_hashes"] = sorted(self.hashes) if self.tells_apart else []
         if any_left:
             self.kept["start_value"] = self._before
+
+    def locate_row(self, *, before_start: bool = False, beyond_end: bool = False) -> None:
+        """Take note of where the last row, or any row of the last table, is."""
+        self.before_start, self.beyond_end = before_start, beyond_end
+        order = self.cursor.row_order
+        self.closed = self.closed or (order == "asc" and beyond_end) or (order == "desc" and before_start)
 
     def hash_of(self, row: Any) -> str:
         key = self.key(row) if callable(self.key) else self.key
@@ -135,6 +139,7 @@ class Progress:
         self._adapted = True
 
     def _takes(self, row: Any) -> bool:
+        self.locate_row()
         value = self._value(row)
         if value is None:
             included = self.cursor.on_cursor_value_missing == "include"
@@ -154,7 +159,7 @@ class Progress:
         if self.end is not None:
             beyond = self.function((value, self.end)) != self.end
             if beyond or (self.cursor.range_end == "open" and mark == self.end):
-                self.past_end = True
+                self.locate_row(beyond_end=True)
                 self.left_out["end"] += 1
                 return False
         newest = mark if self.last is None else self.function((value, self.last))
@@ -166,7 +171,7 @@ class Progress:
             at_start = mark == self.start
             loaded = self.tells_apart and at_start and self.hash_of(row) in self.known
             if not at_start or self.cursor.range_start == "open" or loaded:
-                self.past_start = True
+                self.locate_row(before_start=True)
                 self.left_out["loaded" if loaded else "start"] += 1
                 return False
         if mark == self.last and self.tells_apart:

@@ -7,23 +7,28 @@ resources --> pages --> steps --> model --> cursor --> limit --> parts
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from trellis.errors import UsageError
 from trellis.schema.model import Schema
 from trellis.sources.event_loop import EventLoop
 from trellis.sources.extraction.parts import Part
-from trellis.sources.extraction.stream import Stream
+from trellis.sources.extraction.stream import ExtractionContext, Stream
+from trellis.sources.extraction.threads import Threads
 from trellis.sources.hints.table_hints import Declared
 from trellis.sources.resources import Resource
 from trellis.sources.schema_editor import SchemaEditor
 from trellis.sources.sources import Source, copies
 from trellis.sources.steps import Page
 
-__all__ = ["Declared", "Extracted", "Part", "extract", "rows_of"]
+__all__ = ["Declared", "Extracted", "NextItemMode", "Part", "extract", "rows_of"]
+
+NextItemMode = Literal["round_robin", "fifo"]
+"""Whether the resources of a source are read in turns, a page each, or one after the other."""
 
 
 @dataclass
@@ -42,9 +47,16 @@ class Extracted:
     max_nesting: int | None
     state: dict[str, Any]
     notes: tuple[str, ...] = ()
+    resets_state: bool = False
+    """Whether a resource begins anew, so that the state is stored even if nothing is left of it."""
 
 
-def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extracted:
+def extract(
+    source: Source,
+    state: Mapping[str, Any],
+    schema: Schema,
+    next_item_mode: NextItemMode = "round_robin",
+) -> Extracted:
     """Read the selected resources of a source.
 
     `state` is what the last load left, `schema` the stored schema. Neither is changed, and nor is the source,
@@ -52,19 +64,17 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
     """
     kept: dict[str, Any] = copy.deepcopy(dict(state))
     editor = SchemaEditor(source.schema.declared, schema)
-    with EventLoop() as loop:
-        streams = _streams(source, editor, kept, loop)
+    with EventLoop() as loop, Threads() as threads:
+        streams = _streams(source, ExtractionContext(editor, kept, loop, threads))
         ready = {id(stream): part for stream in streams if (part := stream.as_given()) is not None}
-        for stream in streams:
-            if stream.resource.parent is None and id(stream) not in ready:
-                for page in stream.read():
-                    _deliver(stream, page)
-                _deliver_rest(stream)
-    parts = []
+        heads = [stream for stream in streams if stream.resource.parent is None and id(stream) not in ready]
+        _read(heads, next_item_mode)
+    parts: list[Part] = []
     for stream in streams:
         if stream.resource.selected:
             part = ready.get(id(stream))
             parts += [part] if part is not None else stream.sorter.finished()
+    _declare_once(parts)
     return Extracted(
         schema_name=source.name,
         parts=parts,
@@ -74,10 +84,38 @@ def extract(source: Source, state: Mapping[str, Any], schema: Schema) -> Extract
         max_nesting=source.max_table_nesting,
         state=kept,
         notes=tuple(note for stream in streams for note in stream.notes),
+        resets_state=any(stream.resource.begins_anew for stream in streams),
     )
 
 
-def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any], loop: EventLoop) -> list[Stream]:
+def _declare_once(parts: Sequence[Part]) -> None:
+    """Of a table that several resources fill only the first one says what it is."""
+    first: dict[str, Declared] = {}
+    for part in parts:
+        declared = first.setdefault(part.table_name, part.declared)
+        if declared.resource != part.resource:
+            part.declared = declared
+
+
+def _read(streams: Sequence[Stream], next_item_mode: NextItemMode) -> None:
+    """Read the streams that have no parent to their ends."""
+    with ExitStack() as stack:
+        pages = {stream: stack.enter_context(closing(stream.read())) for stream in streams}
+        turns = deque(streams)
+        while turns:
+            stream = turns.popleft()
+            page = next(pages[stream], None)
+            if page is None:
+                _deliver_rest(stream)
+                continue
+            _deliver(stream, page)
+            if next_item_mode == "fifo":
+                turns.appendleft(stream)
+            else:
+                turns.append(stream)
+
+
+def _streams(source: Source, context: ExtractionContext) -> list[Stream]:
     """The selected resources and those they are made from; parents that no one selected are not loaded."""
     chosen = copies(source.resources.values())
     chosen_ids = {id(resource) for resource in chosen}
@@ -95,7 +133,7 @@ def _streams(source: Source, editor: SchemaEditor, state: dict[str, Any], loop: 
         above = add(parent) if parent is not None else None
         if id(resource) not in chosen_ids:
             resource.selected = False
-        stream = streams[id(resource)] = Stream(resource, editor, state, loop)
+        stream = streams[id(resource)] = Stream(resource, context)
         if above is not None:
             above.children.append(stream)
         return stream
@@ -124,20 +162,19 @@ def _deliver_rest(stream: Stream) -> None:
 
 def rows_of(resource: Resource) -> Iterator[Any]:
     """The items of one resource, with an empty state and an empty schema."""
-    editor, state = SchemaEditor(Schema("rows")), dict[str, Any]()
-    with EventLoop() as loop, closing(_pages(resource, editor, state, loop)) as pages:
-        for page in pages:
-            yield from page.items
+    with EventLoop() as loop, Threads() as threads:
+        context = ExtractionContext(SchemaEditor(Schema("rows")), {}, loop, threads)
+        with closing(_pages(resource, context)) as pages:
+            for page in pages:
+                yield from page.items
 
 
-def _pages(
-    resource: Resource, editor: SchemaEditor, state: dict[str, Any], loop: EventLoop
-) -> Generator[Page]:
-    stream = Stream(resource, editor, state, loop)
+def _pages(resource: Resource, context: ExtractionContext) -> Generator[Page]:
+    stream = Stream(resource, context)
     if resource.parent is None:
         yield from stream.read()
     else:
-        for page in _pages(resource.parent, editor, state, loop):
+        for page in _pages(resource.parent, context):
             yield from stream.transform(page)
         yield from stream.rest()
 

@@ -149,6 +149,8 @@ class Sorter:
         if hints.dynamic and item is None:
             hints = static(hints)
         declared = declare(for_item(hints, self.resource, item), self.resource, name)
+        if name in self.hints.variants:
+            declared = replace(declared, table=declared.table.with_hints(variant_name=name))
         self._stale.discard(name)
         self._declared[name] = (
             declared if known is None else known.merged(declared) if known != declared else known

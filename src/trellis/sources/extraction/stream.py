@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import AsyncIterable, Iterable, Iterator
+from collections.abc import AsyncIterable, Generator, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from trellis.errors import UsageError
@@ -13,6 +13,7 @@ from trellis.sources.cursors.cursor import Incremental
 from trellis.sources.cursors.frames import after_cursor
 from trellis.sources.event_loop import AT_ONCE, EventLoop, Turns, is_awaitable
 from trellis.sources.extraction.parts import Part, Sorter, as_given, is_typed
+from trellis.sources.extraction.threads import Threads
 from trellis.sources.extraction.validation import Dropped, checker_of
 from trellis.sources.files import Files
 from trellis.sources.resources import Resource
@@ -20,19 +21,28 @@ from trellis.sources.schema_editor import SchemaEditor
 from trellis.sources.steps import Page, pages_of, through
 
 
+@dataclass(frozen=True)
+class ExtractionContext:
+    """What the resources of one extraction share. `state` is that of the source, and is written to."""
+
+    schema: SchemaEditor
+    state: dict[str, Any]
+    loop: EventLoop
+    threads: Threads
+
+
 class Stream:
     """A resource in one run. The pages that go on reach its sorter, if it is loaded, and its transformers."""
 
-    def __init__(
-        self, resource: Resource, schema: SchemaEditor, state: dict[str, Any], loop: EventLoop
-    ) -> None:
+    def __init__(self, resource: Resource, context: ExtractionContext) -> None:
         self.resource = resource
-        self.loop = loop
-        self.turns = Turns(loop, self._room)
-        self.now = current.Running(schema, state, resource)
-        self.cursor = self._bind(state)
-        self.limit = copy.copy(resource.limit)
-        self.checker = checker_of(schema.name, resource.name, resource.hints.common)
+        self.loop = context.loop
+        self.threads = context.threads
+        self.turns = Turns(context.loop, self._room)
+        self.now = current.Running(context.schema, context.state, resource)
+        self.cursor = self._bind(context.state)
+        self.limit = resource.limit.restarted() if resource.limit is not None else None
+        self.checker = checker_of(context.schema.name, resource.name, resource.hints.common)
         hints = resource.hints
         if self.cursor is not None and hints.common.incremental is None:
             hints = hints.changed(resource.name, {"incremental": resource.incremental})
@@ -59,12 +69,14 @@ class Stream:
             return None
         return as_given(resource.name, self.sorter.hints, resource.data)
 
-    def read(self) -> Iterator[Page]:
+    def read(self) -> Generator[Page]:
         """The pages of a resource that has no parent."""
-        with current.running(self.now):
+        with self._running():
             data = self._called() if callable(self.resource.data) else self.resource.data
         several = isinstance(data, (Iterable, AsyncIterable)) and not isinstance(data, dict)
         values = self.loop.each_of(data if several and not is_typed(data) else (data,))
+        if self.resource.parallelized:
+            values = self.threads.one_ahead(values, self._running)
         try:
             yield from self._onward(self.turns.each(values))
         finally:
@@ -74,8 +86,11 @@ class Stream:
         """The pages that a transformer makes of one page of its parent."""
         if self.finished:
             return
-        with current.running(self.now):
-            result = self._called(page.value)
+        if self.resource.parallelized:
+            result = self.threads.call(lambda: self._called(page.value), self._running)
+        else:
+            with self._running():
+                result = self._called(page.value)
         yield from self._onward(self.turns.take(result))
 
     def rest(self) -> Iterator[Page]:
@@ -86,7 +101,7 @@ class Stream:
         first = (page for value in values for page in pages_of(value, self.loop))
         pages = through(first, self.resource.steps, self.loop)
         while not self.finished:
-            with current.running(self.now):
+            with self._running():
                 page = next(pages, None)
                 left = self._after_cursor(self._checked(page)) if page is not None else None
             if page is None:
@@ -94,13 +109,18 @@ class Stream:
             if left is not None and (self.limit is None or self.limit.takes(left)):
                 yield left
 
-    def _bind(self, state: dict[str, Any]) -> Incremental | None:
+    def _running(self) -> current.running:
+        return current.running(self.now)
+
+    def _bind(self, state: dict[str, Any]) -> Incremental[Any] | None:
         cursor, data = self.resource.incremental, self.resource.data
         if isinstance(data, Files) and (cursor or self.resource.steps):
             raise UsageError(
                 f"resource {self.resource.name}: its files are read by the engine, so no step and no cursor"
                 " gets their rows; read them in a function that yields the rows"
             )
+        if self.resource.begins_anew:
+            (state.get("resources") or {}).pop(self.resource.name, None)
         if cursor is None:
             return None
         return cursor.bound(self.resource.name, state, self.resource.hints.common.primary_key)
@@ -120,7 +140,8 @@ class Stream:
         return result
 
     def _room(self) -> int:
-        return AT_ONCE if self.limit is None else min(AT_ONCE, self.limit.left)
+        left = self.limit.left if self.limit is not None else None
+        return AT_ONCE if left is None else min(AT_ONCE, left)
 
     def _checked(self, page: Page) -> Page:
         """The page with its items as the model has them; those it turns away are counted."""

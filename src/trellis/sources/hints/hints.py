@@ -55,7 +55,7 @@ class ResourceHints(TypedDict, total=False):
     """The hints of nested tables by the key of their list, or by a tuple of keys."""
     additional_table_hints: Mapping[str, Any] | None
     """Other hints, stored with the table as they are."""
-    incremental: Incremental | Mapping[str, Any] | None
+    incremental: Incremental[Any] | Mapping[str, Any] | None
     """The cursor, made with `trellis.incremental`."""
     max_table_nesting: int | None
     """How many levels of nesting become columns and tables."""
@@ -76,7 +76,7 @@ class Hints:
     references: Any = None
     nested_hints: Any = None
     additional_table_hints: Any = None
-    incremental: Incremental | None = None
+    incremental: Incremental[Any] | None = None
     max_table_nesting: int | None = None
     model: Any = None
 

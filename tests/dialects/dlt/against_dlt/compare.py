@@ -55,18 +55,18 @@ class Reader:
         self.dataset = dataset
         self.schemas: dict[str, Any] = {}
         self.catalog: dict[str, dict[str, str]] = {}
-        found = self.db.execute(
+        names = self.db.execute(
             "SELECT table_name, column_name, data_type FROM information_schema.columns "
             "WHERE table_schema = ? ORDER BY table_name, ordinal_position",
             [dataset],
         ).fetchall()
-        for table, column, data_type in found:
+        for table, column, data_type in names:
             self.catalog.setdefault(table, {})[column] = data_type
 
     def schema(self, name: str) -> Mapping[str, Any] | None:
         if name not in self.schemas:
-            found = newest(lambda sql: self.db.execute(sql).fetchall(), self.dataset, name)
-            self.schemas[name] = found if "_dlt_version" in self.catalog else None
+            newest_row = newest(lambda sql: self.db.execute(sql).fetchall(), self.dataset, name)
+            self.schemas[name] = newest_row if "_dlt_version" in self.catalog else None
         found_schema: Mapping[str, Any] | None = self.schemas[name]
         return found_schema
 
@@ -90,10 +90,10 @@ class Reader:
 
     def _rows(self, table: str) -> list[dict[str, Any]]:
         name = table.replace('"', '""')
-        found: list[dict[str, Any]] = (
+        rows: list[dict[str, Any]] = (
             self.db.sql(f'SELECT * FROM {self.dataset}."{name}"').to_arrow_table().to_pylist()
         )
-        return found
+        return rows
 
     def close(self) -> None:
         self.db.close()
@@ -102,10 +102,10 @@ class Reader:
 def _rank(tables: Mapping[str, Stored]) -> None:
     """Times of validity as numbers: the first, the second, ..."""
     times = sorted(
-        {row[name] for each in tables.values() for row in each.rows for name in VALIDITY if row.get(name)}
+        {row[name] for table in tables.values() for row in table.rows for name in VALIDITY if row.get(name)}
     )
-    for each in tables.values():
-        for row in each.rows:
+    for table in tables.values():
+        for row in table.rows:
             row.update({name: times.index(row[name]) for name in VALIDITY if row.get(name)})
 
 
@@ -159,7 +159,7 @@ def _schemas(theirs: Mapping[str, Any], ours: Mapping[str, Any], hidden: Hidden)
             one, two = their["columns"].get(column), our["columns"].get(column)
             if one != two:
                 yield Difference("schema column", name, column, one, two)
-        both = [[c for c in found if c in columns[0] and c in columns[1]] for found in columns]
+        both = [[c for c in names if c in columns[0] and c in columns[1]] for names in columns]
         if both[0] != both[1] and (name, ORDER) not in hidden:
             yield Difference("column order", name, "", both[0], both[1])
         for key in sorted({*their, *our} - {"columns"}):
@@ -181,45 +181,45 @@ def _catalogs(
 
 
 def _rows(theirs: Picture, ours: Picture, gone: set[str], hidden: Hidden) -> Iterator[Difference]:
-    found = False
+    differs = False
     for name in sorted({*theirs.stored} & {*ours.stored} - gone):
         one, two = theirs.stored[name], ours.stored[name]
         if len(one.rows) != len(two.rows):
-            found = True
+            differs = True
             yield Difference("rows", name, "", _texts(one), _texts(two))
             continue
         for column in one.types:
             if column in SYSTEM or column not in two.types or (name, column) in hidden:
                 continue
-            left, right = (Counter(repr(plain(row[column])) for row in each.rows) for each in (one, two))
+            left, right = (Counter(repr(plain(row[column])) for row in side.rows) for side in (one, two))
             if left != right:
-                found = True
+                differs = True
                 yield Difference("values", name, column, dict(left - right), dict(right - left))
-    if found:
+    if differs:
         return
     trees = [
         Trees(
-            _visible(each.stored, gone),
-            {name: table.get("parent") for name, table in each.schema.items()},
-            each.loads,
+            _visible(side.stored, gone),
+            {name: table.get("parent") for name, table in side.schema.items()},
+            side.loads,
             hidden,
         )
-        for each in (theirs, ours)
+        for side in (theirs, ours)
     ]
     for name in sorted({*theirs.stored} & {*ours.stored} - gone):
         table = theirs.schema.get(name)
         if table is not None and not table.get("parent"):
-            one_of, two_of = (each.of(name) for each in trees)
+            one_of, two_of = (tree.of(name) for tree in trees)
             if one_of != two_of:
                 left, right = Counter(one_of), Counter(two_of)
                 yield Difference("trees", name, "", [*(left - right)], [*(right - left)])
             elif table.get("x-merge-strategy") in ("upsert", "insert-only", "scd2"):
                 ids = [
-                    sorted(str(row["_dlt_id"]) for row in each.stored[name].rows) for each in (theirs, ours)
+                    sorted(str(row["_dlt_id"]) for row in side.stored[name].rows) for side in (theirs, ours)
                 ]
                 if ids[0] != ids[1]:
                     yield Difference("row ids", name, "_dlt_id", ids[0], ids[1])
-    orphans = [Counter(name for name, _ in each.orphans()) for each in trees]
+    orphans = [Counter(name for name, _ in tree.orphans()) for tree in trees]
     if orphans[0] != orphans[1]:
         yield Difference("orphans", "", "", dict(orphans[0]), dict(orphans[1]))
 

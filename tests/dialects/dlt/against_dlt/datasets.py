@@ -32,8 +32,8 @@ def document(text: str) -> dict[str, Any]:
     """A stored schema; long ones are stored compressed."""
     if not text.startswith("{"):
         text = zlib.decompress(base64.b64decode(text)).decode()
-    found: dict[str, Any] = json.loads(text)
-    return found
+    schema_document: dict[str, Any] = json.loads(text)
+    return schema_document
 
 
 def newest(ask: Ask, dataset: str, name: str) -> dict[str, Any] | None:
@@ -75,7 +75,7 @@ class Trees:
         self.loads = loads
         self.hidden = hidden
         self.owners = {
-            row["_dlt_id"]: name for name, each in tables.items() for row in each.rows if "_dlt_id" in row
+            row["_dlt_id"]: name for name, table in tables.items() for row in table.rows if "_dlt_id" in row
         }
         self.children = {
             name: [child for child, parent in parents.items() if parent == name and child in tables]
@@ -84,9 +84,9 @@ class Trees:
         self.by_parent: dict[str, dict[Any, list[dict[str, Any]]]] = {}
         for name, stored in tables.items():
             if parents.get(name):
-                found = self.by_parent.setdefault(name, {})
+                children = self.by_parent.setdefault(name, {})
                 for row in stored.rows:
-                    found.setdefault(row.get("_dlt_parent_id"), []).append(row)
+                    children.setdefault(row.get("_dlt_parent_id"), []).append(row)
 
     def of(self, root: str) -> list[str]:
         """The trees of a root table, sorted, as text."""
@@ -94,38 +94,40 @@ class Trees:
 
     def orphans(self) -> Iterator[tuple[str, Any]]:
         """Nested rows whose parents are not there."""
-        for name, found in self.by_parent.items():
+        for name, children in self.by_parent.items():
             parent = self.parents[name]
             known = (
                 {row.get("_dlt_id") for row in self.tables[parent].rows} if parent in self.tables else set()
             )
-            for key in found:
+            for key in children:
                 if key not in known:
                     yield name, key
 
     def _tree(
         self, name: str, row: Mapping[str, Any], parent: Mapping[str, Any] | None, root: Mapping[str, Any]
     ) -> Any:
-        own = {
+        values = {
             column: plain(value)
             for column, value in sorted(row.items())
             if column not in SYSTEM and (name, column) not in self.hidden
         }
         if "_dlt_load_id" in row:
-            own["load"] = self.loads.get(row["_dlt_load_id"], row["_dlt_load_id"])
-        own["id"] = self._id(name, row, parent)
+            values["load"] = self.loads.get(row["_dlt_load_id"], row["_dlt_load_id"])
+        values["id"] = self._id(name, row, parent)
         if parent is not None:
-            own["place"] = row.get("_dlt_list_idx")
+            values["place"] = row.get("_dlt_list_idx")
         if "_dlt_root_id" in row:
             key = row["_dlt_root_id"]
-            own["root"] = "ok" if key == root.get("_dlt_id") else f"of {self.owners.get(key, 'no table')}"
+            values["root"] = "ok" if key == root.get("_dlt_id") else f"of {self.owners.get(key, 'no table')}"
         below = {}
         for child in self.children[name]:
             rows = self.by_parent.get(child, {}).get(row.get("_dlt_id"), [])
             if rows:
-                placed = sorted(rows, key=lambda each: (each.get("_dlt_list_idx") or 0, repr(each)))
-                below[child] = [self._tree(child, each, row, root) for each in placed]
-        return own, below
+                placed = sorted(
+                    rows, key=lambda child_row: (child_row.get("_dlt_list_idx") or 0, repr(child_row))
+                )
+                below[child] = [self._tree(child, child_row, row, root) for child_row in placed]
+        return values, below
 
     def _id(self, name: str, row: Mapping[str, Any], parent: Mapping[str, Any] | None) -> Any:
         key = row.get("_dlt_id")

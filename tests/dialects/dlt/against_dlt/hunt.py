@@ -32,16 +32,16 @@ def compare(
 ) -> list[Found]:
     """Load the streams with dlt, with Trellis and, where they are JSON, with Trellis from files."""
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="hunt-") as made:
-            return compare(streams, Path(made), ways)
-    named = {f"{each.table}_zz{number}zz": each for number, each in enumerate(streams)}
+        with tempfile.TemporaryDirectory(prefix="hunt-") as temporary:
+            return compare(streams, Path(temporary), ways)
+    named = {f"{item.table}_zz{number}zz": item for number, item in enumerate(streams)}
     files, errors = theirs.run(folder, named)
     readers = {file: Reader(file) for file in set(files.values())}
-    found = []
+    comparisons = []
     for number, (table, stream) in enumerate(named.items()):
         mark = f"zz{number}zz"
         one = Found(stream, table)
-        found.append(one)
+        comparisons.append(one)
         one.pictures["dlt"] = readers[files[table]].picture(stream.profile, mark)
         if table in errors:
             one.errors["dlt"] = errors[table]
@@ -59,7 +59,7 @@ def compare(
             one.differences[way] = _differences(one, way)
     for reader in readers.values():
         reader.close()
-    return found
+    return comparisons
 
 
 def _differences(one: Found, way: str) -> list[Difference]:

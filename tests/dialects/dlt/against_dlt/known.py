@@ -38,16 +38,16 @@ def entries() -> list[Entry]:
     return [Entry(*(part.strip() for part in line.split("|", 2))) for line in lines]
 
 
-def unexplained(found: Found, way: str) -> tuple[list[Difference], set[str]]:
+def unexplained(comparison: Found, way: str) -> tuple[list[Difference], set[str]]:
     """The differences that no entry explains, and the numbers of the entries that explain the others."""
     hidden, used = NOTHING, set()
     rules = [(entry.number, RECOGNISERS[entry.recogniser]) for entry in entries()]
-    left = list(found.differences[way])
+    left = list(comparison.differences[way])
     while left:
         more = NOTHING
         for one in left:
             for number, rule in rules:
-                if explained := rule(found, way, one):
+                if explained := rule(comparison, way, one):
                     used.add(number)
                     more |= explained
         if not more - hidden:
@@ -55,45 +55,47 @@ def unexplained(found: Found, way: str) -> tuple[list[Difference], set[str]]:
         hidden |= more
         if ALL in hidden:
             return [], used
-        left = [*differences(found.pictures["dlt"], found.pictures[way], hidden)]
+        left = [*differences(comparison.pictures["dlt"], comparison.pictures[way], hidden)]
     return [], used
 
 
 # --- What a stream asks for ------------------------------------------------------------------------------
 
 
-def contracts(found: Found) -> list[Mapping[str, str]]:
+def contracts(comparison: Found) -> list[Mapping[str, str]]:
     """The contracts that hold in the loads of a stream, with all three entities."""
-    told = []
-    for load in found.stream.loads:
-        said = load.options.get("contract", PROFILES[found.stream.profile].get("schema_contract", "evolve"))
-        told.append(
-            dict.fromkeys(ENTITIES, said)
-            if isinstance(said, str)
-            else {entity: said.get(entity, "evolve") for entity in ENTITIES}
+    contracts_by_load = []
+    for load in comparison.stream.loads:
+        contract = load.options.get(
+            "contract", PROFILES[comparison.stream.profile].get("schema_contract", "evolve")
         )
-    return told
+        contracts_by_load.append(
+            dict.fromkeys(ENTITIES, contract)
+            if isinstance(contract, str)
+            else {entity: contract.get(entity, "evolve") for entity in ENTITIES}
+        )
+    return contracts_by_load
 
 
-def modes(found: Found, *entities: str) -> set[str]:
-    return {told[entity] for told in contracts(found) for entity in entities}
+def modes(comparison: Found, *entities: str) -> set[str]:
+    return {contract[entity] for contract in contracts(comparison) for entity in entities}
 
 
-def error(found: Found, way: str = "dlt") -> str:
-    return found.errors.get(way, "")
+def error(comparison: Found, way: str = "dlt") -> str:
+    return comparison.errors.get(way, "")
 
 
-def nested(found: Found, table: str) -> bool:
+def nested(comparison: Found, table: str) -> bool:
     """Whether a table is below the root table of a stream."""
-    for picture in found.pictures.values():
+    for picture in comparison.pictures.values():
         if (known := picture.schema.get(table)) is not None and known.get("parent"):
             return True
     return False
 
 
-def below(found: Found, table: str) -> Hidden:
+def below(comparison: Found, table: str) -> Hidden:
     """A table and all tables below it."""
-    names = {name for picture in found.pictures.values() for name in (*picture.schema, *picture.stored)}
+    names = {name for picture in comparison.pictures.values() for name in (*picture.schema, *picture.stored)}
     return frozenset((name, "") for name in names if name == table or name.startswith(f"{table}__"))
 
 
@@ -101,34 +103,34 @@ def column(one: Difference) -> Hidden:
     return frozenset({(one.table, one.column)}) if one.column else NOTHING
 
 
-def values(found: Found) -> Collection[Any]:
+def values(comparison: Found) -> Collection[Any]:
     """All values of all items."""
-    return [value for value in parts(found.stream) if not isinstance(value, (dict, list, tuple))]
+    return [value for value in parts(comparison.stream) if not isinstance(value, (dict, list, tuple))]
 
 
 # --- The recognisers -------------------------------------------------------------------------------------
 
 
-def epochs_of_years_ago(found: Found, way: str, one: Difference) -> Hidden:
-    if "timestamp" not in PROFILES[found.stream.profile].get("detections", ()):
+def epochs_of_years_ago(comparison: Found, way: str, one: Difference) -> Hidden:
+    if "timestamp" not in PROFILES[comparison.stream.profile].get("detections", ()):
         return NOTHING
     return column(one) if _types(one) in {("timestamp", "bigint"), ("timestamp", "double")} else NOTHING
 
 
-def frozen_children(found: Found, way: str, one: Difference) -> Hidden:
-    if modes(found, "columns") == {"evolve"}:
+def frozen_children(comparison: Found, way: str, one: Difference) -> Hidden:
+    if modes(comparison, "columns") == {"evolve"}:
         return NOTHING
     if one.sort == "outcome":
-        told = re.search(r"Contract on `columns`.*?table `([^`]*)`", error(found))
+        match = re.search(r"Contract on `columns`.*?table `([^`]*)`", error(comparison))
         later = one.ours is None or one.ours[:6] > one.theirs[:6]
-        return EVERYTHING if told and nested(found, told[1]) and later else NOTHING
-    return below(found, one.table) if nested(found, one.table) else NOTHING
+        return EVERYTHING if match and nested(comparison, match[1]) and later else NOTHING
+    return below(comparison, one.table) if nested(comparison, one.table) else NOTHING
 
 
-def own_nested_ids(found: Found, way: str, one: Difference) -> Hidden:
-    if not has_nested_ids(found.stream):
+def own_nested_ids(comparison: Found, way: str, one: Difference) -> Hidden:
+    if not has_nested_ids(comparison.stream):
         return NOTHING
-    lacking = any(f".{name}" in error(found) for name in LINKS)
+    lacking = any(f".{name}" in error(comparison) for name in LINKS)
     if one.sort == "outcome":
         return EVERYTHING if lacking and one.ours is None else NOTHING
     if one.column in LINKS:
@@ -138,10 +140,12 @@ def own_nested_ids(found: Found, way: str, one: Difference) -> Hidden:
     return EVERYTHING if one.sort in ("trees", "orphans") else NOTHING
 
 
-def retyped_variant(found: Found, way: str, one: Difference) -> Hidden:
+def retyped_variant(comparison: Found, way: str, one: Difference) -> Hidden:
     if one.sort == "outcome":  # the next text is no time, and a variant has no variant
-        told = re.search(r"Cannot coerce type `text` to `(timestamp|date)`.* column `.*v_text`", error(found))
-        return EVERYTHING if told and one.ours is None else NOTHING
+        match = re.search(
+            r"Cannot coerce type `text` to `(timestamp|date)`.* column `.*v_text`", error(comparison)
+        )
+        return EVERYTHING if match and one.ours is None else NOTHING
     suffix = re.split("(?:__|▶)v_", one.column)[-1]
     if suffix == one.column:
         return NOTHING
@@ -149,56 +153,59 @@ def retyped_variant(found: Found, way: str, one: Difference) -> Hidden:
     return column(one) if theirs not in (None, ours) and ours == suffix else NOTHING
 
 
-def flagged_without_match(found: Found, way: str, one: Difference) -> Hidden:
-    told = [load.options for load in found.stream.loads]
+def flagged_without_match(comparison: Found, way: str, one: Difference) -> Hidden:
+    options_by_load = [load.options for load in comparison.stream.loads]
     flagged = any(
-        (each.get("columns") or {}).get("gone") and each.get("strategy") == "upsert" for each in told
+        (options.get("columns") or {}).get("gone") and options.get("strategy") == "upsert"
+        for options in options_by_load
     )
     return frozenset({FLAGGED}) if flagged and one.sort in ("rows", "values", "trees", "row ids") else NOTHING
 
 
-def aware_time(found: Found, way: str, one: Difference) -> Hidden:
+def aware_time(comparison: Found, way: str, one: Difference) -> Hidden:
     shown = f"{one.theirs}{one.ours}"
-    aware = any(getattr(value, "tzinfo", None) and not hasattr(value, "date") for value in values(found))
+    aware = any(getattr(value, "tzinfo", None) and not hasattr(value, "date") for value in values(comparison))
     return column(one) if aware and one.sort == "values" and "'time " in shown else NOTHING
 
 
-def dropped_row(found: Found, way: str, one: Difference) -> Hidden:
-    if "discard_row" not in modes(found, "columns", "data_type"):
+def dropped_row(comparison: Found, way: str, one: Difference) -> Hidden:
+    if "discard_row" not in modes(comparison, "columns", "data_type"):
         return NOTHING
     if one.sort == "column order":
         return frozenset({(one.table, ORDER)})
     if one.sort in ("schema table", "table") and one.ours in (None, False):
-        return below(found, one.table)
+        return below(comparison, one.table)
     if one.sort in ("rows", "trees"):  # a row more or less because a column has another type
-        types = any(each.sort == "schema column" for each in found.differences[way])
+        types = any(difference.sort == "schema column" for difference in comparison.differences[way])
         return EVERYTHING if types else NOTHING
     return column(one) if one.sort in ("schema column", "type", "values") else NOTHING
 
 
-def namesake_of_a_variant(found: Found, way: str, one: Difference) -> Hidden:
-    if one.sort != "outcome" or "the column its misfits go to" not in error(found, way):
+def namesake_of_a_variant(comparison: Found, way: str, one: Difference) -> Hidden:
+    if one.sort != "outcome" or "the column its misfits go to" not in error(comparison, way):
         return NOTHING
     return EVERYTHING if one.theirs is None or one.theirs[:6] > one.ours[:6] else NOTHING
 
 
-def detected_without_coercion(found: Found, way: str, one: Difference) -> Hidden:
-    fails = "No cross-type coercion: cannot convert" in error(found)
+def detected_without_coercion(comparison: Found, way: str, one: Difference) -> Hidden:
+    fails = "No cross-type coercion: cannot convert" in error(comparison)
     return EVERYTHING if one.sort == "outcome" and one.ours is None and fails else NOTHING
 
 
-def wide_integer(found: Found, way: str, one: Difference) -> Hidden:
+def wide_integer(comparison: Found, way: str, one: Difference) -> Hidden:
     signs = (
         "Integer exceeds 64-bit range",
         "out of range for the destination type INT",
         "Could not cast value",
     )
-    wide = any(sign in error(found) for sign in signs)
+    wide = any(sign in error(comparison) for sign in signs)
     return EVERYTHING if one.sort == "outcome" and one.ours is None and wide else NOTHING
 
 
-def large_double_in_a_bigint(found: Found, way: str, one: Difference) -> Hidden:
-    large = any(isinstance(value, float) and 2.0**63 <= abs(value) < float("inf") for value in values(found))
+def large_double_in_a_bigint(comparison: Found, way: str, one: Difference) -> Hidden:
+    large = any(
+        isinstance(value, float) and 2.0**63 <= abs(value) < float("inf") for value in values(comparison)
+    )
     if not large:
         return NOTHING
     if "v_double" in one.column and (
@@ -209,88 +216,88 @@ def large_double_in_a_bigint(found: Found, way: str, one: Difference) -> Hidden:
     return column(one) if lost and {*one.ours} == {"None"} else NOTHING
 
 
-def decimal_by_way_of_double(found: Found, way: str, one: Difference) -> Hidden:
+def decimal_by_way_of_double(comparison: Found, way: str, one: Difference) -> Hidden:
     if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
         return NOTHING
     if not all("Decimal " in text for text in (*one.theirs, *one.ours)):
         return NOTHING
     theirs, ours = (
-        sorted(float(text.strip("'").removeprefix("Decimal ")) for text in each)
-        for each in (one.theirs, one.ours)
+        sorted(float(text.strip("'").removeprefix("Decimal ")) for text in side)
+        for side in (one.theirs, one.ours)
     )
     return column(one) if theirs == ours else NOTHING
 
 
-def moment_beyond_the_clock(found: Found, way: str, one: Difference) -> Hidden:
+def moment_beyond_the_clock(comparison: Found, way: str, one: Difference) -> Hidden:
     signs = ("OSError: [Errno 75]", "year is out of range", "OverflowError", "out of range for platform")
-    beyond = ", normalize: " in error(found) and any(sign in error(found) for sign in signs)
+    beyond = ", normalize: " in error(comparison) and any(sign in error(comparison) for sign in signs)
     return EVERYTHING if one.sort == "outcome" and one.ours is None and beyond else NOTHING
 
 
-def sign_of_zero(found: Found, way: str, one: Difference) -> Hidden:
+def sign_of_zero(comparison: Found, way: str, one: Difference) -> Hidden:
     if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
         return NOTHING
     unsigned = {key.replace("double -0.0", "double 0.0"): count for key, count in one.ours.items()}
     return column(one) if unsigned == one.theirs else NOTHING
 
 
-def not_finite(found: Found, way: str, one: Difference) -> Hidden:
+def not_finite(comparison: Found, way: str, one: Difference) -> Hidden:
     if one.sort == "outcome":  # its statements hold nan as it is, which DuckDB takes for a column
-        unread = any(f'column "{word}" was not found' in error(found) for word in ("nan", "inf"))
+        unread = any(f'column "{word}" was not found' in error(comparison) for word in ("nan", "inf"))
         return EVERYTHING if unread and one.ours is None else NOTHING
-    odd = [value for value in values(found) if isinstance(value, float) and value - value != 0.0]
+    odd = [value for value in values(comparison) if isinstance(value, float) and value - value != 0.0]
     return column(one) if odd and one.sort in ("schema column", "type", "values") else NOTHING
 
 
-def skipped_root(found: Found, way: str, one: Difference) -> Hidden:
-    inserts = any(load.options.get("strategy") == "insert-only" for load in found.stream.loads)
+def skipped_root(comparison: Found, way: str, one: Difference) -> Hidden:
+    inserts = any(load.options.get("strategy") == "insert-only" for load in comparison.stream.loads)
     if not inserts or one.sort not in ("rows", "values", "trees"):
         return NOTHING
-    return frozenset({ORPHANS}) if nested(found, one.table) or one.sort == "trees" else NOTHING
+    return frozenset({ORPHANS}) if nested(comparison, one.table) or one.sort == "trees" else NOTHING
 
 
-def fraction_of_wei(found: Found, way: str, one: Difference) -> Hidden:
+def fraction_of_wei(comparison: Found, way: str, one: Difference) -> Hidden:
     if not one.column.endswith("v_double") or one.theirs is not None or one.sort != "schema column":
         return NOTHING
     base = re.sub("(__|▶)v_double$", "", one.column)
-    known = found.pictures[way].schema[one.table]["columns"].get(base, {})
+    known = comparison.pictures[way].schema[one.table]["columns"].get(base, {})
     wei = known.get("data_type") == "wei"
     return frozenset({(one.table, one.column), (one.table, base)}) if wei else NOTHING
 
 
-def limit_lost_to_a_marker(found: Found, way: str, one: Difference) -> Hidden:
-    limited = any("max_nesting" in load.options for load in found.stream.loads)
-    held = modes(found, "columns") != {"evolve"}
+def limit_lost_to_a_marker(comparison: Found, way: str, one: Difference) -> Hidden:
+    limited = any("max_nesting" in load.options for load in comparison.stream.loads)
+    held = modes(comparison, "columns") != {"evolve"}
     return EVERYTHING if limited and held and one.sort == "table hint x-normalizer" else NOTHING
 
 
-def text_inside_json(found: Found, way: str, one: Difference) -> Hidden:
-    malformed = "Malformed JSON at byte" in error(found)
+def text_inside_json(comparison: Found, way: str, one: Difference) -> Hidden:
+    malformed = "Malformed JSON at byte" in error(comparison)
     return EVERYTHING if malformed and one.sort == "outcome" and one.ours is None else NOTHING
 
 
-def unfit_file_name(found: Found, way: str, one: Difference) -> Hidden:
-    unfit = any(sign in error(found) for sign in ("File name too long", "InvalidCharError"))
+def unfit_file_name(comparison: Found, way: str, one: Difference) -> Hidden:
+    unfit = any(sign in error(comparison) for sign in ("File name too long", "InvalidCharError"))
     return EVERYTHING if unfit and one.sort == "outcome" and one.ours is None else NOTHING
 
 
-def list_under_a_blank_key(found: Found, way: str, one: Difference) -> Hidden:
-    return EVERYTHING if has_lists_under_blank_keys(found.stream) else NOTHING
+def list_under_a_blank_key(comparison: Found, way: str, one: Difference) -> Hidden:
+    return EVERYTHING if has_lists_under_blank_keys(comparison.stream) else NOTHING
 
 
-def schema_stored_again(found: Found, way: str, one: Difference) -> Hidden:
-    modes = [load.options.get("mode") for load in found.stream.loads]
+def schema_stored_again(comparison: Found, way: str, one: Difference) -> Hidden:
+    modes = [load.options.get("mode") for load in comparison.stream.loads]
     back = modes[-1] in modes[:-1] and modes[-1] != modes[-2]
     return EVERYTHING if back and one.sort == "table hint write_disposition" else NOTHING
 
 
-def numbers_as_written(found: Found, way: str, one: Difference) -> Hidden:
+def numbers_as_written(comparison: Found, way: str, one: Difference) -> Hidden:
     base = one.column.removesuffix("__v_text")
-    if one.sort == "schema column" and "1e400" in values(found) and _types(one) == (None, "json"):
+    if one.sort == "schema column" and "1e400" in values(comparison) and _types(one) == (None, "json"):
         return frozenset({(one.table, base), (one.table, f"{base}__v_text"), (one.table, ORDER)})
     if one.sort != "values" or not (isinstance(one.theirs, dict) and isinstance(one.ours, dict)):
         return NOTHING
-    theirs, ours = ([_read(text) for text in each] for each in (one.theirs, one.ours))
+    theirs, ours = ([_read(text) for text in texts] for texts in (one.theirs, one.ours))
     return column(one) if theirs == ours and None not in theirs else NOTHING
 
 
@@ -306,14 +313,14 @@ def _types(one: Difference) -> tuple[str | None, str | None]:
     """The data types of a column there and here."""
     if one.sort != "schema column":
         return None, None
-    theirs, ours = (each or {} for each in (one.theirs, one.ours))
+    theirs, ours = (side or {} for side in (one.theirs, one.ours))
     return theirs.get("data_type"), ours.get("data_type")
 
 
 Recogniser = Callable[[Found, str, Difference], Hidden]
 RECOGNISERS: Mapping[str, Recogniser] = {
-    each.__name__: each
-    for each in (
+    side.__name__: side
+    for side in (
         epochs_of_years_ago,
         frozen_children,
         own_nested_ids,

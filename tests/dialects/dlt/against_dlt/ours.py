@@ -17,34 +17,36 @@ from trellis.schema.model import Schema, Settings, Table
 
 def schema_of(profile: str, table: str) -> Schema:
     """The settings of a profile for one root table, as a schema to hand over."""
-    said = PROFILES[profile]
+    profile_settings = PROFILES[profile]
     normalizers: dict[str, Any] = {}
     config: dict[str, Any] = {}
-    if "naming" in said:
-        normalizers["names"] = said["naming"]
-    if "normalizer" in said:
-        normalizers["json"] = {"module": f"dlt.common.normalizers.json.{said['normalizer']}"}
-    if "max_nesting" in said:
-        config["max_nesting"] = said["max_nesting"]
-    if "root_key" in said:
-        config["root_key_propagation"] = said["root_key"]
-    if "propagation" in said:
-        config["propagation"] = said["propagation"]
+    if "naming" in profile_settings:
+        normalizers["names"] = profile_settings["naming"]
+    if "normalizer" in profile_settings:
+        normalizers["json"] = {"module": f"dlt.common.normalizers.json.{profile_settings['normalizer']}"}
+    if "max_nesting" in profile_settings:
+        config["max_nesting"] = profile_settings["max_nesting"]
+    if "root_key" in profile_settings:
+        config["root_key_propagation"] = profile_settings["root_key"]
+    if "propagation" in profile_settings:
+        config["propagation"] = profile_settings["propagation"]
     if config:
         normalizers.setdefault("json", {})["config"] = config
     settings = Settings(
-        detections=tuple(said["detections"]) if "detections" in said else None,
-        default_hints=said.get("default_hints"),
-        preferred_types=said.get("preferred_types"),
-        schema_contract=said.get("schema_contract"),
+        detections=tuple(profile_settings["detections"]) if "detections" in profile_settings else None,
+        default_hints=profile_settings.get("default_hints"),
+        preferred_types=profile_settings.get("preferred_types"),
+        schema_contract=profile_settings.get("schema_contract"),
     )
-    hints = {"filters": said["filters"], "resource": table} if "filters" in said else {}
+    hints = (
+        {"filters": profile_settings["filters"], "resource": table} if "filters" in profile_settings else {}
+    )
     tables = {table: Table(table, hints=hints)} if hints else {}
     return Schema(profile, tables, settings=settings, normalizers=normalizers)
 
 
 def options_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    columns = tuple(column_of(name, each) for name, each in (options.get("columns") or {}).items())
+    columns = tuple(column_of(name, keys) for name, keys in (options.get("columns") or {}).items())
     return {**options, "columns": columns}
 
 

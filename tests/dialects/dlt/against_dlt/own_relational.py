@@ -15,5 +15,5 @@ class DataItemNormalizer(Relational):
 
 
 def _whole(value: Any) -> Any:
-    is_plain = isinstance(value, list) and not any(isinstance(each, (dict, list)) for each in value)
+    is_plain = isinstance(value, list) and not any(isinstance(member, (dict, list)) for member in value)
     return ",".join(map(str, value)) if is_plain else value

@@ -24,8 +24,8 @@ def signature(one: Difference) -> tuple[str, ...]:
 
 def _keys(one: Difference) -> tuple[str, ...]:
     if isinstance(one.theirs, dict) and isinstance(one.ours, dict) and one.sort == "schema column":
-        told = {k for k in {*one.theirs, *one.ours} if one.theirs.get(k) != one.ours.get(k)}
-        return (*sorted(told), f"{one.theirs.get('data_type')}/{one.ours.get('data_type')}")
+        changed_keys = {k for k in {*one.theirs, *one.ours} if one.theirs.get(k) != one.ours.get(k)}
+        return (*sorted(changed_keys), f"{one.theirs.get('data_type')}/{one.ours.get('data_type')}")
     return ("absent",) if one.theirs is None else ("extra",) if one.ours is None else ()
 
 
@@ -34,12 +34,12 @@ def _error(text: str | None) -> str:
     return text.split(": ")[1] if text else ""
 
 
-def smaller(stream: Stream, wanted: tuple[str, ...], way: str = "items", rounds: int = 40) -> Found:
+def smaller(stream: Stream, target: tuple[str, ...], way: str = "items", rounds: int = 40) -> Found:
     """Take away what can go while a difference of that signature stays."""
     ways = (way,)
 
-    def shows(found: Found) -> bool:
-        return any(signature(each) == wanted for each in unexplained(found, way)[0])
+    def shows(comparison: Found) -> bool:
+        return any(signature(difference) == target for difference in unexplained(comparison, way)[0])
 
     best = compare([stream], ways=ways)[0]
     for _ in range(rounds):
@@ -56,9 +56,9 @@ def _first(stream: Stream, shows: Callable[[Found], bool], ways: Sequence[str]) 
         if candidate is not None:
             batch.append(candidate)
         if batch and (candidate is None or len(batch) == BATCH):
-            for found in compare(batch, ways=ways):
-                if shows(found):
-                    return found
+            for comparison in compare(batch, ways=ways):
+                if shows(comparison):
+                    return comparison
             batch = []
     return None
 
@@ -78,8 +78,10 @@ def _candidates(stream: Stream) -> Iterator[Stream]:
     if stream.table != "t":
         yield replace(stream, table="t")
     for name in loads[0].options:
-        told = [replace(load, options={k: v for k, v in load.options.items() if k != name}) for load in loads]
-        yield replace(stream, loads=tuple(told))
+        fewer_options = [
+            replace(load, options={k: v for k, v in load.options.items() if k != name}) for load in loads
+        ]
+        yield replace(stream, loads=tuple(fewer_options))
     for place, load in enumerate(loads):
         for at in range(len(load.items)):
             yield _with(stream, place, [*load.items[:at], *load.items[at + 1 :]])
@@ -99,12 +101,12 @@ def _less(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         for name in value:
             yield {k: v for k, v in value.items() if k != name}
-        for name, each in value.items():
-            for less in _less(each):
+        for name, member in value.items():
+            for less in _less(member):
                 yield {**value, name: less}
     elif isinstance(value, list):
         for at in range(len(value)):
             yield value[:at] + value[at + 1 :]
-        for at, each in enumerate(value):
-            for less in _less(each):
+        for at, member in enumerate(value):
+            for less in _less(member):
                 yield [*value[:at], less, *value[at + 1 :]]

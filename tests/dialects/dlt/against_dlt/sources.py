@@ -76,8 +76,8 @@ def several(lib: Any, batch: int) -> Any:
 
         @lib.transformer(data_from=people, name="pets", primary_key=["owner", "name"])
         def pets(person: Any) -> Iterator[Any]:
-            for each in person if isinstance(person, list) else [person]:
-                yield from ({"owner": each["id"], "name": dog} for dog in each.get("dogs") or ())
+            for customer in person if isinstance(person, list) else [person]:
+                yield from ({"owner": customer["id"], "name": dog} for dog in customer.get("dogs") or ())
 
         yield pets
 
@@ -87,7 +87,7 @@ def several(lib: Any, batch: int) -> Any:
 def by_kind(lib: Any, batch: int) -> Any:
     def shop() -> Any:
         kinds = ("Click", "click", "PageView")
-        rows = [{"kind": kinds[each["id"] % 3], **each} for each in ORDERS[batch]]
+        rows = [{"kind": kinds[order["id"] % 3], **order} for order in ORDERS[batch]]
         return lib.resource(
             rows, name="events", table_name=lambda item: f"on_{item['kind']}", write_disposition="append"
         )
@@ -98,8 +98,11 @@ def by_kind(lib: Any, batch: int) -> Any:
 def keyed_lists(lib: Any, batch: int) -> Any:
     def shop() -> Any:
         rows = [
-            {"id": each["id"], "lines": [{"order": each["id"], **line} for line in each.get("lines") or ()]}
-            for each in ORDERS[batch]
+            {
+                "id": order["id"],
+                "lines": [{"order": order["id"], **line} for line in order.get("lines") or ()],
+            }
+            for order in ORDERS[batch]
         ]
         nested = {"lines": {"primary_key": ["order", "sku"], "write_disposition": "merge"}}
         return lib.resource(

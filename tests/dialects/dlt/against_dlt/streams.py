@@ -56,7 +56,7 @@ def has_nested_ids(stream: Stream) -> bool:
     """Whether rows of nested tables have ids of their own."""
     roots = {id(item) for load in stream.loads for item in load.items}
     return any(
-        isinstance(each, dict) and "_dlt_id" in each and id(each) not in roots for each in parts(stream)
+        isinstance(part, dict) and "_dlt_id" in part and id(part) not in roots for part in parts(stream)
     )
 
 
@@ -264,17 +264,17 @@ class _Maker:
         sort = pick.choice(("dicts", "scalars", "lists", "mixed", "empty"))
         length = 0 if sort == "empty" else pick.randint(1, 3)
         scalar = pick.choice([*self.scalars])
-        found: list[Any] = []
+        nodes: list[Any] = []
         for _ in range(length):
             now = pick.choice(("dicts", "scalars", "lists")) if sort == "mixed" else sort
             if now == "dicts":
-                found.append(self.item(depth + 1, pick.randint(0, 3)))
+                nodes.append(self.item(depth + 1, pick.randint(0, 3)))
             elif now == "lists":
-                found.append(self.list(name, depth + 1))
+                nodes.append(self.list(name, depth + 1))
             else:
                 odd = pick.random() < 0.2
-                found.append(None if odd else self.scalars[scalar](pick))
-        return found
+                nodes.append(None if odd else self.scalars[scalar](pick))
+        return nodes
 
     def item(self, depth: int, length: int) -> dict[str, Any]:
         names = self.pick.sample(self.names, min(length, len(self.names)))
@@ -291,21 +291,23 @@ def stream(seed: int, number: int) -> Stream:
         maker.names = [name for name in maker.names if not {*name} & {*".%{}/\\"}]
     options: dict[str, Any] = dict(pick.choice(DISPOSITIONS))
     merging = options.get("mode") == "merge"
-    told = pick.choice(MERGING) if merging else ()
+    hints = pick.choice(MERGING) if merging else ()
     if options.get("strategy") == "scd2":
-        told = pick.choice(((), ("merge_keys",)))
+        hints = pick.choice(((), ("merge_keys",)))
     if options.get("strategy") in ("upsert", "insert-only"):
-        told = pick.choice([each for each in MERGING if each and each[0] == "keys" and "dedup" not in each])
-        told = tuple(each for each in told if each != "merge_keys")
+        hints = pick.choice(
+            [choice for choice in MERGING if choice and choice[0] == "keys" and "dedup" not in choice]
+        )
+        hints = tuple(hint for hint in hints if hint != "merge_keys")
     compound = pick.random() < 0.3
     columns: dict[str, dict[str, Any]] = {}
-    if "keys" in told:
+    if "keys" in hints:
         options["keys"] = ("id", "Region") if compound else ("id",)
-    if "merge_keys" in told:
+    if "merge_keys" in hints:
         options["merge_keys"] = ("part",)
-    if "dedup" in told:
+    if "dedup" in hints:
         columns["seq"] = {"dedup_sort": pick.choice(("asc", "desc"))}
-    if "gone" in told:
+    if "gone" in hints:
         columns["gone"] = {"hard_delete": True, **pick.choice(({}, {"data_type": "bool"}))}
     if pick.random() < 0.2:
         name = pick.choice(maker.names)
@@ -320,21 +322,21 @@ def stream(seed: int, number: int) -> Stream:
     later = options
     if not merging and pick.random() < 0.25:
         later = {**options, "mode": pick.choice(("append", "replace"))}
-    own = pick.choices((None, "root", "nested"), (40, 2, 1))[0]
+    own_ids = pick.choices((None, "root", "nested"), (40, 2, 1))[0]
     loads = []
     for number_of_load in range(pick.choice((1, 2, 2, 3))):
         items = [maker.item(0, pick.randint(1, 4)) for _ in range(pick.choice((1, 2, 3, 6)))]
         if merging:
-            items = _told(pick, items, told, compound, dict(columns))
+            items = _told(pick, items, hints, compound, dict(columns))
         if not merging and pick.random() < 0.04:
             items.insert(pick.randint(0, len(items)), pick.choice((5, "x", 1.5, True)))
             typed = True
-        asked = later if number_of_load else options
-        if own is not None:
-            items = [_identified(item, f"{number_of_load}.{at}", own) for at, item in enumerate(items)]
-        if asked.get("mode") == "replace" and number_of_load and pick.random() < 0.15:
+        load_options = later if number_of_load else options
+        if own_ids is not None:
+            items = [_identified(item, f"{number_of_load}.{at}", own_ids) for at, item in enumerate(items)]
+        if load_options.get("mode") == "replace" and number_of_load and pick.random() < 0.15:
             items = []
-        loads.append(Load(items, asked))
+        loads.append(Load(items, load_options))
     table = pick.choice(TABLES)
     if profile == "direct":  # dlt does not quote all names in its statements
         table = table.replace(".", "_").replace(" ", "_")
@@ -344,23 +346,23 @@ def stream(seed: int, number: int) -> Stream:
 def _identified(item: Any, key: str, where: str) -> Any:
     """The item with row ids of its own: on its root row, or on all nested ones."""
     if isinstance(item, (list, tuple)):
-        return [_identified(each, f"{key}.{at}", where) for at, each in enumerate(item)]
+        return [_identified(member, f"{key}.{at}", where) for at, member in enumerate(item)]
     if not isinstance(item, dict):
         return item
     if where == "root":
         return {**item, "_dlt_id": key}
-    return {name: _below(each, f"{key}.{name}") for name, each in item.items()}
+    return {name: _below(member, f"{key}.{name}") for name, member in item.items()}
 
 
 def _below(value: Any, key: str) -> Any:
     if isinstance(value, dict):
-        return {name: _below(each, f"{key}.{name}") for name, each in value.items()}
+        return {name: _below(member, f"{key}.{name}") for name, member in value.items()}
     if isinstance(value, list):
         return [
-            {**_below(each, f"{key}.{at}"), "_dlt_id": f"{key}.{at}"}
-            if isinstance(each, dict)
-            else _below(each, key)
-            for at, each in enumerate(value)
+            {**_below(member, f"{key}.{at}"), "_dlt_id": f"{key}.{at}"}
+            if isinstance(member, dict)
+            else _below(member, key)
+            for at, member in enumerate(value)
         ]
     return value
 
@@ -404,25 +406,25 @@ CONTRACTS: tuple[Any, ...] = (
 
 
 def _told(
-    pick: random.Random, items: list[Any], told: tuple[str, ...], compound: bool, columns: dict[str, Any]
+    pick: random.Random, items: list[Any], key_hints: tuple[str, ...], compound: bool, columns: dict[str, Any]
 ) -> list[Any]:
     """Items of a merge: keys are unique in a load unless a sort says which row stays."""
     ids = list(range(1, 8))
     pick.shuffle(ids)
-    found = []
+    names = []
     for place, item in enumerate(items):
-        given: dict[str, Any] = {}
-        if "keys" in told:
-            given["id"] = pick.randint(1, 3) if "dedup" in told else ids[place]
+        options: dict[str, Any] = {}
+        if "keys" in key_hints:
+            options["id"] = pick.randint(1, 3) if "dedup" in key_hints else ids[place]
             if compound:
-                given["Region"] = pick.choice(("EU", "US"))
-        if "merge_keys" in told:
-            given["part"] = pick.choice(("p", "q"))
-        if "dedup" in told:
-            given["seq"] = place * 10 + pick.randint(0, 9)
-        if "gone" in told:
-            given["gone"] = pick.choice((True, False, False, None))
-        found.append(
-            {**given, **{k: v for k, v in item.items() if k not in ("id", "Region", "part", "gone", "seq")}}
+                options["Region"] = pick.choice(("EU", "US"))
+        if "merge_keys" in key_hints:
+            options["part"] = pick.choice(("p", "q"))
+        if "dedup" in key_hints:
+            options["seq"] = place * 10 + pick.randint(0, 9)
+        if "gone" in key_hints:
+            options["gone"] = pick.choice((True, False, False, None))
+        names.append(
+            {**options, **{k: v for k, v in item.items() if k not in ("id", "Region", "part", "gone", "seq")}}
         )
-    return found
+    return names

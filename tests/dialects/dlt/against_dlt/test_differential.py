@@ -27,24 +27,24 @@ CHUNK = 20
 @pytest.mark.parametrize("first", range(0, STREAMS, CHUNK))
 def test_streams(tmp_path: Path, first: int) -> None:
     numbers = range(first, min(first + CHUNK, STREAMS))
-    found = compare([stream(SEED, number) for number in numbers], tmp_path)
-    wrong = [told for number, one in zip(numbers, found, strict=True) if (told := report(number, one))]
+    comparisons = compare([stream(SEED, number) for number in numbers], tmp_path)
+    wrong = [text for number, one in zip(numbers, comparisons, strict=True) if (text := report(number, one))]
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)
 
 
-def report(number: int, found: Found) -> str:
+def report(number: int, comparison: Found) -> str:
     """What is wrong with a stream; nothing if nothing is."""
     lines = []
-    for way in found.differences:
-        left, _ = unexplained(found, way)
+    for way in comparison.differences:
+        left, _ = unexplained(comparison, way)
         if left:
             lines += [f"  {way}", *(f"    {one}" for one in left)]
     if not lines:
         return ""
-    asked = [f"  {load}" for load in found.stream.loads]
+    loads = [f"  {load}" for load in comparison.stream.loads]
     return "\n".join(
-        (f"stream {number}, profile {found.stream.profile}, table {found.table}", *asked, *lines)
+        (f"stream {number}, profile {comparison.stream.profile}, table {comparison.table}", *loads, *lines)
     )
 
 
@@ -128,14 +128,14 @@ AGREED: tuple[Stream, ...] = (
 
 
 def test_small_streams(tmp_path: Path) -> None:
-    wrong = [report(number, found) for number, found in enumerate(compare(AGREED, tmp_path))]
-    assert [each for each in wrong if each] == []
+    wrong = [report(number, comparison) for number, comparison in enumerate(compare(AGREED, tmp_path))]
+    assert [text for text in wrong if text] == []
 
 
 def test_each_difference_of_the_list_shows(tmp_path: Path) -> None:
     listed = [entry.number for entry in entries()]
     assert listed == [*EXAMPLES]
     assert [entry.recogniser for entry in entries()] == [*RECOGNISERS]
-    for number, found in zip(listed, compare([*EXAMPLES.values()], tmp_path), strict=True):
-        assert found.differences["items"], f"{number}: no difference any more; take it off the list"
-        assert unexplained(found, "items") == ([], {number})
+    for number, comparison in zip(listed, compare([*EXAMPLES.values()], tmp_path), strict=True):
+        assert comparison.differences["items"], f"{number}: no difference any more; take it off the list"
+        assert unexplained(comparison, "items") == ([], {number})

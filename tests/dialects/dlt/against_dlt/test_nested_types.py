@@ -62,7 +62,7 @@ def test_seed_d105_the_same_table_in_both(tmp_path: Path) -> None:
     farm.run(TABLE, table_name="t")
     columns = to_dict(farm.schema)["tables"]["t"]["columns"]
     assert columns == theirs.tables["t"]["columns"]
-    assert [name for name, each in columns.items() if NESTED_TYPE in each] == ["order_lines", "m", "s"]
+    assert [name for name, keys in columns.items() if NESTED_TYPE in keys] == ["order_lines", "m", "s"]
     assert farm.destination.query("", "t") == their_rows
 
 

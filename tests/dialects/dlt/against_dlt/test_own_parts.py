@@ -48,15 +48,15 @@ def read(file: Path, without: tuple[str, ...]) -> dict[str, Table]:
     """The tables of data, their columns in order, their rows."""
     with duckdb.connect(str(file)) as warehouse:
         query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'shop'"
-        found = {}
+        tables = {}
         for (name,) in warehouse.execute(query).fetchall():
             if not name.startswith("_"):
-                told = warehouse.execute(f'DESCRIBE shop."{name}"').fetchall()
-                columns = [(column, type_) for column, type_, *_ in told if column not in without]
+                described = warehouse.execute(f'DESCRIBE shop."{name}"').fetchall()
+                columns = [(column, type_) for column, type_, *_ in described if column not in without]
                 shown = ", ".join(f'"{column}"' for column, _ in columns)
                 rows = warehouse.execute(f'SELECT {shown} FROM shop."{name}"').fetchall()
-                found[name] = Table(columns, sorted(rows, key=repr))
-        return found
+                tables[name] = Table(columns, sorted(rows, key=repr))
+        return tables
 
 
 def theirs(folder: Path, module: str, loads: Loads, key: str | None) -> Path:
@@ -121,21 +121,25 @@ def test_seed_d021_the_same_choice_of_a_naming_convention(
     destination: str | None,
     in_schema: str | None,
 ) -> None:
-    said: Any = {"names": in_schema} if in_schema else None
+    normalizers: Any = {"names": in_schema} if in_schema else None
     option = f"?naming_convention={destination}" if destination else ""
     pipe = trellis.pipeline(
         "own", to=f"duckdb:{tmp_path}/ours.duckdb{option}", dataset="shop", naming=configured
     )
-    pipe.load([{"createdAt": 1}], table="Orders", schema=Schema("own", normalizers=said) if said else None)
+    pipe.load(
+        [{"createdAt": 1}],
+        table="Orders",
+        schema=Schema("own", normalizers=normalizers) if normalizers else None,
+    )
     if configured:
         monkeypatch.setenv("SCHEMA__NAMING", configured)
-    _theirs_named(tmp_path, destination, said)
-    found = read(tmp_path / "theirs.duckdb", RANDOM)
-    assert found == read(tmp_path / "ours.duckdb", RANDOM)
-    assert len(found) == 1
+    _theirs_named(tmp_path, destination, normalizers)
+    tables = read(tmp_path / "theirs.duckdb", RANDOM)
+    assert tables == read(tmp_path / "ours.duckdb", RANDOM)
+    assert len(tables) == 1
 
 
-def _theirs_named(folder: Path, destination: str | None, said: Any) -> None:
+def _theirs_named(folder: Path, destination: str | None, normalizers: Any) -> None:
     pipe = dlt.pipeline(
         "own",
         destination=dlt.destinations.duckdb(str(folder / "theirs.duckdb"), naming_convention=destination),
@@ -143,8 +147,8 @@ def _theirs_named(folder: Path, destination: str | None, said: Any) -> None:
         pipelines_dir=str(folder / "pipelines"),
     )
     resource = dlt.resource([{"createdAt": 1}], name="Orders")
-    given: Any = {"schema": TheirSchema("own", normalizers=said)} if said else {}
-    pipe.run(resource, **given)
+    options: Any = {"schema": TheirSchema("own", normalizers=normalizers)} if normalizers else {}
+    pipe.run(resource, **options)
 
 
 def test_seed_d021_names_of_tables_with_data_are_frozen_in_both(tmp_path: Path) -> None:

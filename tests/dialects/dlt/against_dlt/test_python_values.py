@@ -16,6 +16,7 @@ import pandas as pd
 import pydantic
 import pytest
 
+import trellis
 from dialects.dlt.against_dlt.twins import Place, disagreements
 from trellis.errors import ContractError, UsageError
 
@@ -39,6 +40,7 @@ class Kind(enum.Enum):
     small = "Small"
 
 
+ROWS = [{"id": 1}]
 Point = collections.namedtuple("Point", "x y")
 FRAME = pd.DataFrame(
     {
@@ -122,3 +124,10 @@ def test_keys_that_are_no_text(place: Place, key: Any, shown: str) -> None:
 def test_no_data_at_all(place: Place) -> None:
     with pytest.raises(UsageError, match="the data is None and no rows of an earlier run"):
         place.trellis().run(None, table_name="items")
+
+
+def test_several_sources_in_one_run(place: Place) -> None:
+    """dlt loads one after the other, each in a package of its own."""
+    sources = [trellis.Source(name, [trellis.resource(ROWS, name="rows")]) for name in ("a", "b")]
+    with pytest.raises(UsageError, match="run each source of the list by itself"):
+        place.trellis().run(sources)

@@ -23,8 +23,8 @@ RENUMBERED = ("max_table_nesting of a resource",)
 
 def played(place: Place, who: str, make: Make, refresh: str | None = None) -> Content:
     """Three batches, each on a machine of its own; `refresh` is asked with the second."""
-    for batch, each in enumerate(who):
-        place.run(each, make, batch, refresh if batch == 1 else None)
+    for batch, program in enumerate(who):
+        place.run(program, make, batch, refresh if batch == 1 else None)
     return place.read()
 
 

@@ -20,6 +20,7 @@ import pytest
 
 from destinations.postgres_server import Server
 from dialects.dlt.against_dlt.twins import NAME, Content, Place, Step, disagreements
+from trellis.schema.version import document_hash
 
 NESTED = (
     Step(
@@ -100,8 +101,8 @@ def steps_of(scenario: str) -> Sequence[Step]:
 
 
 def played(place: Place, who: str, machines: Sequence[str], steps: Sequence[Step]) -> Content:
-    for each, machine, step in zip(who, machines, steps, strict=True):
-        place.load(each, step, machine)
+    for program, machine, step in zip(who, machines, steps, strict=True):
+        place.load(program, step, machine)
     return place.read()
 
 
@@ -263,3 +264,20 @@ def test_other_schemas_of_the_dataset_are_left_alone(place: Place) -> None:
     assert len(content.tables["orders"].rows) == 3
     assert [*content.tables["orders"].types] == ["id", "_dlt_load_id", "_dlt_id", "more"]
     assert len(content.tables["people"].rows) == 2
+
+
+def test_keys_of_a_newer_dlt_are_passed_on(place: Place) -> None:
+    place.load("d", NESTED[0])
+    with duckdb.connect(place.url.removeprefix("duckdb:")) as db:
+        ((text,),) = db.execute("SELECT schema FROM shop_data._dlt_version").fetchall()
+        newer = json.loads(text)
+        newer["tables"]["orders"]["retention"] = {"days": 7}
+        newer["tables"]["orders"]["columns"]["id"]["masked"] = True
+        newer["version_hash"] = document_hash(newer)
+        db.execute(
+            "UPDATE shop_data._dlt_version SET schema = ?, version_hash = ?",
+            [json.dumps(newer), newer["version_hash"]],
+        )
+    place.load("t", NESTED[1])
+    orders = place.read().documents[-1]["tables"]["orders"]
+    assert (orders["retention"], orders["columns"]["id"]["masked"]) == ({"days": 7}, True)

@@ -21,44 +21,46 @@ NORMALIZERS = "dlt.common.normalizers"
 
 def schema_of(profile: str, tables: Iterable[str] = ()) -> Schema:
     """A schema with the settings of a profile, for these root tables."""
-    said = PROFILES[profile]
-    names = {"names": said["naming"]} if "naming" in said else {"names": "snake_case"}
-    json: dict[str, Any] = {"module": f"{NORMALIZERS}.json.{said.get('normalizer', 'relational')}"}
-    if "propagation" in said:
-        json["config"] = {"propagation": said["propagation"]}
+    profile_settings = PROFILES[profile]
+    names = {"names": profile_settings["naming"]} if "naming" in profile_settings else {"names": "snake_case"}
+    json: dict[str, Any] = {
+        "module": f"{NORMALIZERS}.json.{profile_settings.get('normalizer', 'relational')}"
+    }
+    if "propagation" in profile_settings:
+        json["config"] = {"propagation": profile_settings["propagation"]}
     schema = Schema(profile, normalizers={**names, "json": json})
-    if "detections" in said:
+    if "detections" in profile_settings:
         for detection in schema.settings.get("detections") or []:
             schema.remove_type_detection(detection)
-        for detection in said["detections"]:
+        for detection in profile_settings["detections"]:
             schema.add_type_detection(detection)
-    if "preferred_types" in said:
-        schema.update_preferred_types(said["preferred_types"])
-    if "default_hints" in said:
-        schema.merge_hints(said["default_hints"])
-    if "filters" in said:
+    if "preferred_types" in profile_settings:
+        schema.update_preferred_types(profile_settings["preferred_types"])
+    if "default_hints" in profile_settings:
+        schema.merge_hints(profile_settings["default_hints"])
+    if "filters" in profile_settings:
         for table in tables:
-            schema.update_table(new_table(table, columns=[]) | {"filters": said["filters"]})
+            schema.update_table(new_table(table, columns=[]) | {"filters": profile_settings["filters"]})
     return schema
 
 
 def hints_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a resource, from the options of a load."""
-    found: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     if "mode" in options:
         strategy = options.get("strategy")
         mode = options["mode"]
-        found["write_disposition"] = {"disposition": mode, "strategy": strategy} if strategy else mode
+        hints["write_disposition"] = {"disposition": mode, "strategy": strategy} if strategy else mode
     for ours, name in (("keys", "primary_key"), ("merge_keys", "merge_key")):
         if options.get(ours):
-            found[name] = list(options[ours])
+            hints[name] = list(options[ours])
     if options.get("columns"):
-        found["columns"] = {name: {"name": name, **each} for name, each in options["columns"].items()}
+        hints["columns"] = {name: {"name": name, **keys} for name, keys in options["columns"].items()}
     if "contract" in options:
-        found["schema_contract"] = options["contract"]
+        hints["schema_contract"] = options["contract"]
     if "max_nesting" in options:
-        found["max_table_nesting"] = options["max_nesting"]
-    return found
+        hints["max_table_nesting"] = options["max_nesting"]
+    return hints
 
 
 def _resource(table: str, items: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -71,8 +73,10 @@ def _resource(table: str, items: Sequence[Any], options: Mapping[str, Any]) -> A
 
 def source_of(profile: str, resources: Mapping[str, tuple[Sequence[Any], Mapping[str, Any]]]) -> Any:
     """A source of resources: by table, the items and the options of a load."""
-    said = PROFILES[profile]
-    more = {name: said[name] for name in ("schema_contract", "root_key") if name in said}
+    profile_settings = PROFILES[profile]
+    more = {
+        name: profile_settings[name] for name in ("schema_contract", "root_key") if name in profile_settings
+    }
 
     def tables() -> Iterator[Any]:
         for table, (items, options) in resources.items():
@@ -81,7 +85,7 @@ def source_of(profile: str, resources: Mapping[str, tuple[Sequence[Any], Mapping
     return dlt.source(
         tables,
         schema=schema_of(profile, resources),
-        max_table_nesting=said.get("max_nesting"),
+        max_table_nesting=profile_settings.get("max_nesting"),
         **more,
     )()
 
@@ -101,11 +105,11 @@ class Theirs:
     def load(self, number: int, streams: Mapping[str, Stream]) -> None:
         """The load of that number of each stream, by table. Raises PipelineStepFailed."""
         profiles: dict[str, dict[str, tuple[Sequence[Any], Mapping[str, Any]]]] = {}
-        for table, each in streams.items():
-            if number < len(each.loads):
-                load = each.loads[number]
-                profiles.setdefault(each.profile, {})[table] = (load.items, load.options)
-        sources = [source_of(profile, found) for profile, found in profiles.items()]
+        for table, stream in streams.items():
+            if number < len(stream.loads):
+                load = stream.loads[number]
+                profiles.setdefault(stream.profile, {})[table] = (load.items, load.options)
+        sources = [source_of(profile, members) for profile, members in profiles.items()]
         if sources:
             self.pipeline.run(sources)
 
@@ -119,8 +123,8 @@ def run(folder: Path, streams: Mapping[str, Stream]) -> tuple[dict[str, Path], d
     files: dict[str, Path] = {}
     errors: dict[str, str] = {}
     left, attempt = dict(streams), 0
-    for table, each in streams.items():
-        if has_nested_ids(each) or has_lists_under_blank_keys(each):  # most of these fail, and late
+    for table, stream in streams.items():
+        if has_nested_ids(stream) or has_lists_under_blank_keys(stream):  # most of these fail, and late
             files[table], errors[table] = _alone(folder, len(errors), table, left.pop(table))
     while left:
         batch = Theirs(folder, f"all{attempt}")
@@ -149,15 +153,15 @@ def _alone(folder: Path, number: int, table: str, stream: Stream) -> tuple[Path,
 def _all_loads(batch: Theirs, streams: dict[str, Stream]) -> list[str] | None:
     """Load everything, or tell whom to leave out: all that fail before anything of their load is stored."""
     failed: list[str] = []
-    for number in range(max(len(each.loads) for each in streams.values())):
+    for number in range(max(len(stream.loads) for stream in streams.values())):
         while True:
             try:
                 batch.load(number, {t: s for t, s in streams.items() if t not in failed})
                 break
             except PipelineStepFailed as bad:
-                found = _culprit(bad, number, {t: s for t, s in streams.items() if t not in failed})
+                culprit = _culprit(bad, number, {t: s for t, s in streams.items() if t not in failed})
                 batch.forget()
-                failed.append(found)
+                failed.append(culprit)
                 if bad.step == "load":
                     return failed
     return failed or None
@@ -170,8 +174,8 @@ def _culprit(bad: PipelineStepFailed, number: int, streams: Mapping[str, Stream]
         for table in streams:
             if mark in table:
                 return table
-    for table, each in streams.items():
-        if number < len(each.loads) and not _is_carried(each.loads[number].items):
+    for table, stream in streams.items():
+        if number < len(stream.loads) and not _is_carried(stream.loads[number].items):
             return table
     raise RuntimeError(f"cannot tell which stream failed: {text}") from bad
 

@@ -103,10 +103,10 @@ class Place:
 def _ranked(tables: dict[str, Stored]) -> dict[str, Stored]:
     """The tables with times of validity as numbers: the first, the second, ..."""
     times = sorted(
-        {row[name] for each in tables.values() for row in each.rows for name in VALIDITY if row.get(name)}
+        {row[name] for table in tables.values() for row in table.rows for name in VALIDITY if row.get(name)}
     )
-    for each in tables.values():
-        for row in each.rows:
+    for table in tables.values():
+        for row in table.rows:
             row.update({name: times.index(row[name]) for name in VALIDITY if row.get(name)})
     return tables
 
@@ -143,11 +143,11 @@ class Content:
             f"FROM {dataset}._dlt_pipeline_state ORDER BY created_at"
         )
         tables = {
-            name: Stored(found, rows(f'SELECT * FROM {dataset}."{name}"'))
-            for name, found in types.items()
+            name: Stored(data_types, rows(f'SELECT * FROM {dataset}."{name}"'))
+            for name, data_types in types.items()
             if not name.startswith("_dlt") and not name.startswith("_trellis")
         }
-        system = {name: Stored(found) for name, found in types.items() if name.startswith("_dlt")}
+        system = {name: Stored(data_types) for name, data_types in types.items() if name.startswith("_dlt")}
         return Content(
             {**_ranked(tables), **system},
             [(version, version_hash, name) for version, version_hash, name, _ in versions],
@@ -168,7 +168,7 @@ class Content:
     def hash_of_load(self) -> list[int | None]:
         """For each load the place of the schema version that it names, among those that are there."""
         order = [version_hash for _, version_hash, _ in self.versions]
-        return [order.index(each) if each in order else None for *_, each in self.loads]
+        return [order.index(version) if version in order else None for *_, version in self.loads]
 
 
 def _memory(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,27 +186,27 @@ def disagreements(theirs: Content, ours: Content, numbers: bool = True, states: 
 
     Not compared, unless asked: the numbers of versions of schemas, and of states.
     """
-    found = [str(each) for each in differences(theirs.picture, ours.picture)]
+    difference_texts = [str(difference) for difference in differences(theirs.picture, ours.picture)]
     for name in sorted({*theirs.tables} & {*ours.tables}):
-        one, two = ([*each.tables[name].types] for each in (theirs, ours))
+        one, two = ([*side.tables[name].types] for side in (theirs, ours))
         if one != two:
-            found.append(f"order of columns in {name}\n      dlt:     {one}\n      Trellis: {two}")
+            difference_texts.append(f"order of columns in {name}\n      dlt:     {one}\n      Trellis: {two}")
     pairs: list[tuple[str, Any, Any]] = [
-        ("status", Counter(each[1:3] for each in theirs.loads), Counter(each[1:3] for each in ours.loads)),
-        ("settings", *(each.documents[-1]["settings"] for each in (theirs, ours))),
-        ("normalizers", *(each.documents[-1]["normalizers"] for each in (theirs, ours))),
+        ("status", Counter(load[1:3] for load in theirs.loads), Counter(load[1:3] for load in ours.loads)),
+        ("settings", *(side.documents[-1]["settings"] for side in (theirs, ours))),
+        ("normalizers", *(side.documents[-1]["normalizers"] for side in (theirs, ours))),
     ]
     pairs.append(
-        ("memory", *([m for m, _ in groupby(m for _, m in each.memories)] for each in (theirs, ours)))
+        ("memory", *([m for m, _ in groupby(m for _, m in side.memories)] for side in (theirs, ours)))
     )
     pairs.append(("hashes", [h for _, h, _ in theirs.versions], [h for _, h, _ in ours.versions]))
     pairs.append(("loads", theirs.hash_of_load(), ours.hash_of_load()))
     if states:
-        pairs.append(("states", *([v for v, _ in each.memories] for each in (theirs, ours))))
+        pairs.append(("states", *([v for v, _ in side.memories] for side in (theirs, ours))))
     if numbers:
         pairs.append(("versions", [v for v, _, _ in theirs.versions], [v for v, _, _ in ours.versions]))
         pairs.append(
-            ("history", *([d["previous_hashes"] for d in each.documents] for each in (theirs, ours)))
+            ("history", *([d["previous_hashes"] for d in side.documents] for side in (theirs, ours)))
         )
-    found += [f"{what}\n      dlt:     {a}\n      Trellis: {b}" for what, a, b in pairs if a != b]
-    return found
+    difference_texts += [f"{what}\n      dlt:     {a}\n      Trellis: {b}" for what, a, b in pairs if a != b]
+    return difference_texts

@@ -14,14 +14,17 @@ class DataItemNormalizer:
 
     def normalize_data_item(self, item: Any, load_id: str, table_name: str) -> Rows:
         name = self.naming.normalize_identifier
-        own = item.get("id")
+        item_id = item.get("id")
         row = {name(key): value for key, value in item.items() if not isinstance(value, list)}
-        taken = yield (table_name, (), ()), {**row, "_dlt_load_id": load_id, "_dlt_id": f"{table_name}/{own}"}
+        taken = yield (
+            (table_name, (), ()),
+            {**row, "_dlt_load_id": load_id, "_dlt_id": f"{table_name}/{item_id}"},
+        )
         if not taken:
             return
         for key in [key for key, value in item.items() if isinstance(value, list)]:
             table = self.naming.shorten_fragments(table_name, name(key))
             for number, value in enumerate(item.pop(key)):
-                link = {"order_id": own, "no": number, "_dlt_id": f"{table}/{own}/{number}"}
-                below = {name(key): each for key, each in value.items()}
+                link = {"order_id": item_id, "no": number, "_dlt_id": f"{table}/{item_id}/{number}"}
+                below = {name(key): member for key, member in value.items()}
                 yield (table, (table_name,), (name(key),)), {**link, **below}

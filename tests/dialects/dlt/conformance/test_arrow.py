@@ -42,8 +42,8 @@ FLAT = pa.table(
 
 
 def said(warehouse: Warehouse, table: str = "t") -> list[tuple[Any, ...]]:
-    found = warehouse.schema.tables[table].columns.values()
-    return [(c.name, c.data_type, c.precision, c.scale) for c in found if not c.name.startswith("_dlt")]
+    columns = warehouse.schema.tables[table].columns.values()
+    return [(c.name, c.data_type, c.precision, c.scale) for c in columns if not c.name.startswith("_dlt")]
 
 
 @pytest.fixture
@@ -143,10 +143,10 @@ def test_parquet_keeps_nanoseconds_with_a_zone_and_wide_decimals(tmp_path: Path)
     pipe = trellis.pipeline("farm", to=f"parquet:{tmp_path}/lake")
     pipe.load(pa.table({"a": fine, "d": wide}), table="t")
     (file,) = (tmp_path / "lake" / "t").rglob("*.parquet")
-    found = pq.read_table(file)
-    assert found["a"].cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789]
-    assert found["d"].to_pylist() == wide.to_pylist()
-    assert [str(found.schema.field(name).type) for name in "ad"] == [
+    stored = pq.read_table(file)
+    assert stored["a"].cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789]
+    assert stored["d"].to_pylist() == wide.to_pylist()
+    assert [str(stored.schema.field(name).type) for name in "ad"] == [
         "timestamp[ns, tz=UTC]",
         "decimal256(50, 2)",
     ]
@@ -199,8 +199,8 @@ def test_t06_rows_of_a_resource_are_taken_whole(warehouse: Warehouse) -> None:
 
 
 def test_ids_on_request(tmp_path: Path) -> None:
-    asked = {"add_dlt_id": True, "add_dlt_load_id": True}
-    pipe = trellis.pipeline("farm", to=f"duckdb:{tmp_path}/farm.duckdb", settings=asked)
+    settings = {"add_dlt_id": True, "add_dlt_load_id": True}
+    pipe = trellis.pipeline("farm", to=f"duckdb:{tmp_path}/farm.duckdb", settings=settings)
     report = pipe.run(pa.table({"a": [1, 2]}), table_name="t")
     rows = pipe.destination.query("main", "t")
     assert list(rows[0]) == ["a", "_dlt_load_id", "_dlt_id"]
@@ -273,7 +273,11 @@ def test_t07_an_interval_among_whole_rows(warehouse: Warehouse) -> None:
 def test_hints_win_over_types(warehouse: Warehouse) -> None:
     table = pa.table({"j": ['{"a":1}'], "at": ["2024-01-02T03:04:05"], "n": ["7"], "t": [12]})
     types = {"j": "json", "at": "timestamp", "n": "bigint", "t": "text"}
-    run(warehouse, table, columns=[{"name": name, "data_type": each} for name, each in types.items()])
+    run(
+        warehouse,
+        table,
+        columns=[{"name": name, "data_type": data_type} for name, data_type in types.items()],
+    )
     assert warehouse.columns() == types
     at = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert warehouse.rows() == [{"j": '{"a":1}', "at": at, "n": 7, "t": "12"}]
@@ -285,8 +289,8 @@ def test_whole_rows_are_merged_by_ids_or_by_their_primary_key(warehouse: Warehou
     for name, hints in (("with_ids", merge), ("bare", {})):
         run(warehouse, first, name, **hints)
         run(warehouse, second, name, **merge)
-        found = sorted(warehouse.rows(name), key=lambda row: row["k"])
-        assert found == [{"k": 1, "v": "a"}, {"k": 2, "v": "B"}, {"k": 3, "v": "c"}]
+        rows = sorted(warehouse.rows(name), key=lambda row: row["k"])
+        assert rows == [{"k": 1, "v": "a"}, {"k": 2, "v": "B"}, {"k": 3, "v": "c"}]
     assert "_dlt_id" in warehouse.columns("with_ids", system=True)
     assert list(warehouse.columns("bare", system=True)) == ["k", "v"]
     with pytest.raises(SchemaError, match="its rows have no _dlt_id, so they cannot be merged"):

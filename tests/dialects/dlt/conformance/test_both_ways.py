@@ -19,8 +19,8 @@ PROPAGATION = {"root": {"ts": "_evt_ts"}, "tables": {"t__k": {"kid": "kid_ref"}}
 FILTERS = {"excludes": ["re:^k__g", "name"]}
 
 
-def config(**said: Any) -> dict[str, Any]:
-    return {"normalizers": {"json": {"config": said}}}
+def config(**settings: Any) -> dict[str, Any]:
+    return {"normalizers": {"json": {"config": settings}}}
 
 
 GIVEN = {
@@ -31,25 +31,25 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
-def test_a_file_goes_either_way(given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", GIVEN.values(), ids=GIVEN)
+def test_a_file_goes_either_way(options: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 1_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1_000)
     lists = [[{"kid": n, "g": [{"z": 1}, {"z": n}]}] for n in range(100)]
     records = [
-        {"ts": n, "name": f"n{n}", "part": n if n > 50 else n + 0.5, "k": each}
-        for n, each in enumerate(lists)
+        {"ts": n, "name": f"n{n}", "part": n if n > 50 else n + 0.5, "k": items}
+        for n, items in enumerate(lists)
     ]
     (tmp_path / "records.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
-    made = {}
+    tables = {}
     for way in ("columns", "exact"):
         if way == "exact":
             monkeypatch.setattr(trellis.engine.conform.learned, "layout_of", lambda root: None)
         warehouse = Warehouse(tmp_path / f"{way}.duckdb")
         warehouse.pipeline.load(
-            str(tmp_path / "records.jsonl"), table="t", load_id="1", schema=Schema("given", **given)
+            str(tmp_path / "records.jsonl"), table="t", load_id="1", schema=Schema("given", **options)
         )
         rows = {name: sorted(warehouse.raw(name), key=itemgetter("_dlt_id")) for name in warehouse.tables}
-        made[way] = rows, warehouse.schema.tables
-    assert made["columns"] == made["exact"]
-    assert len(made["exact"][0]["t"]) == len(records)
+        tables[way] = rows, warehouse.schema.tables
+    assert tables["columns"] == tables["exact"]
+    assert len(tables["exact"][0]["t"]) == len(records)

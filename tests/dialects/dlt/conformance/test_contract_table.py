@@ -84,24 +84,24 @@ CASES: Mapping[str, Case] = {
 
 def fields(schema: Schema) -> dict[str, Any]:
     """What the schema says of the columns of data, and of the types they have."""
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for table in schema.tables.values():
         for column in table.complete_columns:
             if not table.name.startswith("_") and not column.name.startswith("_dlt"):
-                found[f"{table.name}.{column.name}"] = {
+                tables[f"{table.name}.{column.name}"] = {
                     key: getattr(column, key)
                     for key in ("data_type", "nullable", "precision", "scale", "timezone")
                 }
-    return found
+    return tables
 
 
 def difference(before: Schema, after: Schema) -> str:
     old, new = fields(before), fields(after)
-    said = [f"+ {name}" for name in new if name not in old]
+    changes = [f"+ {name}" for name in new if name not in old]
     for name in old:
         changed = [key for key, value in new[name].items() if value != old[name][key]]
-        said += [f"{name}: {', '.join(changed)}"] if changed else []
-    return ", ".join(said) or "as before"
+        changes += [f"{name}: {', '.join(changed)}"] if changed else []
+    return ", ".join(changes) or "as before"
 
 
 def look(path: Path) -> Tables:
@@ -122,10 +122,10 @@ def place_of_the_value(tables: Tables) -> str:
 
 
 def kept(tables: Tables, load_id: str) -> str:
-    found = [row for row in tables.get("_trellis_discards", ()) if row["load_id"] == load_id]
-    if not found:
+    discards = [row for row in tables.get("_trellis_discards", ()) if row["load_id"] == load_id]
+    if not discards:
         return "none"
-    (one,) = found
+    (one,) = discards
     assert PROBE in one["value"]
     return "value and row" if one["row"] else "value"
 
@@ -138,15 +138,15 @@ def rows_of(case: Case) -> int:
 
 def outcome(path: Path, case: Case, contract: Mapping[str, str]) -> Cells:
     pipe = trellis.pipeline("farm", to=f"duckdb:{path}")
-    before, there = pipe.schema, 0
+    before, known_rows = pipe.schema, 0
     if case.first is not None:
         before = pipe.load(list(case.first), table="t", columns=tuple(case.before)).schema
-        there = len(look(path).get(case.table, ()))
+        known_rows = len(look(path).get(case.table, ()))
     records = case.second if isinstance(case.second, pa.Table) else list(case.second)
     try:
         report = pipe.load(records, table="t", contract=contract, columns=tuple(case.columns))
     except TrellisError as refused:
-        assert len(look(path).get(case.table, ())) == there
+        assert len(look(path).get(case.table, ())) == known_rows
         return {
             "schema": difference(before, pipe.schema),
             "records": "nothing loaded",
@@ -156,7 +156,7 @@ def outcome(path: Path, case: Case, contract: Mapping[str, str]) -> Cells:
             "exit": str(refused.exit_code),
         }
     tables = look(path)
-    loaded = len(tables.get(case.table, ())) - there == rows_of(case)
+    loaded = len(tables.get(case.table, ())) - known_rows == rows_of(case)
     return {
         "schema": difference(before, report.schema),
         "records": f"{report.rows.loaded} of {report.rows.read}",
@@ -177,8 +177,8 @@ ROWS = table_of("ct")
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 def test_the_table_of_violations(row: Cells, tmp_path: Path) -> None:
-    found = outcome(tmp_path / "farm.duckdb", CASES[row["what comes"]], {row["entity"]: row["mode"]})
-    assert found == {key: row[key] for key in found}
+    actual = outcome(tmp_path / "farm.duckdb", CASES[row["what comes"]], {row["entity"]: row["mode"]})
+    assert actual == {key: row[key] for key in actual}
 
 
 def test_the_table_is_whole() -> None:
@@ -205,17 +205,17 @@ PRECEDENCE = table_of("cp")
 @pytest.mark.parametrize("row", PRECEDENCE, ids=[row["id"] for row in PRECEDENCE])
 def test_the_table_of_precedence(row: Cells, tmp_path: Path) -> None:
     pipe = trellis.pipeline("farm", to=f"duckdb:{tmp_path}/farm.duckdb")
-    own = {name: said(row[name]) for name in ("root table", "nested table")}
+    contracts = {name: said(row[name]) for name in ("root table", "nested table")}
     tables = (
-        Table("t", {"a": Column("a", "bigint")}, hints=hinted(own["root table"])),
-        Table("t__l", {"x": Column("x", "bigint")}, parent="t", hints=hinted(own["nested table"])),
+        Table("t", {"a": Column("a", "bigint")}, hints=hinted(contracts["root table"])),
+        Table("t__l", {"x": Column("x", "bigint")}, parent="t", hints=hinted(contracts["nested table"])),
     )
-    given = Schema("farm", {t.name: t for t in tables}, Settings(schema_contract=said(row["settings"])))
-    pipe.load([{"a": 1, "l": [{"x": 1}]}], table="t", schema=given)
-    if (asked := said(row["load"])) is not None:
-        pipe.load([{"a": 2, "l": [{"x": 2}]}], table="t", contract=asked)
-    found = contract_for(pipe.schema, row["table"], prefix="_dlt")
-    assert ", ".join(f"{entity}={found.mode(entity)}" for entity in ENTITIES) == row["holds"]
+    document = Schema("farm", {t.name: t for t in tables}, Settings(schema_contract=said(row["settings"])))
+    pipe.load([{"a": 1, "l": [{"x": 1}]}], table="t", schema=document)
+    if (contract := said(row["load"])) is not None:
+        pipe.load([{"a": 2, "l": [{"x": 2}]}], table="t", contract=contract)
+    contract_in_force = contract_for(pipe.schema, row["table"], prefix="_dlt")
+    assert ", ".join(f"{entity}={contract_in_force.mode(entity)}" for entity in ENTITIES) == row["holds"]
 
 
 def hinted(contract: Any) -> Mapping[str, Any]:
@@ -236,8 +236,8 @@ def test_dropped_rows_go_in_once_the_contract_is_wider(tmp_path: Path) -> None:
         lost = "SELECT row FROM _trellis_discards WHERE table_name = 't' AND row IS NOT NULL AND load_id = ?"
         rows = db.execute(lost, [report.load_id]).fetchall()
     pipe.load([json.loads(row) for (row,) in rows], table="t", contract={"columns": "evolve"})
-    found = pipe.destination.query("main", "t")
-    assert [(row["a"], row["b"], row["c"]) for row in found] == [
+    stored = pipe.destination.query("main", "t")
+    assert [(row["a"], row["b"], row["c"]) for row in stored] == [
         (1, None, None),
         (3, None, None),
         (2, 7, 8),

@@ -72,8 +72,8 @@ def test_d05_seconds_near_now(warehouse: Warehouse) -> None:
 
 
 def test_d06_large_integers(warehouse: Warehouse) -> None:
-    given = ruled(detections=("large_integer",))
-    warehouse.load({"a": 2**63 - 1, "b": 2**63, "c": 2**255}, schema=given)
+    document = ruled(detections=("large_integer",))
+    warehouse.load({"a": 2**63 - 1, "b": 2**63, "c": 2**255}, schema=document)
     assert list(warehouse.columns().values()) == ["bigint", "wei", "text"]
     assert warehouse.rows() == [{"a": 2**63 - 1, "b": Decimal(2**63), "c": str(2**255)}]
 
@@ -86,8 +86,8 @@ def test_d07_without_detectors(warehouse: Warehouse) -> None:
 
 
 def test_d08_preferred_types(warehouse: Warehouse) -> None:
-    given = ruled(preferred_types={"re:timestamp": "timestamp"})
-    warehouse.load({"my_timestamp": "2024-01-01", "ts": 5}, schema=given)
+    document = ruled(preferred_types={"re:timestamp": "timestamp"})
+    warehouse.load({"my_timestamp": "2024-01-01", "ts": 5}, schema=document)
     assert warehouse.columns() == {"my_timestamp": "timestamp", "ts": "bigint"}
     assert warehouse.values("my_timestamp") == [datetime(2024, 1, 1, tzinfo=UTC)]
 

@@ -13,8 +13,8 @@ from trellis.schema.model import Column, Schema, Table
 FILTERS = {"excludes": ["re:^meta", "secret"], "includes": ["re:^meta__keep"]}
 
 
-def config(**said: Any) -> Schema:
-    return Schema("given", normalizers={"json": {"config": said}})
+def config(**settings: Any) -> Schema:
+    return Schema("given", normalizers={"json": {"config": settings}})
 
 
 def test_f01_column_order_is_scalars_then_objects_the_last_first(warehouse: Warehouse) -> None:
@@ -195,8 +195,10 @@ def test_f18_no_root_key_without_being_asked(warehouse: Warehouse) -> None:
 
 def test_f19_propagated_columns(warehouse: Warehouse) -> None:
     rules = {"root": {"ts": "_evt_ts"}, "tables": {"t__k": {"kid": "kid_ref"}}}
-    given = config(propagation=rules)
-    warehouse.load({"ts": 17, "k": [{"kid": 5, "g": [{"z": 1}, 2]}, {"kid": "six", "g": [3]}]}, schema=given)
+    document = config(propagation=rules)
+    warehouse.load(
+        {"ts": 17, "k": [{"kid": 5, "g": [{"z": 1}, 2]}, {"kid": "six", "g": [3]}]}, schema=document
+    )
     assert warehouse.columns() == {"ts": "bigint"}
     assert warehouse.columns("t__k") == {"kid": "bigint", "_evt_ts": "bigint", "kid__v_text": "text"}
     assert warehouse.values("_evt_ts", "t__k") == [17, 17]
@@ -213,7 +215,7 @@ def test_f19_bookkeeping_cannot_be_propagated_under_other_names(warehouse: Wareh
 
 
 def test_f20_filters(warehouse: Warehouse) -> None:
-    given = Schema("given", {"ev": Table("ev", hints={"filters": FILTERS})})
+    document = Schema("given", {"ev": Table("ev", hints={"filters": FILTERS})})
     record = {
         "a": 1,
         "secret": 2,
@@ -221,7 +223,7 @@ def test_f20_filters(warehouse: Warehouse) -> None:
         "metas": [{"z": 1}],
         "sub": [{"secret": 1}],
     }
-    report = warehouse.load(record, table="ev", schema=given)
+    report = warehouse.load(record, table="ev", schema=document)
     warehouse.load(record, table="ev")
     assert warehouse.columns("ev") == {"a": "bigint", "meta__keep__y": "bigint"}
     assert warehouse.rows("ev") == [{"a": 1, "meta__keep__y": 2}] * 2

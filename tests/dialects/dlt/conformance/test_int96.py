@@ -45,8 +45,8 @@ def move(path: str, nanos: int, days: int) -> None:
 
 def nanos_in(folder: Path, column: str) -> tuple[str, list[int | None]]:
     (file,) = (folder / "t").rglob("*.parquet")
-    found = pq.read_table(file)[column]
-    return str(found.type), found.cast(pa.int64()).to_pylist()
+    column_values = pq.read_table(file)[column]
+    return str(column_values.type), column_values.cast(pa.int64()).to_pylist()
 
 
 def test_moments_far_away_come_right(warehouse: Warehouse, tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_moments_far_away_come_right_from_spark(
     before = spark.conf.get(known)
     spark.conf.set(known, "INT96")
     try:
-        said = ", ".join(f"(timestamp'{year:%Y-%m-%d %H:%M:%S.%f}')" for year in YEARS)
-        said = said.replace("'1-", "'0001-")
-        spark.sql(f"SELECT * FROM VALUES {said} AS t(a)").coalesce(1).write.parquet(f"{tmp_path}/in")
+        literals = ", ".join(f"(timestamp'{year:%Y-%m-%d %H:%M:%S.%f}')" for year in YEARS)
+        literals = literals.replace("'1-", "'0001-")
+        spark.sql(f"SELECT * FROM VALUES {literals} AS t(a)").coalesce(1).write.parquet(f"{tmp_path}/in")
     finally:
         spark.conf.set(known, str(before))
     (file,) = (tmp_path / "in").glob("*.parquet")
@@ -86,7 +86,7 @@ def test_nanoseconds_are_kept_or_told(warehouse: Warehouse, tmp_path: Path) -> N
     ]
     report = warehouse.pipeline.load(path, table="kept", columns=(Column("a", timezone=False),))
     assert (warehouse.types("kept")["a"], report.notes) == ("TIMESTAMP_NS", ())
-    assert [each and each.value for each in warehouse.values("a", "kept")] == FINE
+    assert [moment and moment.value for moment in warehouse.values("a", "kept")] == FINE
 
 
 def test_nanoseconds_beside_moments_far_away(tmp_path: Path) -> None:
@@ -103,17 +103,17 @@ def test_one_column_of_both_keeps_the_moments_and_counts_the_digits(tmp_path: Pa
     path = write(tmp_path / "in.parquet", a=pa.array([*FINE, 86_400 * 10**9 + 7], pa.timestamp("ns")))
     move(path, FINE[0] or 0, -(400 * 365))
     report = trellis.pipeline("farm", to=f"parquet:{tmp_path}/lake").load(path, table="t")
-    micros = [None if each is None else each // 1_000 for each in (*FINE, 86_400 * 10**9 + 7)]
+    micros = [None if nanos is None else nanos // 1_000 for nanos in (*FINE, 86_400 * 10**9 + 7)]
     micros[0] = 1_700_000_000_123_456 - 400 * 365 * 86_400 * 10**6
     assert nanos_in(tmp_path / "lake", "a") == ("timestamp[us, tz=UTC]", micros)
     assert report.notes == (f"4 {CUT.format('t.a')}",)
 
 
 def test_nested_moments(warehouse: Warehouse, tmp_path: Path) -> None:
-    far = pa.array([[each, None] for each in YEARS], pa.list_(pa.timestamp("us")))
-    fine = pa.array([{"x": each} for each in FINE], pa.struct({"x": pa.timestamp("ns")}))
+    far = pa.array([[moment, None] for moment in YEARS], pa.list_(pa.timestamp("us")))
+    fine = pa.array([{"x": moment} for moment in FINE], pa.struct({"x": pa.timestamp("ns")}))
     warehouse.pipeline.load(write(tmp_path / "in.parquet", a=far, s=fine), table="t")
-    assert [each for each in warehouse.values("value", "t__a") if each] == YEARS
+    assert [moment for moment in warehouse.values("value", "t__a") if moment] == YEARS
     assert warehouse.values("s__x")[0] == datetime(2023, 11, 14, 22, 13, 20, 123456, timezone.utc)
 
 

@@ -24,9 +24,9 @@ def farm(tmp_path: Path) -> Pipeline:
 
 
 def rows(farm: Pipeline, table: str, *columns: str) -> list[Any]:
-    found = farm.destination.query("d", table)
-    made = [tuple(row[c] for c in columns) if len(columns) > 1 else row[columns[0]] for row in found]
-    return sorted(made, key=str)
+    stored = farm.destination.query("d", table)
+    cells = [tuple(row[c] for c in columns) if len(columns) > 1 else row[columns[0]] for row in stored]
+    return sorted(cells, key=str)
 
 
 def sql(farm: Pipeline, statement: str) -> list[Any]:
@@ -201,8 +201,8 @@ def test_m07_an_edited_import_file_replaces_the_schema(tmp_path: Path) -> None:
     assert "raw__x" in (tmp_path / "out" / "farm.schema.yaml").read_text()
     before = farm.schema
     text = file.read_text()
-    said = "columns:\n      when:\n        data_type: date\n      raw:\n        data_type: json\n"
-    file.write_text(text.replace("  t:\n    columns: {}\n", f"  t:\n    {said}"))
+    document = "columns:\n      when:\n        data_type: date\n      raw:\n        data_type: json\n"
+    file.write_text(text.replace("  t:\n    columns: {}\n", f"  t:\n    {document}"))
     assert file.read_text() != text
     farm.run([row], table_name="t")
     after = farm.schema

@@ -19,7 +19,7 @@ AT = datetime(2024, 1, 1, 0, 0, 0, 123456, timezone.utc)
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "stored", "said"),
+    ("column", "value", "stored", "note"),
     [
         (Column("a", "timestamp"), "2024-01-01T00:00:00.123456789Z", AT, CUT),
         (Column("a", "timestamp"), "2024-01-01T00:00:00.123456000Z", AT, None),
@@ -50,13 +50,13 @@ AT = datetime(2024, 1, 1, 0, 0, 0, 123456, timezone.utc)
     ],
 )  # fmt: skip
 def test_what_is_cut_or_rounded_is_told(
-    warehouse: Warehouse, tmp_path: Path, column: Column, value: Any, stored: Any, said: str | None
+    warehouse: Warehouse, tmp_path: Path, column: Column, value: Any, stored: Any, note: str | None
 ) -> None:
     file = tmp_path / "t.jsonl"
     file.write_text(json.dumps({"a": value}) + "\n")
     report = warehouse.pipeline.load(str(file), columns=(column,))
     assert warehouse.values("a") == [stored]
-    assert report.notes == (() if said is None else (f"1 record: t.a: {said}",))
+    assert report.notes == (() if note is None else (f"1 record: t.a: {note}",))
 
 
 def test_python_values_too(warehouse: Warehouse) -> None:

@@ -9,8 +9,8 @@ from trellis.errors import ContractError, SchemaError
 from trellis.schema.model import Schema
 
 
-def named(convention: str, **said: bool) -> Schema:
-    return Schema("given", normalizers={"names": convention, **said})
+def named(convention: str, **settings: bool) -> Schema:
+    return Schema("given", normalizers={"names": convention, **settings})
 
 
 def test_n21_direct_names(warehouse: Warehouse) -> None:
@@ -120,8 +120,8 @@ def test_k07_own_key_of_a_nested_row(warehouse: Warehouse) -> None:
 
 def test_k07_keys_are_the_same_on_every_attempt(open_warehouse: Opens) -> None:
     one, two = open_warehouse(file="one"), open_warehouse(file="two")
-    for each in (one, two):
-        each.load({"l": [1, 2]}, load_id="1700000000.5")
+    for side in (one, two):
+        side.load({"l": [1, 2]}, load_id="1700000000.5")
     assert one.raw("t__l") == two.raw("t__l")
     assert len({*one.values("_dlt_id"), *one.values("_dlt_id", "t__l")}) == 3
     assert one.schema == two.schema

@@ -24,9 +24,9 @@ RECORD = {"createdAt": 1}
 NAMED = {"snake_case": "created_at", "direct": "createdAt", "sql_ci_v1": "createdat"}
 
 
-def opened(file: Path, wanted: str | None = None, **said: Any) -> Pipeline:
-    option = f"?naming_convention={wanted}" if wanted else ""
-    return trellis.pipeline("farm", to=f"duckdb:{file}{option}", **said)
+def opened(file: Path, convention: str | None = None, **options: Any) -> Pipeline:
+    option = f"?naming_convention={convention}" if convention else ""
+    return trellis.pipeline("farm", to=f"duckdb:{file}{option}", **options)
 
 
 def document(convention: str) -> Schema:
@@ -55,12 +55,12 @@ def test_seed_d021_configured_then_destination_then_schema(
     chosen: str,
 ) -> None:
     pipe = opened(tmp_path / "f.duckdb", destination, naming=configured)
-    given = document(in_schema) if in_schema else None
+    document_schema = document(in_schema) if in_schema else None
     if way == "load":
-        pipe.load([RECORD], table="Orders", schema=given)
+        pipe.load([RECORD], table="Orders", schema=document_schema)
     else:
         orders = trellis.resource([RECORD], name="Orders")
-        pipe.run(trellis.source(name="farm", schema=given)(lambda: orders)())
+        pipe.run(trellis.source(name="farm", schema=document_schema)(lambda: orders)())
     table = "Orders" if chosen == "direct" else "orders"
     assert pipe.schema.normalizers["names"] == chosen
     assert next(iter(pipe.destination.catalog("main")[table].columns)) == NAMED[chosen]
@@ -68,8 +68,8 @@ def test_seed_d021_configured_then_destination_then_schema(
 
 @pytest.mark.parametrize("option", ["settings", "naming"])
 def test_seed_d021_an_option_is_configuration(tmp_path: Path, option: str) -> None:
-    said = {"settings": {"naming": "direct"}} if option == "settings" else {"naming": "direct"}
-    pipe = opened(tmp_path / "f.duckdb", "sql_ci_v1", **said)
+    options = {"settings": {"naming": "direct"}} if option == "settings" else {"naming": "direct"}
+    pipe = opened(tmp_path / "f.duckdb", "sql_ci_v1", **options)
     pipe.load([RECORD], table="orders")
     assert "createdAt" in pipe.schema.tables["orders"].columns
 
@@ -95,7 +95,7 @@ def test_seed_d021_the_one_of_the_destination_is_not_part_of_where_it_is(tmp_pat
     assert [row["createdAt"] for row in plain.destination.query("main", "Orders")] == [1, 2]
     lake = trellis.pipeline("farm", to=f"parquet:{tmp_path}/lake?naming_convention=direct")
     lake.load([RECORD], table="Orders")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["f.duckdb", "lake"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.duckdb", "lake"]
     assert "createdAt" in lake.destination.catalog("")["Orders"].columns
 
 

@@ -63,11 +63,11 @@ class Lake:
 
     def stored(self, name: str = "t") -> dict[str, str]:
         """What the files say of their columns; all of them say the same."""
-        (found,) = {
+        (stored_type,) = {
             tuple((field.name, str(field.type)) for field in pq.read_schema(file))
             for file in (self.folder / name).rglob("*.parquet")
         }
-        return dict(found)
+        return dict(stored_type)
 
     def column(self, column: str, name: str = "t") -> Any:
         return self.pipeline.schema.tables[name].columns[column]
@@ -147,8 +147,8 @@ def test_seed_d103_times_and_numbers_inside_keep_their_types(lake: Lake) -> None
     inner = pa.StructArray.from_arrays(list(rows.values()), names=list(rows))
     lake.run(pa.table({"s": inner}))
     (file,) = (lake.folder / "t").rglob("*.parquet")
-    found = dict(zip(rows, pq.read_table(file)["s"].combine_chunks().flatten(), strict=True))
-    assert {name: str(array.type) for name, array in found.items()} == {
+    structs = dict(zip(rows, pq.read_table(file)["s"].combine_chunks().flatten(), strict=True))
+    assert {name: str(array.type) for name, array in structs.items()} == {
         "ns": "timestamp[ns, tz=UTC]",
         "s": "timestamp[ms]",
         "day": "date32[day]",
@@ -158,9 +158,9 @@ def test_seed_d103_times_and_numbers_inside_keep_their_types(lake: Lake) -> None
         "f": "float",
         "raw": "fixed_size_binary[2]",
     }
-    assert found.pop("ns").cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789]
-    assert {name: array.to_pylist() for name, array in found.items()} == {
-        name: rows[name].to_pylist() for name in found
+    assert structs.pop("ns").cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789]
+    assert {name: array.to_pylist() for name, array in structs.items()} == {
+        name: rows[name].to_pylist() for name in structs
     }
 
 
@@ -204,13 +204,13 @@ def test_seed_d103_only_rows_with_types_that_are_taken_whole(lake: Lake) -> None
     lake.run([{"a": 1, "s": {"x": 1}, "l": [{"y": 1}]}], "records")
     lake.run([{"s": {"x": 1}}], "hinted", columns={"s": {"data_type": "json"}})
     lake.pipeline.load(pa.table({"s": [{"x": 1}], "l": [[1]]}), table="loaded")
-    found = {
+    types = {
         f"{table.name}.{column.name}"
         for table in lake.pipeline.schema.tables.values()
         for column in table.columns.values()
         if NESTED_TYPE in column.hints
     }
-    assert found == set()
+    assert types == set()
     assert lake.values("s", "hinted") == ['{"x":1}']
 
 
@@ -411,8 +411,8 @@ def test_seed_d105_merges_over_nested_columns(tmp_path: Path, strategy: str, ids
     pipe.run(pa.table({"id": [1, 2, 3, 4], "deep": pa.array(DEEP_ROWS, DEEP)}), **hints)
     changed = [{**DEEP_ROWS[0], "price": Decimal("9.99")}, DEEP_ROWS[1]]
     pipe.run(pa.table({"id": [2, 5], "deep": pa.array(changed, DEEP)}), **hints)
-    found = {row["id"]: row["deep"] for row in lake.read()}
-    assert found == {1: DEEP_ROWS[0], 2: changed[0], 3: DEEP_ROWS[2], 4: None, 5: DEEP_ROWS[1]}
+    deep_values = {row["id"]: row["deep"] for row in lake.read()}
+    assert deep_values == {1: DEEP_ROWS[0], 2: changed[0], 3: DEEP_ROWS[2], 4: None, 5: DEEP_ROWS[1]}
     with pytest.raises(ContractError, match="do not fit struct<lines: "):
         pipe.run(pa.table({"id": [2], "deep": [{"price": "much"}]}), **hints)
 
@@ -458,16 +458,16 @@ def test_seed_d103_the_type_is_shown_readably(lake: Lake) -> None:
     assert "struct<x: int64>" in shown.output
     assert "arrow-ipc" not in shown.output
     lake.run(pa.table({"id": [1], "s": [{"y": 1}]}), write_disposition="replace")
-    told = CliRunner().invoke(app, ["schema", "history", "--at", lake.pipeline.where, "--name", "farm"])
-    assert "t.s: its nested values get another type" in " ".join(told.output.split())
+    printed = CliRunner().invoke(app, ["schema", "history", "--at", lake.pipeline.where, "--name", "farm"])
+    assert "t.s: its nested values get another type" in " ".join(printed.output.split())
     other = trellis.pipeline("farm", to=f"{lake.pipeline.to}-2")
     planned = other.plan([{"id": 2}], table="t", schema=lake.pipeline.schema)
-    (created,) = [each for each in planned.statements if each.startswith('CREATE TABLE "t" ')]
+    (created,) = [statement for statement in planned.statements if statement.startswith('CREATE TABLE "t" ')]
     assert '("id" int64, "s" struct<y: int64>' in created
 
 
 @pytest.mark.parametrize(
-    ("hint", "said"),
+    ("hint", "message"),
     [
         ("json:x", "it begins with 'json:x', not with 'arrow-ipc:'"),
         ("arrow-ipc:%", "it is damaged"),
@@ -476,8 +476,8 @@ def test_seed_d103_the_type_is_shown_readably(lake: Lake) -> None:
         (hint_of(pa.list_(pa.null())), "list<item: null> cannot be kept in a Parquet file"),
     ],
 )
-def test_seed_d103_a_hint_that_holds_no_nested_type(lake: Lake, hint: str, said: str) -> None:
+def test_seed_d103_a_hint_that_holds_no_nested_type(lake: Lake, hint: str, message: str) -> None:
     with pytest.raises(
-        SchemaError, match=f"column s: its x-nested-type holds no type of nested values: {said}"
+        SchemaError, match=f"column s: its x-nested-type holds no type of nested values: {message}"
     ):
         lake.run([{"s": {"x": 1}}], columns={"s": {"data_type": "json", NESTED_TYPE: hint}})

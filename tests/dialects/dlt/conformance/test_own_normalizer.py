@@ -32,14 +32,14 @@ ORDERS: list[dict[str, Any]] = [
 
 
 def named(module: str, **config: Any) -> Schema:
-    said = {"module": module, **({"config": config} if config else {})}
-    return Schema("farm", normalizers={"json": said})
+    normalizer = {"module": module, **({"config": config} if config else {})}
+    return Schema("farm", normalizers={"json": normalizer})
 
 
 def rows(pipe: Pipeline, table: str) -> list[dict[str, Any]]:
     """All of a table but load ids, in the order of its columns."""
-    found = pipe.destination.query(pipe.dataset, table)
-    return [{name: value for name, value in row.items() if name != "_dlt_load_id"} for row in found]
+    stored = pipe.destination.query(pipe.dataset, table)
+    return [{name: value for name, value in row.items() if name != "_dlt_load_id"} for row in stored]
 
 
 class Module:
@@ -53,9 +53,9 @@ class Module:
         """The module with this as the body of `normalize_data_item`; its name."""
         method = "    def normalize_data_item(self, item, load_id, table_name):\n" + indent(body, " " * 8)
         start = "    def __init__(self, schema):\n        self.schema = schema\n"
-        found = name or self.name
-        self.write(f"{head}\nclass DataItemNormalizer:\n{start}{method}\n", found)
-        return found
+        table_name = name or self.name
+        self.write(f"{head}\nclass DataItemNormalizer:\n{start}{method}\n", table_name)
+        return table_name
 
     def write(self, text: str, name: str) -> None:
         (self.folder / f"{name}.py").write_text(text)
@@ -74,21 +74,23 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
 
 @pytest.mark.parametrize("place", ["duckdb:{}/farm.duckdb", "parquet:{}/lake"])
 @pytest.mark.parametrize("way", ["records", "file", "source", "table"])
-@pytest.mark.parametrize("said", ["document", "option"])
-def test_seed_d036_other_links_and_nesting_as_json(tmp_path: Path, place: str, way: str, said: str) -> None:
-    settings = {"json_normalizer": LINKED} if said == "option" else {}
+@pytest.mark.parametrize("stated_in", ["document", "option"])
+def test_seed_d036_other_links_and_nesting_as_json(
+    tmp_path: Path, place: str, way: str, stated_in: str
+) -> None:
+    settings = {"json_normalizer": LINKED} if stated_in == "option" else {}
     pipe = trellis.pipeline("farm", to=place.format(tmp_path), settings=settings)
-    given = named(LINKED) if said == "document" else None
+    document = named(LINKED) if stated_in == "document" else None
     file = tmp_path / "orders.jsonl"
-    file.write_text("".join(f"{json.dumps(each)}\n" for each in ORDERS))
+    file.write_text("".join(f"{json.dumps(order)}\n" for order in ORDERS))
     if way == "source":
         resource = trellis.resource(ORDERS, name="orders")
-        report = pipe.run(trellis.source(name="farm", schema=given)(lambda: resource)())
+        report = pipe.run(trellis.source(name="farm", schema=document)(lambda: resource)())
     elif way == "table":  # what a struct lacks is null in it
-        report = pipe.load(pa.Table.from_pylist([ORDERS[0]]), table="orders", schema=given)
+        report = pipe.load(pa.Table.from_pylist([ORDERS[0]]), table="orders", schema=document)
     else:
-        report = pipe.load(str(file) if way == "file" else ORDERS, table="orders", schema=given)
-    found = [
+        report = pipe.load(str(file) if way == "file" else ORDERS, table="orders", schema=document)
+    expected = [
         {"id": 1, "ship_to": '{"city":"Bern","tags":["x"]}', "_dlt_id": "orders/1"},
         {"id": 2, "ship_to": None, "_dlt_id": "orders/2"},
     ]
@@ -98,7 +100,7 @@ def test_seed_d036_other_links_and_nesting_as_json(tmp_path: Path, place: str, w
         {"order_id": 2, "no": 0, "_dlt_id": "orders__lines/2/0", "sku": "5", "opts": None},
     ]
     count = 1 if way == "table" else 2
-    assert rows(pipe, "orders") == found[:count]
+    assert rows(pipe, "orders") == expected[:count]
     assert rows(pipe, "orders__lines") == lines[: count + 1]
     assert (report.rows.read, report.rows.loaded, dict(report.discards.by_reason)) == (count, count, {})
     tables = pipe.schema.tables
@@ -220,9 +222,9 @@ def test_seed_d036_tables_of_their_own_are_merged_by_their_own_keys(
     text = f"name: farm\nnormalizers: {{json: {{module: {name}}}}}\ntables:\n  lines:\n"
     text += "    write_disposition: merge\n"
     text += "    columns: {k: {data_type: bigint, primary_key: true, nullable: false}}\n"
-    given = from_yaml(text)
+    document = from_yaml(text)
     for items in ([1, 2], [2, 3]):
-        warehouse.load(items, schema=given)
+        warehouse.load(items, schema=document)
     assert sorted(warehouse.values("k", "lines")) == [1, 2, 3]
     assert warehouse.values("id") == [1, 1]
 
@@ -282,9 +284,9 @@ def test_seed_d036_a_fault_in_its_code_stops_the_load(
     file = tmp_path / "orders.jsonl"
     file.write_text('{"id": 1}\n{}\n')
     name = module("yield (table_name, None), {'id': item['id']}")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         warehouse.pipeline.load(str(file), table="orders", schema=named(name))
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"{file}, record 2, table orders: normalizer {name} failed with KeyError: 'id' "
         f"({module.folder}/{name}.py, line 6, in normalize_data_item); nothing was loaded"
     )

@@ -62,16 +62,16 @@ def document(warehouse: Warehouse) -> dict[str, Any]:
 
 
 def test_seed_d001_seed_d037_a_schema_is_a_structure_and_instructions(orders: Warehouse) -> None:
-    said = document(orders)
-    assert said["tables"]["orders"]["columns"]["customer_name"] == {
+    stored = document(orders)
+    assert stored["tables"]["orders"]["columns"]["customer_name"] == {
         "name": "customer_name",
         "data_type": "text",
         "nullable": True,
     }
-    assert said["tables"]["orders"]["write_disposition"] == "merge"
-    assert said["settings"]["detections"] == ["iso_timestamp"]
-    assert said["normalizers"]["names"] == "snake_case"
-    assert set(orders.schema.tables) == set(said["tables"])
+    assert stored["tables"]["orders"]["write_disposition"] == "merge"
+    assert stored["settings"]["detections"] == ["iso_timestamp"]
+    assert stored["normalizers"]["names"] == "snake_case"
+    assert set(orders.schema.tables) == set(stored["tables"])
 
 
 def test_seed_d003_seed_d004_seed_d137_hints_of_a_load_change_columns_and_loading(
@@ -128,8 +128,8 @@ def test_seed_d016_a_column_that_clashes_may_fail_the_load(open_warehouse: Opens
 def test_seed_d019_names_of_redshift() -> None:
     long = Table("Fields", {"C" * 200: Column("C" * 200, "date")})
     schema = replace(new_schema("shop"), tables={"Fields": long}, normalizers={"names": "sql_cs_v1"})
-    made = statements(warehouse_of("redshift"), "shop", new_schema("shop"), schema)[-1]
-    table, column = made.split('"')[3], made.split('"')[5]
+    statement = statements(warehouse_of("redshift"), "shop", new_schema("shop"), schema)[-1]
+    table, column = statement.split('"')[3], statement.split('"')[5]
     assert (table, len(column), column) == ("fields", 127, column.lower())
 
 
@@ -210,13 +210,13 @@ def test_the_normalizer_is_configured(warehouse: Warehouse) -> None:
 def test_another_normalizer_is_refused_not_taken_for_the_relational_one(
     module: str, warehouse: Warehouse
 ) -> None:
-    given = Schema("farm", normalizers={"json": {"module": module}})
+    schema = Schema("farm", normalizers={"json": {"module": module}})
     rows: list[Any] = [{"a": {"b": 1}}]
     for data in (rows, pa.Table.from_pylist([{"a": 1}])):
         with pytest.raises(
             SchemaError, match=rf"farm, normalizers\.json\.module: '{module}' is not run here"
         ):
-            warehouse.pipeline.load(data, table="t", schema=given)
+            warehouse.pipeline.load(data, table="t", schema=schema)
     assert warehouse.tables == set()
 
 
@@ -234,23 +234,23 @@ def test_seed_d038_seed_d044_names_and_descriptions(warehouse: Warehouse) -> Non
     text = "name: farm\ntables:\n  t:\n    description: one per field\n    columns:\n"
     text += "      id: {description: number of the field}\n"
     warehouse.load({"id": 1}, schema=from_yaml(text))
-    said = document(warehouse)["tables"]["t"]
-    assert (said["name"], said["description"]) == ("t", "one per field")
-    assert (said["columns"]["id"]["name"], said["columns"]["id"]["description"]) == (
+    table = document(warehouse)["tables"]["t"]
+    assert (table["name"], table["description"]) == ("t", "one per field")
+    assert (table["columns"]["id"]["name"], table["columns"]["id"]["description"]) == (
         "id",
         "number of the field",
     )
 
 
 def test_seed_d039_seed_d040_seed_d041_seed_d042_what_a_table_says(orders: Warehouse) -> None:
-    said = document(orders)["tables"]
-    assert next(iter(said["orders__items"]["columns"])) == "sku"
-    assert said["orders"]["write_disposition"] == "merge"
-    assert said["orders"]["schema_contract"] == "evolve"
-    assert said["orders__items"]["parent"] == "orders" and said["orders__items__tags"]["parent"] == (
+    tables = document(orders)["tables"]
+    assert next(iter(tables["orders__items"]["columns"])) == "sku"
+    assert tables["orders"]["write_disposition"] == "merge"
+    assert tables["orders"]["schema_contract"] == "evolve"
+    assert tables["orders__items"]["parent"] == "orders" and tables["orders__items__tags"]["parent"] == (
         "orders__items"
     )
-    assert "parent" not in said["orders"]
+    assert "parent" not in tables["orders"]
 
 
 def test_seed_d045_seed_d047_seed_d049_seed_d051_what_a_column_says(orders: Warehouse) -> None:
@@ -284,12 +284,12 @@ def test_seed_d046_precision_of_text_timestamp_time_bigint_binary_and_decimal() 
 
 
 def test_seed_d048_timezone_is_true_unless_said(warehouse: Warehouse) -> None:
-    said = (
+    document_text = (
         Column("a", "timestamp"),
         Column("b", "timestamp", timezone=True),
         Column("c", "timestamp", timezone=False),
     )
-    warehouse.load(dict.fromkeys("abc", "2024-05-06T01:02:03Z"), columns=said)
+    warehouse.load(dict.fromkeys("abc", "2024-05-06T01:02:03Z"), columns=document_text)
     zoned = "TIMESTAMP WITH TIME ZONE"
     assert [warehouse.types()[name] for name in "abc"] == [zoned, zoned, "TIMESTAMP"]
 
@@ -329,8 +329,8 @@ def test_seed_d058_seed_d059_seed_d060_seed_d061_performance_hints_are_the_desti
 
 def test_seed_d063_seed_d064_seed_d065_seed_d067_the_example_of_the_people(warehouse: Warehouse) -> None:
     def schema() -> list[tuple[str, str | None, bool | None]]:
-        found = warehouse.schema.tables["people"].columns.values()
-        return [(c.name, c.data_type, c.nullable) for c in found if not c.name.startswith("_dlt")]
+        columns = warehouse.schema.tables["people"].columns.values()
+        return [(c.name, c.data_type, c.nullable) for c in columns if not c.name.startswith("_dlt")]
 
     warehouse.load({"id": 1, "human_name": "Alice"}, table="people")
     assert schema() == [("id", "bigint", True), ("human_name", "text", True)]
@@ -431,8 +431,8 @@ def moments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ware
     """The same moments as Python values, as text and as an Arrow table, under the same hints."""
     names = [f"c{number}" for number in range(len(MOMENTS))]
     columns = tuple(
-        Column(name, "timestamp", timezone=said)
-        for name, (_, said, _) in zip(names, MOMENTS.values(), strict=True)
+        Column(name, "timestamp", timezone=timezone)
+        for name, (_, timezone, _) in zip(names, MOMENTS.values(), strict=True)
     )
     row = {name: value for name, (value, _, _) in zip(names, MOMENTS.values(), strict=True)}
     sources = {
@@ -440,11 +440,11 @@ def moments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ware
         "text": [{name: value.isoformat() for name, value in row.items()}],
         "arrow": pa.table({name: pa.array([value]) for name, value in row.items()}),
     }
-    made = {}
+    reports = {}
     for kind, source in sources.items():
-        made[kind] = Warehouse(tmp_path_factory.mktemp(kind) / "moments.duckdb")
-        made[kind].pipeline.load(source, table="t", columns=columns)
-    yield made
+        reports[kind] = Warehouse(tmp_path_factory.mktemp(kind) / "moments.duckdb")
+        reports[kind].pipeline.load(source, table="t", columns=columns)
+    yield reports
 
 
 @pytest.mark.parametrize("line", MOMENTS)
@@ -510,7 +510,9 @@ def test_seed_d094_precision_is_the_destinations_when_a_column_is_made(warehouse
 def test_seed_d096_fractions_of_a_second_are_nothing_to_nine_digits_and_six_unless_said() -> None:
     def types(**zone: Any) -> list[str]:
         digits = (None, 0, 3, 6, 9)
-        return [native("duckdb", Column("a", "timestamp", precision=each, **zone)) for each in digits]
+        return [
+            native("duckdb", Column("a", "timestamp", precision=precision, **zone)) for precision in digits
+        ]
 
     assert types(timezone=False) == ["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS"]
     assert native("snowflake", Column("a", "timestamp", precision=9)) == "TIMESTAMP_LTZ(9)"
@@ -539,8 +541,8 @@ def test_seed_d098_seed_d099_nanoseconds_come_from_tables_alone(tmp_path: Path) 
         pipe = trellis.pipeline("farm", to=to)
         pipe.load(nanoseconds, table="t", columns=(column,))
         pipe.load([{"a": at}], table="t")
-        found = [row["a"] for row in pipe.destination.query(pipe.dataset, "t")]
-        assert [each.isoformat() for each in found] == [
+        times = [row["a"] for row in pipe.destination.query(pipe.dataset, "t")]
+        assert [time.isoformat() for time in times] == [
             "2023-11-14T22:13:20.123456789",
             "2023-11-14T22:13:20.123456",
         ]
@@ -566,15 +568,15 @@ def test_seed_d106_a_schema_becomes_tables_without_data(warehouse: Warehouse) ->
 def test_seed_d107_seed_d108_seed_d109_references_come_from_lists_and_from_users(
     warehouse: Warehouse,
 ) -> None:
-    said = {"referenced_table": "nowhere", "columns": ["buyer"], "referenced_columns": ["id"]}
-    table = Table("t").with_hints(references=[said])
+    reference = {"referenced_table": "nowhere", "columns": ["buyer"], "referenced_columns": ["id"]}
+    table = Table("t").with_hints(references=[reference])
     warehouse.load({"buyer": 1, "l": [1]}, schema=replace(new_schema("farm"), tables={"t": table}))
-    found = [
+    references_found = [
         (r.table, r.columns, r.referenced_table, r.referenced_columns, r.label)
         for r in references(warehouse.schema)
         if not r.table.startswith("_dlt")
     ]
-    assert found == [
+    assert references_found == [
         ("t", ("_dlt_load_id",), "_dlt_loads", ("load_id",), "_dlt_load"),
         ("t", ("buyer",), "nowhere", ("id",), None),
         ("t__l", ("_dlt_parent_id",), "t", ("_dlt_id",), "_dlt_parent"),
@@ -607,8 +609,8 @@ def test_seed_d114_replace_and_merge_follow_the_links(warehouse: Warehouse) -> N
 def test_seed_d116_the_key_of_a_nested_row_is_a_hash(orders: Warehouse) -> None:
     for row in orders.raw("orders__items"):
         text = f"{row['_dlt_parent_id']}_orders__items_{row['_dlt_list_idx']}"
-        made = b64encode(shake_128(text.encode()).digest(10)).decode().rstrip("=")
-        assert row["_dlt_id"] == made
+        digest = b64encode(shake_128(text.encode()).digest(10)).decode().rstrip("=")
+        assert row["_dlt_id"] == digest
 
 
 # --- Settings -------------------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ AWARE = datetime(2024, 1, 1, 10, tzinfo=timezone(timedelta(hours=2)))
 MOMENTS = {"n": NAIVE, "a": AWARE, "m": "2024-01-01T10:00:00", "s": "2024-01-01T10:00:00+02:00"}
 
 
-@pytest.mark.parametrize("said", [None, True], ids=["unset", "true"])
-def test_t01_timestamps_are_utc(warehouse: Warehouse, said: Any) -> None:
-    columns = tuple(Column(name, timezone=said) for name in MOMENTS) if said is not None else ()
+@pytest.mark.parametrize("timezone", [None, True], ids=["unset", "true"])
+def test_t01_timestamps_are_utc(warehouse: Warehouse, timezone: Any) -> None:
+    columns = tuple(Column(name, timezone=timezone) for name in MOMENTS) if timezone is not None else ()
     warehouse.load(MOMENTS, columns=columns)
     ten, eight = datetime(2024, 1, 1, 10, tzinfo=UTC), datetime(2024, 1, 1, 8, tzinfo=UTC)
     assert warehouse.rows() == [{"n": ten, "a": eight, "m": ten, "s": eight}]
@@ -65,15 +65,15 @@ def test_t04_a_number_that_needs_more_bits_is_kept_beside_the_column(warehouse: 
 
 
 def test_t05_timestamps_by_their_digits(warehouse: Warehouse) -> None:
-    said: dict[str, dict[str, Any]] = {
+    hints: dict[str, dict[str, Any]] = {
         "aware": {"precision": 3},
         "naive": {"precision": 3, "timezone": False},
         "fine": {"precision": 9, "timezone": False},
     }
-    columns = tuple(Column(name, "timestamp", **each) for name, each in said.items())
+    columns = tuple(Column(name, "timestamp", **keys) for name, keys in hints.items())
     warehouse.load({"aware": AWARE, "naive": NAIVE, "fine": NAIVE}, columns=columns)
     types = warehouse.types()
-    assert [types[name] for name in said] == ["TIMESTAMP WITH TIME ZONE", "TIMESTAMP_MS", "TIMESTAMP_NS"]
+    assert [types[name] for name in hints] == ["TIMESTAMP WITH TIME ZONE", "TIMESTAMP_MS", "TIMESTAMP_NS"]
     assert warehouse.rows() == [{"aware": datetime(2024, 1, 1, 8, tzinfo=UTC), "naive": NAIVE, "fine": NAIVE}]
 
 
@@ -90,8 +90,8 @@ def test_t06_types_of_arrow(warehouse: Warehouse) -> None:
         }
     )
     warehouse.pipeline.load(table, table="t")
-    found = [c for c in warehouse.schema.tables["t"].columns.values() if not c.name.startswith("_dlt")]
-    assert [(c.name, c.data_type, c.precision, c.scale, c.timezone) for c in found] == [
+    columns = [c for c in warehouse.schema.tables["t"].columns.values() if not c.name.startswith("_dlt")]
+    assert [(c.name, c.data_type, c.precision, c.scale, c.timezone) for c in columns] == [
         ("plain", "text", None, None, None),
         ("i", "bigint", 8, None, None),
         ("u", "bigint", 16, None, None),

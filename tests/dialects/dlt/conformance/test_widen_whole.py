@@ -22,9 +22,11 @@ AT = datetime(2024, 1, 2, 3, 4, 5, 6, timezone.utc)
 def widens(tmp_path: Path) -> Any:
     """A warehouse whose columns become wider as an option says."""
 
-    def opened(said: str) -> Warehouse:
+    def opened(widen: str) -> Warehouse:
         warehouse = Warehouse(tmp_path / "farm.duckdb")
-        warehouse.pipeline = trellis.pipeline("farm", to=f"duckdb:{warehouse.path}", settings={"widen": said})
+        warehouse.pipeline = trellis.pipeline(
+            "farm", to=f"duckdb:{warehouse.path}", settings={"widen": widen}
+        )
         return warehouse
 
     return opened
@@ -35,7 +37,7 @@ def run(warehouse: Warehouse, *values: Any, **hints: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("said", "first", "second", "type_", "found"),
+    ("widen", "first", "second", "type_", "expected"),
     [
         ("bigint:double", 1, 2.5, "DOUBLE", [1.0, 2.5, 1.0]),
         ("safe", 1, 0.1, "DECIMAL(38,9)", [Decimal(1), Decimal("0.1"), Decimal(1)]),
@@ -55,12 +57,12 @@ def run(warehouse: Warehouse, *values: Any, **hints: Any) -> Any:
     ],
 )
 def test_a_column_becomes_wider(
-    widens: Any, said: str, first: Any, second: Any, type_: str, found: list[Any]
+    widens: Any, widen: str, first: Any, second: Any, type_: str, expected: list[Any]
 ) -> None:
-    warehouse = widens(said)
+    warehouse = widens(widen)
     for value in (first, second, first):
         run(warehouse, value)
-    assert (warehouse.types()["a"], warehouse.values("a")) == (type_, found)
+    assert (warehouse.types()["a"], warehouse.values("a")) == (type_, expected)
     assert list(warehouse.columns()) == ["a"]
 
 

@@ -31,8 +31,8 @@ class Warehouse:
 
     def columns(self, table: str = "t", system: bool = False) -> dict[str, str | None]:
         """The columns of the schema with their types, in order."""
-        found = self.schema.tables[table].columns.values()
-        return {c.name: c.data_type for c in found if system or not c.name.startswith("_dlt")}
+        definitions = self.schema.tables[table].columns.values()
+        return {c.name: c.data_type for c in definitions if system or not c.name.startswith("_dlt")}
 
     def rows(self, table: str = "t") -> Rows:
         """The values in the columns that are not bookkeeping, row by row."""

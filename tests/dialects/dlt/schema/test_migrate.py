@@ -69,7 +69,7 @@ def test_from_the_oldest() -> None:
 
 
 def test_from_one() -> None:
-    one = {key: each for key, each in TWO.items() if key not in ("includes", "excludes")}
+    one = {key: value for key, value in TWO.items() if key not in ("includes", "excludes")}
     assert "late" not in from_dict({**one, "engine_version": 1}).tables
 
 

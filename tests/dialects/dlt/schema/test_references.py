@@ -13,13 +13,13 @@ LOAD = Column("_dlt_load_id", "text")
 
 
 def table(name: str, *columns: Column, parent: str | None = None) -> Table:
-    return Table(name, {each.name: each for each in columns}, parent=parent)
+    return Table(name, {column.name: column for column in columns}, parent=parent)
 
 
 def test_references() -> None:
-    mine = {"columns": ["c"], "referenced_table": "customers", "referenced_columns": ["id"]}
+    declared = {"columns": ["c"], "referenced_table": "customers", "referenced_columns": ["id"]}
     schema = new_schema("shop").with_tables(
-        table("t", Column("c", "text"), LOAD, ROW).with_hints(references=[mine]),
+        table("t", Column("c", "text"), LOAD, ROW).with_hints(references=[declared]),
         table("t__k", ROOT, PARENT, ROW, parent="t"),
         table("t__k__g", PARENT, ROW, parent="t__k"),
     )
@@ -32,12 +32,12 @@ def test_references() -> None:
         _dlt_version (version_hash) -> _dlt_loads (schema_version_hash) _dlt_schema_version one_to_many
         _dlt_version (schema_name) -> _dlt_loads (schema_name) _dlt_schema_name many_to_many
     """
-    assert [shown(each) for each in references(schema)] == [
+    assert [shown(reference) for reference in references(schema)] == [
         line.strip() for line in expected.split("\n")[1:-1]
     ]
 
 
-def shown(each: Reference) -> str:
-    ends = (each.table, each.columns), (each.referenced_table, each.referenced_columns)
+def shown(reference: Reference) -> str:
+    ends = (reference.table, reference.columns), (reference.referenced_table, reference.referenced_columns)
     from_, to = (f"{table} ({', '.join(columns)})" for table, columns in ends)
-    return f"{from_} -> {to} {each.label} {each.cardinality}"
+    return f"{from_} -> {to} {reference.label} {reference.cardinality}"

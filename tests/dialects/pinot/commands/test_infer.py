@@ -179,8 +179,8 @@ def test_what_cannot_be(trellis, lines, argv, message):
 def test_a_source_that_is_not_there(trellis, lines):
     lines("empty.jsonl")
     ran = trellis("pinot", "infer", "empty.jsonl")
-    said = "empty.jsonl: no records to infer a schema from"
-    assert (ran.code, ran.err) == (2, f"error: {said}")
+    text = "empty.jsonl: no records to infer a schema from"
+    assert (ran.code, ran.err) == (2, f"error: {text}")
     assert trellis("pinot", "infer", "none.jsonl").code == 2
 
 
@@ -211,7 +211,7 @@ wrote docs/rides-schema.json and docs/rides-table.json"""
     )
     assert json.loads((folder / "docs" / "rides-schema.json").read_text())["schemaName"] == "rides"
     shown = trellis("pinot", "convert", "--at", "duckdb:s.duckdb", "--table", "rides", "--json").json
-    assert [each["schema"]["schemaName"] for each in shown["tables"]] == ["rides"]
+    assert [table["schema"]["schemaName"] for table in shown["tables"]] == ["rides"]
 
 
 def test_a_table_that_was_not_loaded(trellis, lines):

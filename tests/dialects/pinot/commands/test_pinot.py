@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot.delivery.standin import Said, Standin, recorded, standin
@@ -124,7 +125,8 @@ def test_validate_what_was_not_checked(trellis, written):
             "pointer": "/ingestionConfig/transformConfigs/0/transformFunction",
             "column": "s",
             "message": "transform function 'urlDomain(u)': Trellis does not carry out Pinot's function "
-            "urlDomain: leave this expression to Pinot's ingestion, or compute its result before the load",
+            "urlDomain: let Pinot's own classes do it with --option functions=pinot-jars, or compute "
+            "its result before the load",
         }
     ]  # fmt: skip
     transform["transformFunction"] = "concat(urlDomain(u), lowr(u))"
@@ -147,7 +149,7 @@ def test_a_load_refuses_what_it_does_not_carry_out(trellis, written, lines):
         "table_config=table.json",
     )  # fmt: skip
     assert (ran.code, ran.out) == (2, "")
-    assert "Trellis does not carry out Pinot's function urlDomain: leave this expression" in ran.err
+    assert "Trellis does not carry out Pinot's function urlDomain: let Pinot's own classes do it" in ran.err
 
 
 def test_validate_what_does_not_load(trellis, written):
@@ -579,6 +581,36 @@ def test_deliver_what_is_not_of_pinot(trellis, lines):
     ran = trellis("pinot", "deliver", "--at", "parquet:other", "--out", "out")
     assert ran.err == (
         "error: parquet:other holds no Pinot schema; load into another dataset with --dialect pinot --schema "
-        "FILE; `trellis pinot convert --at parquet:other` proposes a schema for what is in this one"
+        "FILE; `trellis pinot convert --at parquet:other` proposes a schema of this one, for --schema FILE"
     )
     assert ran.code == 2
+
+
+# --- what another dialect loaded -------------------------------------------------------------------------
+
+
+def test_a_proposed_schema_delivers_what_another_dialect_loaded(trellis, written, lines, folder):
+    lines("rides.jsonl", '{"id":1,"city":"Bern","fare":7.5}', '{"id":2,"city":null,"fare":3.25}')
+    assert trellis("load", "rides.jsonl", "--to", "duckdb:plain.duckdb").code == 0
+    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
+    argv = ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out")
+    assert "for --schema FILE" in trellis(*argv).err
+    ran = trellis(*argv, "--schema", "proposed/rides-schema.json", "--job", "spark")
+    assert (ran.code, ran.out.splitlines()[0]) == (
+        0,
+        "Delivered 2 rows of rides from duckdb:plain.duckdb, dataset main to out",
+    )
+    assert ran.out.splitlines()[-1].startswith("spark-submit --class org.apache.pinot.tools.")
+    rows = pq.read_table(folder / "out/data/part-00000.parquet").to_pylist()
+    assert [(row["id"], row["city"], row["fare"]) for row in rows] == [(1, "Bern", 7.5), (2, None, 3.25)]
+
+
+def test_a_dataset_with_a_pinot_schema_takes_no_other(trellis, written, lines):
+    written(rides=RIDES)
+    lines("a.jsonl", '{"s":"a"}')
+    trellis("load", "a.jsonl", "--to", "parquet:lake", "--dialect", "pinot", "--schema", "rides.json")
+    ran = trellis("pinot", "deliver", "--at", "parquet:lake", "--out", "out", "--schema", "rides.json")
+    assert (ran.code, ran.err) == (
+        2,
+        "error: --schema: parquet:lake holds a Pinot schema already; leave --schema out",
+    )

@@ -94,10 +94,10 @@ def spoiled(rnd: random.Random, text: str) -> str:
 def joda(rows: Sequence[Row]) -> list[str]:
     """What Joda answers to each row."""
     source = Path(__file__).parent / "JodaOracle.java"
-    asked = "".join("\t".join(row) + "\n" for row in rows)
+    request = "".join("\t".join(row) + "\n" for row in rows)
     done = subprocess.run(
         ["java", "-Xmx256m", "-Duser.timezone=UTC", "-cp", str(JAR), str(source)],
-        input=asked.encode(),
+        input=request.encode(),
         stdout=subprocess.PIPE,
         check=True,
     )
@@ -117,9 +117,9 @@ def ours(row: Row) -> str:
 def differences(rows: Sequence[Row], answers: Sequence[str]) -> list[tuple[Row, str, str]]:
     """Rows that are answered otherwise; of errors only that they are."""
     return [
-        (row, theirs, mine)
+        (row, theirs, actual)
         for row, theirs in zip(rows, answers, strict=True)
-        if (mine := ours(row)) != theirs and not (mine[0] == theirs[0] == "!")
+        if (actual := ours(row)) != theirs and not (actual[0] == theirs[0] == "!")
     ]
 
 

@@ -46,8 +46,8 @@ def test_a_text_that_comes_back_different_is_named() -> None:
 )
 def test_an_instant_that_no_main_time_takes_is_named(millis: str, taken: bool) -> None:
     (preview,) = try_format("EPOCH|MILLISECONDS", [millis]).values
-    said = "a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed"
-    assert preview.lints == (() if taken else (said,))
+    text = "a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed"
+    assert preview.lints == (() if taken else (text,))
 
 
 def test_no_format_is_an_error() -> None:

@@ -9,7 +9,7 @@ from trellis.dialects.pinot.date_time.time_zones import Zone, clock_of, resolve
 
 
 @pytest.mark.parametrize(
-    ("said", "zone"),
+    ("text", "zone"),
     [
         *(("IST", "Asia/Kolkata"), ("PST", "America/Los_Angeles"), ("EST", "America/New_York")),
         *(
@@ -23,19 +23,19 @@ from trellis.dialects.pinot.date_time.time_zones import Zone, clock_of, resolve
         *(("GMT+530", "+05:30"), ("GMT+23:59", "+23:59"), ("GMT+0", "UTC"), ("Etc/GMT+5", "Etc/GMT+5")),
     ],
 )
-def test_what_java_knows(said: str, zone: str) -> None:
-    assert resolve(said) == Zone(zone, known=True)
+def test_what_java_knows(text: str, zone: str) -> None:
+    assert resolve(text) == Zone(zone, known=True)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         *("EDT", "UTC+5", "pst", "+05:30", "GMT+24:00", "GMT+5:3", "GMT+05:60", "gmt+5", "UT+5", "Mars/Base"),
         *("america/new_york", "Factory", "", " IST"),
     ],
 )
-def test_what_java_does_not_know_means_utc(said: str) -> None:
-    assert resolve(said) == Zone("UTC", known=False)
+def test_what_java_does_not_know_means_utc(text: str) -> None:
+    assert resolve(text) == Zone("UTC", known=False)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ __all__ = ["database", "postgres"]
 
 @pytest.fixture
 def cluster() -> Iterator[Standin]:
-    with standin() as made:
-        yield made
+    with standin() as controller:
+        yield controller
 
 
 @pytest.fixture

@@ -47,13 +47,13 @@ class Asked:
 def recorded() -> dict[str, dict[str, Any]]:
     """The answers of the real controller by label."""
     lines = ANSWERS.read_text(encoding="utf-8").splitlines()
-    return {each["label"]: each for each in map(json.loads, lines)}
+    return {value["label"]: value for value in map(json.loads, lines)}
 
 
 def said(label: str) -> Said:
     """What the real controller said."""
-    found = recorded()[label]
-    return Said(found["status"], found["body"], found["content_type"])
+    reply = recorded()[label]
+    return Said(reply["status"], reply["body"], reply["content_type"])
 
 
 HTML = Said(200, "<html><body>Welcome to nginx!</body></html>", "text/html")
@@ -72,34 +72,34 @@ class Standin:
 
     def on(self, request: str, *answers: str | Said) -> Standin:
         """`request`: method and path, with or without the query."""
-        self._answers[request] = [said(each) if isinstance(each, str) else each for each in answers]
+        self._answers[request] = [said(answer) if isinstance(answer, str) else answer for answer in answers]
         return self
 
-    def answer(self, asked: Asked) -> Said:
-        self.asked.append(asked)
-        found = self._answers.get(str(asked)) or self._answers.get(str(asked).partition("?")[0])
-        if found is None:
-            return Said(500, json.dumps({"code": 500, "error": f"nobody expected {asked}"}))
-        return found.pop(0) if len(found) > 1 else found[0]
+    def answer(self, request: Asked) -> Said:
+        self.asked.append(request)
+        reply = self._answers.get(str(request)) or self._answers.get(str(request).partition("?")[0])
+        if reply is None:
+            return Said(500, json.dumps({"code": 500, "error": f"nobody expected {request}"}))
+        return reply.pop(0) if len(reply) > 1 else reply[0]
 
     @property
     def paths(self) -> list[str]:
-        return [str(each) for each in self.asked]
+        return [str(request) for request in self.asked]
 
 
 @contextmanager
 def standin() -> Iterator[Standin]:
     """Listens on loopback until the block is left."""
-    made = Standin()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
+    controller = Standin()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(controller))
     server.daemon_threads = True
-    made.url = f"http://127.0.0.1:{server.server_address[1]}"
+    controller.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield made
+        yield controller
     finally:
-        made.finished.set()
+        controller.finished.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -111,14 +111,14 @@ def _handler(standin: Standin) -> type[BaseHTTPRequestHandler]:
 
         def _any(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            found = standin.answer(Asked(self.command, self.path, dict(self.headers), body))
-            if found.silent:
+            reply = standin.answer(Asked(self.command, self.path, dict(self.headers), body))
+            if reply.silent:
                 standin.finished.wait(30)
                 return
-            self.send_response(found.status)
-            content = found.body.encode()
+            self.send_response(reply.status)
+            content = reply.body.encode()
             length = {"Content-Length": str(len(content))}
-            for name, value in {"Content-Type": found.type, **length, **found.headers}.items():
+            for name, value in {"Content-Type": reply.type, **length, **reply.headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dialects.pinot.oracle.client import Oracle
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     offline_table,
@@ -16,6 +17,7 @@ from trellis.dialects.pinot.table.generated_config import (
 from trellis.dialects.pinot.table.ingestion_job import JOB_TYPES, IngestionJob
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.errors import UsageError
 from trellis.schema.documents.yaml_text import read
 
@@ -65,12 +67,58 @@ def test_a_realtime_table_has_its_stream() -> None:
                         "stream.kafka.consumer.factory.class.name": (
                             "org.apache.pinot.plugin.stream.kafka30.KafkaConsumerFactory"
                         ),
+                        "stream.kafka.consumer.prop.auto.offset.reset": "smallest",
+                        "realtime.segment.flush.threshold.rows": "0",
+                        "realtime.segment.flush.threshold.time": "24h",
+                        "realtime.segment.flush.threshold.segment.size": "200M",
                     }
                 ]
             }
         },
     }
     assert faults_of(schema(DAY), table_config=made) == ()
+    assert [*cluster_faults(schema(DAY), made)] == []
+
+
+UPSERT: dict[str, Any] = {
+    "tableName": "rides",
+    "tableType": "REALTIME",
+    "segmentsConfig": {"timeColumnName": "started", "replication": "1"},
+    "tenants": {},
+    "tableIndexConfig": {},
+    "routing": {"instanceSelectorType": "strictReplicaGroup"},
+    "upsertConfig": {"mode": "FULL"},
+    "ingestionConfig": {
+        "transformConfigs": [{"columnName": "s", "transformFunction": "lower(z)"}],
+        "streamIngestionConfig": {"streamConfigMaps": [Kafka("k:9092", "rides").document()]},
+    },
+}
+
+
+def test_an_upsert_table_is_delivered_as_two_that_pinot_takes() -> None:
+    keyed = schema(DAY, primaryKeyColumns=["s"])
+    realtime = realtime_table(keyed, None, UPSERT)
+    assert realtime == {**UPSERT, "metadata": {}}
+    offline = offline_table(keyed, UPSERT)
+    assert offline["tableType"] == "OFFLINE"
+    assert {"upsertConfig", "streamIngestionConfig", "transformConfigs"}.isdisjoint(
+        {*offline, *offline["ingestionConfig"]}
+    )
+    assert omitted_parts(UPSERT) == ("transformConfigs", "upsertConfig")
+    assert [fault for table in (realtime, offline) for fault in cluster_faults(keyed, table)] == []
+
+
+@pytest.mark.pinot
+def test_pinot_takes_both_tables_of_an_upsert(pinot: Oracle) -> None:
+    document = {
+        "schemaName": "rides",
+        "primaryKeyColumns": ["s"],
+        "dimensionFieldSpecs": [{"name": "s", "dataType": "STRING"}],
+        "dateTimeFieldSpecs": [DAY],
+    }
+    keyed = read_schema(document).schema
+    for table in (realtime_table(keyed, None, UPSERT), offline_table(keyed, UPSERT)):
+        assert pinot.ask("table", json=table, schema=document)["tableName"].startswith("rides_")
 
 
 def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
@@ -95,11 +143,8 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
     }  # fmt: skip
     assert (offline["tableName"], offline["tenants"]) == ("rides", {"server": "big"})
     assert offline["tableIndexConfig"] == {"invertedIndexColumns": ["s"], "loadMode": "MMAP"}
-    assert offline["ingestionConfig"] == {
-        "continueOnError": True,
-        "transformConfigs": [{"columnName": "s", "transformFunction": "upper(z)"}],
-    }
-    assert omitted_parts(said) == ("complexTypeConfig", "filterConfig")
+    assert offline["ingestionConfig"] == {"continueOnError": True}
+    assert omitted_parts(said) == ("complexTypeConfig", "transformConfigs", "filterConfig")
     realtime = realtime_table(schema(DAY, END), Kafka("k", "t"), said)["ingestionConfig"]
     assert realtime["filterConfig"] == {"filterFunction": "z IS NULL"}
     assert realtime["streamIngestionConfig"]["columnMajorSegmentBuilderEnabled"] is True
@@ -121,6 +166,11 @@ def test_the_time_column() -> None:
     assert time_column_of(both) == "started"
     assert time_column_of(both, choice="ended") == "ended"
     assert offline_table(both, time_column="ended")["segmentsConfig"]["timeColumnName"] == "ended"
+    assert time_column_of(both, {"tableName": "rides"}) is None
+    assert "timeColumnName" not in offline_table(both, {"tableName": "rides"})["segmentsConfig"]
+    authored = {"tableName": "rides", "segmentsConfig": {"timeColumnName": "ended"}}
+    assert time_column_of(both, authored) == "ended"
+    assert "timeColumnName" not in offline_table(both, authored, "none")["segmentsConfig"]
     granule = {"name": "day", "dataType": "INT", "timeType": "DAYS"}
     legacy = schema(timeFieldSpec={"incomingGranularitySpec": granule})
     assert time_column_of(legacy) == "day"
@@ -219,6 +269,12 @@ def test_the_reader_follows_the_format(format: str, reader: str) -> None:
 def test_every_type_of_job_on_spark(kind: str) -> None:
     made = IngestionJob("rides", "/data", framework="spark", type=kind).document()
     assert made["jobType"] == kind
+    command = IngestionJob("rides", "/data", framework="spark", type=kind).launch_command("out/job.yaml")
+    assert command == (
+        "spark-submit --class org.apache.pinot.tools.admin.command.LaunchDataIngestionJobCommand"
+        " --conf spark.driver.extraJavaOptions=-Dplugins.dir=$PINOT/plugins"
+        " $PINOT/lib/pinot-all-*-jar-with-dependencies.jar -jobSpecFile out/job.yaml"
+    )
     runners = made["executionFrameworkSpec"]
     assert runners["segmentGenerationJobRunnerClassName"] == (
         "org.apache.pinot.plugin.ingestion.batch.spark3.SparkSegmentGenerationJobRunner"

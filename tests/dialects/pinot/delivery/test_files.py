@@ -95,7 +95,7 @@ def test_avro_has_a_schema_in_which_all_may_be_null(tmp_path: Path) -> None:
     with file.path.open("rb") as opened:
         reader = fastavro.reader(opened)
         first, second = reader
-        fields = {each["name"]: each["type"] for each in reader.writer_schema["fields"]}  # type: ignore[index,call-overload]
+        fields = {field["name"]: field["type"] for field in reader.writer_schema["fields"]}  # type: ignore[index,call-overload]
     assert fields["t"] == ["null", "long"] and fields["f"] == ["null", "float"]
     assert fields["many"] == ["null", {"type": "array", "items": "long"}]
     assert first == {**ROW, "f": pytest.approx(7.9), "many": [0, 1_700_000_000_123]}
@@ -105,10 +105,10 @@ def test_avro_has_a_schema_in_which_all_may_be_null(tmp_path: Path) -> None:
 def test_maps_are_told_to_pinots_reader_of_parquet(tmp_path: Path) -> None:
     """Without an Avro schema in the file it gives how Parquet keeps a map, not the map."""
     rows = rows_of(every_type.schema("s"))
-    made = pa.RecordBatch.from_pylist([{"map_long": [("a", 1)]}], rows.schema)
-    (file,) = write_files(rows, [made], tmp_path, "parquet")
+    batch = pa.RecordBatch.from_pylist([{"map_long": [("a", 1)]}], rows.schema)
+    (file,) = write_files(rows, [batch], tmp_path, "parquet")
     metadata = pq.read_metadata(file.path).metadata
-    types = {each["name"]: each["type"] for each in json.loads(metadata[b"parquet.avro.schema"])["fields"]}
+    types = {field["name"]: field["type"] for field in json.loads(metadata[b"parquet.avro.schema"])["fields"]}
     assert types["map_long"] == ["null", {"type": "map", "values": ["null", "long"]}]
     (plain,) = write_files(rows_of(SMALL), [batch_of(ROW)], tmp_path, "parquet")
     assert b"parquet.avro.schema" not in pq.read_metadata(plain.path).metadata
@@ -116,15 +116,15 @@ def test_maps_are_told_to_pinots_reader_of_parquet(tmp_path: Path) -> None:
 
 def test_files_have_so_many_rows_and_their_order(tmp_path: Path) -> None:
     batches = [batch_of(*({**ROW, "i": at} for at in range(start, start + 40))) for start in (0, 40, 80)]
-    told: list[int] = []
-    files = write_files(rows_of(SMALL), batches, tmp_path, "parquet", 50, told.append)
-    assert [(each.path.name, each.rows) for each in files] == [
+    progress: list[int] = []
+    files = write_files(rows_of(SMALL), batches, tmp_path, "parquet", 50, progress.append)
+    assert [(file.path.name, file.rows) for file in files] == [
         ("part-00000.parquet", 50),
         ("part-00001.parquet", 50),
         ("part-00002.parquet", 20),
     ]
-    assert [i for each in files for i in pq.read_table(each.path)["i"].to_pylist()] == [*range(120)]
-    assert told == [40, 50, 80, 100, 120]
+    assert [i for file in files for i in pq.read_table(file.path)["i"].to_pylist()] == [*range(120)]
+    assert progress == [40, 50, 80, 100, 120]
 
 
 def test_no_rows_make_no_file(tmp_path: Path) -> None:
@@ -133,10 +133,10 @@ def test_no_rows_make_no_file(tmp_path: Path) -> None:
 
 
 def test_what_older_files_lack_is_null_and_what_is_no_column_stays_behind(tmp_path: Path) -> None:
-    made = pa.RecordBatch.from_pylist(
+    batch = pa.RecordBatch.from_pylist(
         [{"_trellis_id": "x", "i": 1}], pa.schema([("_trellis_id", pa.string()), ("i", pa.int64())])
     )
-    (file,) = write_files(rows_of(SMALL), [made], tmp_path, "parquet")
+    (file,) = write_files(rows_of(SMALL), [batch], tmp_path, "parquet")
     assert pq.read_table(file.path).to_pylist() == [{**EMPTY, "i": 1}]
 
 
@@ -152,21 +152,21 @@ def test_lists_and_maps_that_are_kept_as_json_text(tmp_path: Path) -> None:
 
 def test_a_name_that_avro_does_not_take(tmp_path: Path) -> None:
     document = {"schemaName": "s", "dimensionFieldSpecs": [{"name": "geo.lat", "dataType": "DOUBLE"}]}
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         write_files(rows_of(document), [], tmp_path, "avro")
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "column geo.lat: Pinot reads this table as Avro, where a name has only letters, digits and _; "
         "use --format "
         "parquet or json"
     )
-    made = pa.RecordBatch.from_pylist([{"geo.lat": 1.5}])
-    (file,) = write_files(rows_of(document), [made], tmp_path, "parquet")
+    batch = pa.RecordBatch.from_pylist([{"geo.lat": 1.5}])
+    (file,) = write_files(rows_of(document), [batch], tmp_path, "parquet")
     assert pq.read_table(file.path).to_pylist() == [{"geo.lat": 1.5}]
 
 
 def test_values_that_are_none_of_the_column(tmp_path: Path) -> None:
-    made = pa.RecordBatch.from_pylist([{"i": 2**40}])
-    with pytest.raises(DestinationError) as told:
-        write_files(rows_of(SMALL), [made], tmp_path, "parquet")
-    assert str(told.value).startswith("column i: its values of type int64 are no INT (")
-    assert str(told.value).endswith("; the table was changed outside Trellis")
+    batch = pa.RecordBatch.from_pylist([{"i": 2**40}])
+    with pytest.raises(DestinationError) as raised:
+        write_files(rows_of(SMALL), [batch], tmp_path, "parquet")
+    assert str(raised.value).startswith("column i: its values of type int64 are no INT (")
+    assert str(raised.value).endswith("; the table was changed outside Trellis")

@@ -35,7 +35,7 @@ def wider() -> dict[str, Any]:
 
 
 def outcomes(steps: Any) -> list[tuple[str, str, str]]:
-    return [(each.step, each.outcome, each.note) for each in steps]
+    return [(step.step, step.outcome, step.note) for step in steps]
 
 
 def filled(cluster: Standin) -> Standin:
@@ -51,8 +51,8 @@ def filled(cluster: Standin) -> Standin:
 
 def need_reload(needed: bool) -> Said:
     """What a server says of its segments, as of 1.5.1 with verbose=true."""
-    told = {"Server_1": {"needReload": needed, "instanceId": "Server_1"}}
-    return Said(200, json.dumps({"needReload": needed, "serverToSegmentsCheckReloadList": told}))
+    server = {"Server_1": {"needReload": needed, "instanceId": "Server_1"}}
+    return Said(200, json.dumps({"needReload": needed, "serverToSegmentsCheckReloadList": server}))
 
 
 def empty(cluster: Standin) -> Standin:
@@ -68,12 +68,12 @@ def test_into_an_empty_cluster(cluster: Standin, controller: Controller) -> None
     empty(cluster)
     ignored = "Pinot ignores /dimensionFieldSpecs/0/notNull, /dimensionFieldSpecs/0/singleValueField"
     steps = rollout(controller).run()
-    assert [each.step for each in steps] == [
+    assert [step.step for step in steps] == [
         "check schema rides",
         "add schema rides",
         "add table rides_OFFLINE",
     ]
-    assert {each.outcome for each in steps} == {"done"}
+    assert {step.outcome for step in steps} == {"done"}
     assert steps[0].note.startswith(ignored.partition(",")[0])
     assert cluster.paths == [
         "POST /schemas/validate",
@@ -89,7 +89,7 @@ def test_what_is_there_is_left_alone(cluster: Standin, controller: Controller) -
         ("update schema rides", "nothing to do", "already up to date"),
         ("update table rides_OFFLINE", "nothing to do", "already up to date"),
     ]
-    assert not [each for each in cluster.paths if each.startswith(("PUT", "POST /tables", "POST /segments"))]
+    assert not [path for path in cluster.paths if path.startswith(("PUT", "POST /tables", "POST /segments"))]
 
 
 def test_a_new_column_is_put_and_reloaded(cluster: Standin, controller: Controller) -> None:
@@ -147,7 +147,7 @@ def test_whether_a_reload_is_due_is_not_known(cluster: Standin, controller: Cont
 def test_without_segments_no_reload_is_due(cluster: Standin, controller: Controller) -> None:
     filled(cluster).on("GET /segments/rides_OFFLINE/needReload", "needReload")
     cluster.on("GET /segments/rides", Said(200, '[{"OFFLINE":[]}]'))
-    assert [each.step for each in rollout(controller).run()][3:] == []
+    assert [step.step for step in rollout(controller).run()][3:] == []
 
 
 def test_a_reload_that_is_not_over(cluster: Standin, controller: Controller) -> None:
@@ -167,9 +167,9 @@ def test_a_reload_that_is_not_over(cluster: Standin, controller: Controller) -> 
 def test_a_reload_that_fails(cluster: Standin, controller: Controller) -> None:
     failed = Said(200, json.dumps({"successCount": 2, "totalSegmentCount": 3, "failureCount": 1}))
     filled(cluster).on(f"GET /segments/segmentReloadStatus/{JOB}", failed)
-    with pytest.raises(RolloutFailed) as told:
+    with pytest.raises(RolloutFailed) as raised:
         rollout(controller, wider()).run()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"{cluster.url}: 1 of 3 segments could not be reloaded (job {JOB}); see the log of the servers"
     )
 
@@ -184,7 +184,7 @@ def test_a_dry_run_changes_nothing(cluster: Standin, controller: Controller) -> 
         ("update table rides_OFFLINE", "nothing to do"),
         ("reload table rides_OFFLINE", "would"),
     ]
-    assert {each.partition("?")[0] for each in cluster.paths} == {
+    assert {path.partition("?")[0] for path in cluster.paths} == {
         "POST /schemas/validate", "GET /schemas/rides", "GET /tables/rides",
     }  # fmt: skip
 
@@ -192,11 +192,11 @@ def test_a_dry_run_changes_nothing(cluster: Standin, controller: Controller) -> 
 def test_a_table_keeps_what_only_the_cluster_says(cluster: Standin, controller: Controller) -> None:
     filled(cluster)
     config = {**TABLE, "tableIndexConfig": {"loadMode": "HEAP"}}
-    made = Rollout(controller, read_schema(RIDES).schema, [TargetTable.of(config, config)])
-    assert outcomes(made.run())[-1] == (
+    new_rollout = Rollout(controller, read_schema(RIDES).schema, [TargetTable.of(config, config)])
+    assert outcomes(new_rollout.run())[-1] == (
         "update table rides_OFFLINE", "done", "changed: tableIndexConfig.loadMode",
     )  # fmt: skip
-    (put,) = (each for each in cluster.asked if each.method == "PUT")
+    (put,) = (request for request in cluster.asked if request.method == "PUT")
     assert put.json == {
         **STORED,
         "tableIndexConfig": {**STORED["tableIndexConfig"], "loadMode": "HEAP"},
@@ -220,7 +220,7 @@ def test_what_nobody_said_changes_no_table(cluster: Standin, controller: Control
         "done",
         "changed: segmentsConfig.timeColumnName, tableIndexConfig.nullHandlingEnabled",
     )
-    (put,) = (each for each in cluster.asked if each.method == "PUT")
+    (put,) = (request for request in cluster.asked if request.method == "PUT")
     assert put.json["segmentsConfig"] == {**stored["segmentsConfig"], "timeColumnName": "t"}
 
 
@@ -230,16 +230,16 @@ def test_a_schema_that_does_not_fit_is_not_sent(cluster: Standin, controller: Co
         "dimensionFieldSpecs": [{"name": "s", "dataType": "INT"}, {"name": "n", "dataType": "INT"}],
     }
     filled(cluster)
-    with pytest.raises(RolloutFailed) as told:
+    with pytest.raises(RolloutFailed) as raised:
         rollout(controller, other).run()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"{cluster.url}: schema rides is incompatible with that of the cluster: Incompatible field "
         "specifications: [s (old: "
         "DIMENSION STRING, new: DIMENSION INT)]; `trellis pinot plan` shows what a new table takes; "
         "--force replaces "
         "it anyway"
     )
-    assert not [each for each in cluster.paths if each.startswith("PUT")]
+    assert not [path for path in cluster.paths if path.startswith("PUT")]
     cluster.on(f"GET /segments/segmentReloadStatus/{JOB}", RELOADED)
     rollout(controller, other, force=True).run()
     assert "PUT /schemas/rides?reload=false&force=true" in cluster.paths
@@ -261,10 +261,10 @@ def test_where_it_stops_is_told_with_what_was_done(
     cluster: Standin, controller: Controller, request_: str, answer: str | Said, step: str, says: str
 ) -> None:
     empty(cluster).on(request_, answer)
-    with pytest.raises(RolloutFailed) as told:
+    with pytest.raises(RolloutFailed) as raised:
         rollout(controller).run()
-    assert says in str(told.value)
-    assert told.value.exit_code == 3
-    *before, last = told.value.steps
+    assert says in str(raised.value)
+    assert raised.value.exit_code == 3
+    *before, last = raised.value.steps
     assert (last.step, last.outcome) == (step, "failed")
-    assert {each.outcome for each in before} <= {"done"}
+    assert {step.outcome for step in before} <= {"done"}

@@ -44,8 +44,8 @@ def table(**ingestion: Any) -> dict[str, Any]:
 def warned(
     data_type: str, format: str, values: list[Any], arrow: pa.DataType, **ingestion: Any
 ) -> str | None:
-    found = read_schema(schema(data_type, format)).schema
-    check = TimeCheck.of(found, table_config(table(**ingestion)), "UTC")
+    pinot_schema = read_schema(schema(data_type, format)).schema
+    check = TimeCheck.of(pinot_schema, table_config(table(**ingestion)), "UTC")
     if not isinstance(check, TimeCheck):
         return check
     for value in values:
@@ -84,11 +84,13 @@ def test_times_that_fit(column: tuple[str, str], values: list[Any], arrow: pa.Da
 def test_times_out_of_range(
     column: tuple[str, str], values: list[Any], arrow: pa.DataType, example: str
 ) -> None:
-    told = warned(*column, values, arrow)
-    assert told is not None
-    assert told.startswith("2 rows have a main time in t for which Pinot will refuse the segment, such as: ")
-    assert example in told
-    assert told.endswith(f"{LOAD_AGAIN}, one with segmentTimeValueCheck false lets them in")
+    warnings = warned(*column, values, arrow)
+    assert warnings is not None
+    assert warnings.startswith(
+        "2 rows have a main time in t for which Pinot will refuse the segment, such as: "
+    )
+    assert example in warnings
+    assert warnings.endswith(f"{LOAD_AGAIN}, one with segmentTimeValueCheck false lets them in")
     assert warned(*column, values, arrow, segmentTimeValueCheck=False) is None
     assert warned(*column, values, arrow, continueOnError=True) is None
 
@@ -96,14 +98,14 @@ def test_times_out_of_range(
 def test_times_that_cannot_be_read() -> None:
     """segmentTimeValueCheck false does not help, so it is not proposed."""
     for config in ({}, {"segmentTimeValueCheck": False}):
-        told = warned(*DAYS, ["2023-01-01", "abc"], pa.string(), **config)
-        assert told is not None
-        assert told.startswith("2 rows have a main time in t")
-        assert "abc" in told
-        assert told.endswith(LOAD_AGAIN)
-    told = warned(*NUMBER_DAYS, [20231399], pa.int32())
-    assert told is not None
-    assert "20231399" in told
+        warnings = warned(*DAYS, ["2023-01-01", "abc"], pa.string(), **config)
+        assert warnings is not None
+        assert warnings.startswith("2 rows have a main time in t")
+        assert "abc" in warnings
+        assert warnings.endswith(LOAD_AGAIN)
+    warnings = warned(*NUMBER_DAYS, [20231399], pa.int32())
+    assert warnings is not None
+    assert "20231399" in warnings
     assert warned(*DAYS, ["abc"], pa.string(), continueOnError=True) is None
 
 
@@ -118,29 +120,29 @@ def test_only_the_first_and_the_last_time_count() -> None:
 
 
 def test_a_column_that_no_time_of_now_fits() -> None:
-    told = warned("INT", "EPOCH|MILLISECONDS", [], pa.int32())
-    assert told is not None
-    assert told.startswith("Pinot will refuse the segments: column t: the current time, ")
+    warnings = warned("INT", "EPOCH|MILLISECONDS", [], pa.int32())
+    assert warnings is not None
+    assert warnings.startswith("Pinot will refuse the segments: column t: the current time, ")
 
 
 def test_no_main_time() -> None:
-    found = read_schema({"schemaName": "rides"}).schema
-    assert TimeCheck.of(found, table_config(None), "UTC") is None
+    pinot_schema = read_schema({"schemaName": "rides"}).schema
+    assert TimeCheck.of(pinot_schema, table_config(None), "UTC") is None
 
 
 @pytest.mark.parametrize("format", ["parquet", "json", "avro"])
 def test_a_delivery_tells_and_is_written(tmp_path: Path, format: str) -> None:
     rows = [{"city": "Bern", "t": t} for t in (5, 1_700_000_000, 7)]
     pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", schema(*SECONDS), rows, view="nullable")
-    out, wanted = tmp_path / "out", DeliverySettings(format, rows=2)
-    delivery = delivery_of(authored_of(pipeline.schema), out, wanted)
-    written = write(delivery, pipeline.destination, pipeline.dataset, out, wanted)
-    assert [(each.path.name, each.rows) for each in written.files] == [
+    out, delivery_settings = tmp_path / "out", DeliverySettings(format, rows=2)
+    delivery = delivery_of(authored_of(pipeline.schema), out, delivery_settings)
+    written = write(delivery, pipeline.destination, pipeline.dataset, out, delivery_settings)
+    assert [(file.path.name, file.rows) for file in written.files] == [
         (f"part-00000.{format}", 2),
         (f"part-00001.{format}", 1),
     ]
-    (told,) = written.warnings
-    assert told == (
+    (warning,) = written.warnings
+    assert warning == (
         "2 rows have a main time in t for which Pinot will refuse the segment, such as: '5' is not between "
         "1971-01-01 and 2071-01-01 UTC (it reads as 5000 milliseconds in format EPOCH|SECONDS). "
         f"{LOAD_AGAIN}, one with segmentTimeValueCheck false lets them in"
@@ -154,8 +156,8 @@ def test_what_the_warning_proposes_helps(tmp_path: Path) -> None:
     pipeline = loaded(
         tmp_path, f"parquet:{tmp_path}/lake", schema(*SECONDS), rows, view="nullable", table_config=config
     )
-    out, wanted = tmp_path / "out", DeliverySettings()
-    delivery = delivery_of(authored_of(pipeline.schema), out, wanted)
-    written = write(delivery, pipeline.destination, pipeline.dataset, out, wanted)
+    out, delivery_settings = tmp_path / "out", DeliverySettings()
+    delivery = delivery_of(authored_of(pipeline.schema), out, delivery_settings)
+    written = write(delivery, pipeline.destination, pipeline.dataset, out, delivery_settings)
     assert written.warnings == ()
     assert [row["t"] for row in pq.read_table(written.files[0].path).to_pylist()] == [None, 1_700_000_000]

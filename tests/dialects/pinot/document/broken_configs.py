@@ -558,6 +558,33 @@ BROKEN: Final = {
         "/fieldConfigList/0/compressionCodec: column city: LZ4 needs encodingType RAW: the column has a"
         " dictionary",
     ),
+    "codec of the forward index with a dictionary": offline(
+        indexed("city", indexes={"forward": {"compressionCodec": "SNAPPY"}}),
+        "/fieldConfigList/0/indexes/forward/compressionCodec: column city: SNAPPY needs encodingType RAW: the"
+        " column has a dictionary",
+    ),
+    "two codecs of the forward index": offline(
+        indexed(
+            "city",
+            encodingType="RAW",
+            indexes={"forward": {"chunkCompressionType": "LZ4", "dictIdCompressionType": "MV_ENTRY_DICT"}},
+        ),
+        "/fieldConfigList/0/indexes/forward: chunkCompressionType and dictIdCompressionType exclude each"
+        " other",
+    ),
+    "property of an index in words": offline(
+        indexed("city", indexes={"text": {"luceneMaxBufferSizeMB": "big"}}),
+        "/fieldConfigList/0/indexes/text/luceneMaxBufferSizeMB: luceneMaxBufferSizeMB is a whole number, not"
+        " 'big'",
+    ),
+    "index that is perhaps disabled": offline(
+        indexed("city", indexes={"inverted": {"disabled": "maybe"}}),
+        "/fieldConfigList/0/indexes/inverted/disabled: disabled is true or false, not 'maybe'",
+    ),
+    "var-length dictionary of numbers in indexes": offline(
+        indexed("seats", indexes={"dictionary": {"useVarLengthDictionary": True}}),
+        "/fieldConfigList/0/indexes/dictionary: column seats: a var-length dictionary cannot hold INT",
+    ),
     "delta of text": offline(
         indexed("city", encodingType="RAW", compressionCodec="DELTA"),
         "/fieldConfigList/0/compressionCodec: column city: DELTA needs an INT or LONG column of one value per"
@@ -902,6 +929,7 @@ BROKEN: Final = {
 GOOD: Final[dict[str, dict[str, Any]]] = {
     "offline": OFFLINE,
     "realtime": REALTIME,
+    "type in lower case": {**REALTIME, "tableType": "realtime"},
     "upsert": UPSERT,
     "dedup": DEDUP,
     "partial": PARTIAL,

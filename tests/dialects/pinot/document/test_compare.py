@@ -22,8 +22,8 @@ T = FieldSpec("t", PinotType.LONG, FieldType.DATE_TIME, format="EPOCH|SECONDS", 
 OLD = PinotSchema("s", dimensions=(A, N), date_times=(T,))
 
 
-def with_a(**said: object) -> PinotSchema:
-    return replace(OLD, dimensions=(replace(A, **said), N))  # type: ignore[arg-type]
+def with_a(**keys: object) -> PinotSchema:
+    return replace(OLD, dimensions=(replace(A, **keys), N))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_equality_compares_every_key_that_is_stored(other: PinotSchema) -> None:
 def test_a_decimal_default_is_compared_with_its_scale() -> None:
     price = FieldSpec("p", PinotType.BIG_DECIMAL, FieldType.METRIC, default=Decimal("1.0"))
     one, other = (
-        PinotSchema("s", metrics=(replace(price, default=Decimal(said)),)) for said in ("1.0", "1.00")
+        PinotSchema("s", metrics=(replace(price, default=Decimal(text)),)) for text in ("1.0", "1.00")
     )
     assert not is_same_schema(one, other)
 
@@ -149,7 +149,7 @@ def test_an_added_column_is_null_where_nulls_are_kept() -> None:
     new = replace(
         OLD, column_nulls=True, dimensions=(A, N, nullable, FieldSpec("y", PinotType.INT, not_null=True))
     )
-    added = {each.column: each.on_reload for each in changes(OLD, new) if each.key == "name"}
+    added = {change.column: change.on_reload for change in changes(OLD, new) if change.key == "name"}
     assert added == {
         "x": "every row that is there gets [-2147483648], marked as null",
         "y": "every row that is there gets -2147483648",
@@ -177,7 +177,7 @@ def test_every_difference_is_told() -> None:
         primary_key=("a",),
         column_nulls=True,
     )
-    assert [(str(each), each.effort.value) for each in changes(OLD, new)] == [
+    assert [(str(change), change.effort.value) for change in changes(OLD, new)] == [
         ('a: default from "null" to "x"', "reload"),
         ("a: notNull from unset to true", "none"),
         ("a: maxLength from unset to 9", "none"),
@@ -193,7 +193,7 @@ def test_every_difference_is_told() -> None:
 
 def test_a_role_and_a_removed_column_are_told() -> None:
     new = replace(OLD, dimensions=(), metrics=(replace(N, field_type=FieldType.METRIC),))
-    assert [(str(each), each.effort) for each in changes(OLD, new)] == [
+    assert [(str(change), change.effort) for change in changes(OLD, new)] == [
         ("a: removed", Effort.NEW_TABLE),
         ("n: default from -2147483648 to 0", Effort.RELOAD),
         ("n: role from DIMENSION to METRIC", Effort.RELOAD),

@@ -14,17 +14,17 @@ from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 
 
-def granule(name: str, kind: str, unit: str, size: int = 1, **said: Any) -> dict[str, Any]:
-    return {"name": name, "dataType": kind, "timeType": unit, "timeUnitSize": size, **said}
+def granule(name: str, kind: str, unit: str, size: int = 1, **keys: Any) -> dict[str, Any]:
+    return {"name": name, "dataType": kind, "timeType": unit, "timeUnitSize": size, **keys}
 
 
-def schema_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **said: Any) -> PinotSchema:
-    time = {"incomingGranularitySpec": incoming, "outgoingGranularitySpec": outgoing, **said}
+def schema_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **keys: Any) -> PinotSchema:
+    time = {"incomingGranularitySpec": incoming, "outgoingGranularitySpec": outgoing, **keys}
     return read_schema({"schemaName": "s", "timeFieldSpec": time}).schema
 
 
-def time_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **said: Any) -> TimeField:
-    time = schema_of(incoming, outgoing, **said).time
+def time_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **keys: Any) -> TimeField:
+    time = schema_of(incoming, outgoing, **keys).time
     assert time is not None
     return time
 
@@ -139,7 +139,7 @@ def test_the_size_may_be_spelled_in_the_old_way() -> None:
 def test_what_is_missing_is_told_at_once() -> None:
     with pytest.raises(SchemaFaults) as raised:
         schema_of({"timeType": "WEEKS", "timeUnitSize": 0, "timeFormat": None}, fieldType="DATE_TIME")
-    assert [(each.pointer, each.message.split(":")[0]) for each in raised.value.faults] == [
+    assert [(fault.pointer, fault.message.split(":")[0]) for fault in raised.value.faults] == [
         ("/timeFieldSpec/fieldType", "timeFieldSpec has fieldType TIME, not 'DATE_TIME'"),
         ("/timeFieldSpec/incomingGranularitySpec/timeType", "unknown timeType 'WEEKS'"),
         ("/timeFieldSpec/incomingGranularitySpec", "incomingGranularitySpec needs a name"),

@@ -14,14 +14,14 @@ KEY = {"name": "key", "dataType": "STRING", "fieldType": "DIMENSION"}
 VALUE = {"name": "value", "dataType": "INT", "fieldType": "METRIC"}
 
 
-def lints(table_config: dict[str, Any] | None = None, **said: Any) -> list[tuple[str, str]]:
-    schema = read_schema({"schemaName": "s", **said}).schema
+def lints(table_config: dict[str, Any] | None = None, **keys: Any) -> list[tuple[str, str]]:
+    schema = read_schema({"schemaName": "s", **keys}).schema
     assert faults_of(schema) == ()
-    return [(each.pointer, each.message) for each in lints_of(schema, table_config=table_config)]
+    return [(lint.pointer, lint.message) for lint in lints_of(schema, table_config=table_config)]
 
 
-def dimension(kind: str = "STRING", **said: Any) -> dict[str, Any]:
-    return {"dimensionFieldSpecs": [{"name": "a", "dataType": kind, **said}]}
+def dimension(kind: str = "STRING", **keys: Any) -> dict[str, Any]:
+    return {"dimensionFieldSpecs": [{"name": "a", "dataType": kind, **keys}]}
 
 
 def instant(kind: str, format_: str) -> dict[str, Any]:
@@ -30,12 +30,12 @@ def instant(kind: str, format_: str) -> dict[str, Any]:
     }
 
 
-def complex_field(**said: Any) -> dict[str, Any]:
-    return {"complexFieldSpecs": [{"name": "m", "dataType": "MAP", **said}]}
+def complex_field(**keys: Any) -> dict[str, Any]:
+    return {"complexFieldSpecs": [{"name": "m", "dataType": "MAP", **keys}]}
 
 
 @pytest.mark.parametrize(
-    ("said", "pointer", "message"),
+    ("document", "pointer", "message"),
     [
         pytest.param(
             dimension("BIG_DECIMAL"),
@@ -131,8 +131,8 @@ def complex_field(**said: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_lint_names_its_place(said: dict[str, Any], pointer: str, message: str) -> None:
-    assert lints(**said) == [(pointer, message)]
+def test_a_lint_names_its_place(document: dict[str, Any], pointer: str, message: str) -> None:
+    assert lints(**document) == [(pointer, message)]
 
 
 def test_the_flag_of_the_table_is_ignored_where_columns_say_it() -> None:
@@ -143,7 +143,7 @@ def test_the_flag_of_the_table_is_ignored_where_columns_say_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "document",
     [
         dimension(),
         dimension("JSON", maxLength=2, defaultNullValue="abc"),
@@ -152,5 +152,5 @@ def test_the_flag_of_the_table_is_ignored_where_columns_say_it() -> None:
         complex_field(childFieldSpecs={"key": KEY, "value": VALUE}),
     ],
 )
-def test_what_is_usual_has_no_lint(said: dict[str, Any]) -> None:
-    assert lints(**said) == []
+def test_what_is_usual_has_no_lint(document: dict[str, Any]) -> None:
+    assert lints(**document) == []

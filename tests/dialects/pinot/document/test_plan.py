@@ -18,8 +18,8 @@ OFFLINE = {"tableName": "rides_OFFLINE", "tableType": "OFFLINE"}
 REALTIME = {"tableName": "rides_REALTIME", "tableType": "REALTIME", "segmentsConfig": {"timeColumnName": "t"}}
 
 
-def calls(made: Plan) -> list[str]:
-    return [f"{each.method} {each.path}" if each.method else each.description for each in made.steps]
+def calls(change_plan: Plan) -> list[str]:
+    return [f"{step.method} {step.path}" if step.method else step.description for step in change_plan.steps]
 
 
 def test_an_equal_schema_has_no_steps() -> None:
@@ -27,9 +27,9 @@ def test_an_equal_schema_has_no_steps() -> None:
 
 
 def test_a_compatible_schema_is_checked_put_and_reloaded_in_both_halves() -> None:
-    made = plan(OLD, ADDED, [OFFLINE, REALTIME])
-    assert made.in_place
-    assert calls(made) == [
+    change_plan = plan(OLD, ADDED, [OFFLINE, REALTIME])
+    assert change_plan.in_place
+    assert calls(change_plan) == [
         "POST /schemas/validate",
         "PUT /schemas/rides?reload=false",
         "PUT /tables/rides_OFFLINE",
@@ -38,17 +38,17 @@ def test_a_compatible_schema_is_checked_put_and_reloaded_in_both_halves() -> Non
         "POST /segments/rides/reload?type=REALTIME",
         "GET /segments/segmentReloadStatus/{jobId}",
     ]
-    assert made.steps[1].body == document_of(ADDED)
+    assert change_plan.steps[1].body == document_of(ADDED)
 
 
 def test_what_is_only_documentation_needs_no_reload() -> None:
-    made = plan(OLD, replace(OLD, dimensions=(replace(N, max_length=9),)))
-    assert calls(made) == ["POST /schemas/validate", "PUT /schemas/rides?reload=false"]
+    change_plan = plan(OLD, replace(OLD, dimensions=(replace(N, max_length=9),)))
+    assert calls(change_plan) == ["POST /schemas/validate", "PUT /schemas/rides?reload=false"]
 
 
 def test_what_a_reload_does_not_change_is_loaded_again() -> None:
-    made = plan(OLD, replace(OLD, dimensions=(replace(N, transform="f(x)"),)))
-    assert made.steps[-1].description == (
+    change_plan = plan(OLD, replace(OLD, dimensions=(replace(N, transform="f(x)"),)))
+    assert change_plan.steps[-1].description == (
         "load the old data again, which a reload does not change: n: transform from unset to f(x)"
     )
 
@@ -62,9 +62,9 @@ def test_what_a_reload_does_not_change_is_loaded_again() -> None:
     ],
 )
 def test_what_is_incompatible_gets_a_new_table_beside_the_old_one(new: PinotSchema) -> None:
-    made = plan(OLD, new, [OFFLINE])
-    assert not made.in_place
-    assert calls(made) == [
+    change_plan = plan(OLD, new, [OFFLINE])
+    assert not change_plan.in_place
+    assert calls(change_plan) == [
         "POST /schemas",
         "POST /tables",
         "load all data from the source into rides_v2",
@@ -73,14 +73,14 @@ def test_what_is_incompatible_gets_a_new_table_beside_the_old_one(new: PinotSche
         "DELETE /tables/rides?type=offline",
         "DELETE /schemas/rides",
     ]
-    assert made.steps[0].body["schemaName"] == "rides_v2"
-    assert made.steps[1].body == {"tableName": "rides_v2_OFFLINE", "tableType": "OFFLINE"}
+    assert change_plan.steps[0].body["schemaName"] == "rides_v2"
+    assert change_plan.steps[1].body == {"tableName": "rides_v2_OFFLINE", "tableType": "OFFLINE"}
 
 
 def test_a_rename_says_where_the_values_go() -> None:
     new = PinotSchema("rides_v2", (FieldSpec("m", PinotType.INT),))
-    made = plan(replace(OLD, name="rides_v2"), new, renames={"n": "m"})
-    assert made.steps[2].description == "load all data from the source into rides_v3; column n as m"
+    change_plan = plan(replace(OLD, name="rides_v2"), new, renames={"n": "m"})
+    assert change_plan.steps[2].description == "load all data from the source into rides_v3; column n as m"
 
 
 def test_a_step_is_a_shell_command() -> None:

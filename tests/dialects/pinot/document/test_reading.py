@@ -18,15 +18,15 @@ from trellis.errors import SchemaError
 def faults(document: Any) -> list[str]:
     with pytest.raises(SchemaFaults) as raised:
         read_schema({"schemaName": "s", **document})
-    return [str(each) for each in raised.value.faults]
+    return [str(fault) for fault in raised.value.faults]
 
 
-def dimension(**said: Any) -> dict[str, Any]:
-    return {"schemaName": "s", "dimensionFieldSpecs": [{"name": "a", "dataType": "STRING", **said}]}
+def dimension(**keys: Any) -> dict[str, Any]:
+    return {"schemaName": "s", "dimensionFieldSpecs": [{"name": "a", "dataType": "STRING", **keys}]}
 
 
-def read_dimension(**said: Any) -> FieldSpec:
-    return read_schema(dimension(**said)).schema.dimensions[0]
+def read_dimension(**keys: Any) -> FieldSpec:
+    return read_schema(dimension(**keys)).schema.dimensions[0]
 
 
 def test_c01_an_empty_schema_is_written_with_its_null_mode() -> None:
@@ -119,9 +119,9 @@ def test_a_value_that_is_none_names_its_place(key: str, value: Any, message: str
     assert faults(dimension(**{key: value})) == [f"/dimensionFieldSpecs/0/{key}: column a: {message}"]
 
 
-@pytest.mark.parametrize(("said", "name"), [(5, "5"), (1.5, "1.5"), (True, "true"), ("", "")])
-def test_scalars_are_names_as_they_print(said: Any, name: str) -> None:
-    assert read_schema(dimension(name=said)).schema.dimensions[0].name == name
+@pytest.mark.parametrize(("document", "name"), [(5, "5"), (1.5, "1.5"), (True, "true"), ("", "")])
+def test_scalars_are_names_as_they_print(document: Any, name: str) -> None:
+    assert read_schema(dimension(name=document)).schema.dimensions[0].name == name
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_unknown_keys_are_ignored_and_reported_at_every_level() -> None:
             }
         ],
     }
-    assert [(str(each), each.value) for each in read_schema(document).unknown] == [
+    assert [(str(unknown_key), unknown_key.value) for unknown_key in read_schema(document).unknown] == [
         ("/dimensionFieldSpec is ignored: did you mean 'dimensionFieldSpecs'?", []),
         ("/dimensionFieldSpecs/0/maxlength is ignored: did you mean 'maxLength'?", 9),
         ("/dimensionFieldSpecs/0/zz is ignored", {"q": 1}),
@@ -218,13 +218,15 @@ def test_unknown_keys_are_ignored_and_reported_at_every_level() -> None:
 
 
 def test_documentation_keys_belong_to_the_extended_profile() -> None:
-    said = {"description": "d", "tags": ["x", 1], "fieldId": "7", "aliases": [], "metadata": {"k": 5}}
-    base = read_schema(dimension(**said))
-    assert [each.pointer for each in base.unknown] == [f"/dimensionFieldSpecs/0/{key}" for key in said]
+    document = {"description": "d", "tags": ["x", 1], "fieldId": "7", "aliases": [], "metadata": {"k": 5}}
+    base = read_schema(dimension(**document))
+    assert [unknown_key.pointer for unknown_key in base.unknown] == [
+        f"/dimensionFieldSpecs/0/{key}" for key in document
+    ]
     assert str(base.unknown[0]).endswith(
         "it belongs to the profile 'extended', which an older Pinot does not know"
     )
-    extended = read_schema(dimension(**said), EXTENDED_PROFILE)
+    extended = read_schema(dimension(**document), EXTENDED_PROFILE)
     spec = extended.schema.dimensions[0]
     assert (extended.unknown, spec.description, spec.tags, spec.field_id) == ((), "d", ("x", "1"), 7)
     assert (spec.aliases, dict(spec.metadata)) == ((), {"k": "5"})
@@ -252,14 +254,14 @@ def test_bytes_with_a_byte_order_mark_are_read() -> None:
 
 
 def test_seed_p70_p71_p72_p77_p78_the_advanced_fields_are_common_to_all_specs() -> None:
-    said = {
+    contents = {
         "maxLength": 9,
         "maxLengthExceedStrategy": "ERROR",
         "allowTrailingZeros": True,
         "virtualColumnProvider": "p",
     }
     kinds = {"dimensionFieldSpecs": "STRING", "metricFieldSpecs": "BYTES", "dateTimeFieldSpecs": "STRING"}
-    document = {key: [{"name": key, "dataType": kind, **said}] for key, kind in kinds.items()}
+    document = {key: [{"name": key, "dataType": kind, **contents}] for key, kind in kinds.items()}
     for spec in read_schema(document).schema.specs():
         assert (spec.max_length, spec.longest, spec.exceed_strategy) == (9, 9, ExceedStrategy.ERROR)
         assert (spec.trailing_zeros, spec.virtual_provider, spec.virtual) == (True, "p", True)

@@ -21,7 +21,7 @@ def findings(config: dict[str, Any]) -> list[str]:
     return [
         f"{place}{column}{finding.message}"
         for place, column, finding in zip(places, columns, result.findings, strict=True)
-        if finding.source == "table config"
+        if finding.source == "table config" and finding.level != "mind"
     ]
 
 
@@ -50,6 +50,19 @@ def test_a_table_that_needs_a_primary_key(patch: dict[str, Any], finding: str) -
     keyless = {key: value for key, value in SCHEMA.items() if key != "primaryKeyColumns"}
     result = check(json.dumps(keyless), "rides-schema.json", {**GOOD["realtime"], **patch})
     assert finding in [f"{fault.pointer}: {fault.message}" for fault in result.findings]
+
+
+def test_what_a_load_refuses_and_pinot_takes_is_to_be_minded() -> None:
+    result = check(json.dumps(SCHEMA), "rides-schema.json", GOOD["aggregation"])
+    assert (result.valid, [(finding.level, finding.message) for finding in result.findings]) == (
+        True,
+        [
+            (
+                "mind",
+                "aggregationConfigs is carried out by Pinot only: a load needs a table config without it",
+            )
+        ],
+    )
 
 
 def test_a_task_of_a_plugin_is_not_judged() -> None:

@@ -18,7 +18,9 @@ COLUMNS = [
 ]
 TRANSFORM = "/ingestionConfig/transformConfigs/0/transformFunction"
 UNSUPPORTED = "Trellis does not carry out Pinot's function"
-LEFT_TO_PINOT = "leave this expression to Pinot's ingestion, or compute its result before the load"
+LEFT_TO_PINOT = (
+    "let Pinot's own classes do it with --option functions=pinot-jars, or compute its result before the load"
+)
 
 
 def faults_with(ingestion: Mapping[str, Any], **column: Any) -> tuple[Fault, ...]:

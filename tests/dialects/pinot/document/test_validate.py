@@ -15,24 +15,24 @@ from trellis.dialects.pinot.validation.schema_rules import faults_of
 INSTANT = {"name": "t", "dataType": "LONG", "format": "EPOCH", "granularity": "1:DAYS"}
 
 
-def schema_of(profile: Profile = BASE, **said: Any) -> PinotSchema:
-    return read_schema({"schemaName": "s", **said}, profile).schema
+def schema_of(profile: Profile = BASE, **keys: Any) -> PinotSchema:
+    return read_schema({"schemaName": "s", **keys}, profile).schema
 
 
-def found(schema: PinotSchema, profile: Profile = BASE, **said: Any) -> list[tuple[str, str]]:
-    return [(each.pointer, each.message) for each in faults_of(schema, profile, **said)]
+def found(schema: PinotSchema, profile: Profile = BASE, **keys: Any) -> list[tuple[str, str]]:
+    return [(fault.pointer, fault.message) for fault in faults_of(schema, profile, **keys)]
 
 
 def dimensions(*fields: dict[str, Any]) -> PinotSchema:
     return schema_of(dimensionFieldSpecs=list(fields))
 
 
-def instant(**said: Any) -> PinotSchema:
-    return schema_of(dateTimeFieldSpecs=[{**INSTANT, **said}])
+def instant(**keys: Any) -> PinotSchema:
+    return schema_of(dateTimeFieldSpecs=[{**INSTANT, **keys}])
 
 
-def dimension(name: str = "a", kind: str = "STRING", **said: Any) -> dict[str, Any]:
-    return {"name": name, "dataType": kind, **said}
+def dimension(name: str = "a", kind: str = "STRING", **keys: Any) -> dict[str, Any]:
+    return {"name": name, "dataType": kind, **keys}
 
 
 def test_c04_a_metric_of_strings_is_not_valid() -> None:
@@ -116,7 +116,7 @@ def test_a_transform_parses_and_reads_neither_itself_nor_another_transformed_col
 
 
 @pytest.mark.parametrize(
-    ("said", "pointer", "start"),
+    ("document", "pointer", "start"),
     [
         ({"format": None}, "/format", "Invalid format: None: Must provide format"),
         ({"format": "bad"}, "/format", "Invalid format: bad"),
@@ -148,8 +148,8 @@ def test_a_transform_parses_and_reads_neither_itself_nor_another_transformed_col
         ),
     ],
 )
-def test_a_date_time_is_checked(said: dict[str, Any], pointer: str, start: str) -> None:
-    (fault,) = faults_of(instant(**said))
+def test_a_date_time_is_checked(document: dict[str, Any], pointer: str, start: str) -> None:
+    (fault,) = faults_of(instant(**document))
     assert fault.pointer.removeprefix("/dateTimeFieldSpecs/0") in (pointer, "")
     assert fault.message[: len(start)] == start
 
@@ -199,12 +199,12 @@ def test_a_legacy_time_is_refused_in_the_extended_profile() -> None:
     assert found(legacy(), EXTENDED_PROFILE) == [("/timeFieldSpec", message)]
 
 
-def realtime(**said: Any) -> dict[str, Any]:
+def realtime(**keys: Any) -> dict[str, Any]:
     return {
         "tableName": "s_REALTIME",
         "tableType": "REALTIME",
         "segmentsConfig": {"timeColumnName": "t"},
-        **said,
+        **keys,
     }
 
 
@@ -308,7 +308,7 @@ def test_every_fault_of_the_section_at_once() -> None:
     ).schema
     config = {"tableName": "c", "tableType": "REALTIME"}
     faults = faults_of(schema, EXTENDED_PROFILE, config)
-    assert [each.pointer for each in faults] == [
+    assert [fault.pointer for fault in faults] == [
         "/schemaName",
         "/dimensionFieldSpecs/0/name",
         "/dimensionFieldSpecs/1/name",
@@ -330,4 +330,4 @@ def test_every_fault_of_the_section_at_once() -> None:
         "/tableName",
         "",
     ]
-    assert all(isinstance(each, Fault) and each.message for each in faults)
+    assert all(isinstance(fault, Fault) and fault.message for fault in faults)

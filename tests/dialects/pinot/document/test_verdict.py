@@ -50,14 +50,14 @@ WHERE = [
 ]
 
 
-def found(**said: Any) -> list[str]:
-    schema, report = examine({"schemaName": "s", **said})
-    return [each.pointer for each in schema_faults(schema, report, BASE)]
+def found(**keys: Any) -> list[str]:
+    schema, report = examine({"schemaName": "s", **keys})
+    return [schema_fault.pointer for schema_fault in schema_faults(schema, report, BASE)]
 
 
-def in_table(transforms: dict[str, str], filter: str | None = None, **said: Any) -> list[tuple[str, str]]:
+def in_table(transforms: dict[str, str], filter: str | None = None, **keys: Any) -> list[tuple[str, str]]:
     columns = [{"name": name, "dataType": "STRING"} for name in ("a", "b", "c")]
-    schema, report = examine({"schemaName": "s", "dimensionFieldSpecs": columns, **said})
+    schema, report = examine({"schemaName": "s", "dimensionFieldSpecs": columns, **keys})
     ingestion = {
         "transformConfigs": [
             {"columnName": column, "transformFunction": text} for column, text in transforms.items()
@@ -65,7 +65,7 @@ def in_table(transforms: dict[str, str], filter: str | None = None, **said: Any)
         "filterConfig": {"filterFunction": filter},
     }
     faults = config_faults(schema, report, BASE, {"tableName": "s", "ingestionConfig": ingestion})
-    return [(each.pointer, each.message) for each in faults]
+    return [(fault.pointer, fault.message) for fault in faults]
 
 
 def test_what_cannot_be_read_hides_nothing_that_is_not_valid() -> None:
@@ -75,7 +75,7 @@ def test_what_cannot_be_read_hides_nothing_that_is_not_valid() -> None:
 def test_a_document_that_does_not_load_is_refused_with_both() -> None:
     with pytest.raises(SchemaFaults) as raised:
         read_schema(BAD)
-    assert [each.pointer for each in raised.value.faults] == WHERE
+    assert [fault.pointer for fault in raised.value.faults] == WHERE
 
 
 def test_who_reads_by_the_extended_profile_is_told_what_is_wrong_in_both() -> None:
@@ -83,11 +83,11 @@ def test_who_reads_by_the_extended_profile_is_told_what_is_wrong_in_both() -> No
     document = {"schemaName": "a__b", "timeFieldSpec": time, "dimensionFieldSpecs": [{"name": "a"}]}
     with pytest.raises(SchemaFaults) as raised:
         read_schema(document, EXTENDED_PROFILE)
-    assert [each.pointer for each in raised.value.faults] == ["/schemaName", "/dimensionFieldSpecs/0"]
+    assert [fault.pointer for fault in raised.value.faults] == ["/schemaName", "/dimensionFieldSpecs/0"]
 
 
 @pytest.mark.parametrize(
-    ("said", "pointers"),
+    ("document", "pointers"),
     [
         ({"primaryKeyColumns": ["a"], "dimensionFieldSpecs": [{"name": "a"}]}, ["/dimensionFieldSpecs/0"]),
         (
@@ -109,8 +109,8 @@ def test_who_reads_by_the_extended_profile_is_told_what_is_wrong_in_both() -> No
         ),
     ],
 )
-def test_what_follows_from_another_fault_is_not_told(said: dict[str, Any], pointers: list[str]) -> None:
-    assert found(**said) == pointers
+def test_what_follows_from_another_fault_is_not_told(document: dict[str, Any], pointers: list[str]) -> None:
+    assert found(**document) == pointers
 
 
 def test_every_bad_function_of_a_table_config_is_told() -> None:
@@ -182,7 +182,7 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
             "schemaConformingTransformerConfig": {"indexableExtraField": "x"},
         },
     }
-    assert [f"{each.pointer} {each.nearest}" for each in misspelt_keys(table)] == [
+    assert [f"{misspelling.pointer} {misspelling.nearest}" for misspelling in misspelt_keys(table)] == [
         "/tableNmae tableName",
         "/segmentsConfig/timeColumnname timeColumnName",
         "/tableIndexConfig/nullHandlingEnable nullHandlingEnabled",
@@ -195,8 +195,8 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
 
 
 def faults_of_table(table: Any, schema: str = '{"schemaName": "s"}') -> list[tuple[str, str]]:
-    found = check(schema, "s", table).findings
-    return [(each.pointer, each.message) for each in found if each.level == "fault"]
+    actual = check(schema, "s", table).findings
+    return [(value.pointer, value.message) for value in actual if value.level == "fault"]
 
 
 def test_every_fault_of_reading_a_table_config_is_told_with_those_of_what_could_be_read() -> None:

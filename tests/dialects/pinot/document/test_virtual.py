@@ -8,19 +8,21 @@ from trellis.dialects.pinot.document.virtual_columns import built_in_columns, re
 
 
 def test_seed_p68_the_virtual_columns_are_dimensions() -> None:
-    assert {each.name: each.data_type.value for each in built_in_columns()} == {
+    assert {column.name: column.data_type.value for column in built_in_columns()} == {
         "$hostName": "STRING",
         "$segmentName": "STRING",
         "$docId": "INT",
     }
-    assert all(each.field_type is FieldType.DIMENSION and each.single_value for each in built_in_columns())
-    assert all(each.virtual for each in built_in_columns())
+    assert all(
+        column.field_type is FieldType.DIMENSION and column.single_value for column in built_in_columns()
+    )
+    assert all(column.virtual for column in built_in_columns())
 
 
 def test_the_extended_profile_has_more() -> None:
     more = {
-        each.name: (each.data_type.value, each.single_value)
-        for each in built_in_columns(EXTENDED_PROFILE)[3:]
+        column.name: (column.data_type.value, column.single_value)
+        for column in built_in_columns(EXTENDED_PROFILE)[3:]
     }
     assert more == {
         "$partitionId": ("STRING", False),
@@ -34,7 +36,7 @@ def test_the_extended_profile_has_more() -> None:
 
 def test_a_column_of_that_name_wins() -> None:
     schema = PinotSchema("s", (FieldSpec("$docId", PinotType.STRING),))
-    assert [each.name for each in virtual_columns(schema)] == ["$hostName", "$segmentName"]
+    assert [column.name for column in virtual_columns(schema)] == ["$hostName", "$segmentName"]
 
 
 def test_the_names_are_reserved_in_the_extended_profile_only() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
-from trellis.dialects.pinot.document.writer import unrecognized, write_schema
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 
 
@@ -18,9 +18,9 @@ def rewritten(document: dict[str, Any]) -> str:
 
 def written_default(kind: str, literal: Any, key: str = "dimensionFieldSpecs") -> str | None:
     document = {"schemaName": "s", key: [{"name": "a", "dataType": kind, "defaultNullValue": literal}]}
-    said = rewritten(document)
-    _, found, rest = said.partition('"defaultNullValue":')
-    return rest.removesuffix("}]}") if found else None
+    text = rewritten(document)
+    _, separator, rest = text.partition('"defaultNullValue":')
+    return rest.removesuffix("}]}") if separator else None
 
 
 @pytest.mark.parametrize(
@@ -147,33 +147,6 @@ def test_for_people_it_looks_like_the_answer_of_the_controller() -> None:
         '    "name" : "a",\n    "dataType" : "INT",\n    "fieldType" : "DIMENSION"\n  } ],\n'
         '  "primaryKeyColumns" : [ "a" ]\n}'
     )
-
-
-def test_r01_the_controller_reports_an_unknown_key() -> None:
-    document = {"schemaName": "s", "zz": 1}
-    assert unrecognized(document, read_schema(document).schema) == {"/zz": 1}
-
-
-def test_the_controller_also_reports_explicit_defaults_and_samples() -> None:
-    document = {
-        "schemaName": "s",
-        "zz": {"a": [1, {"b": None}], "c": {}},
-        "y/z~": "q",
-        "metricFieldSpecs": [{"name": "a", "dataType": "INT", "notNull": False, "defaultNullValue": 0}],
-        "dateTimeFieldSpecs": [
-            {"name": "t", "dataType": "LONG", "format": "EPOCH", "granularity": "1:DAYS", "sampleValue": "5"}
-        ],
-        "timeFieldSpec": None,
-    }
-    assert unrecognized(document, read_schema(document).schema) == {
-        "/zz/a/0": 1,
-        "/zz/a/1/b": None,
-        "/y/z~": "q",
-        "/metricFieldSpecs/0/notNull": False,
-        "/metricFieldSpecs/0/defaultNullValue": 0,
-        "/dateTimeFieldSpecs/0/sampleValue": "5",
-        "/timeFieldSpec": None,
-    }
 
 
 def test_a_document_of_5000_columns_is_written_as_it_was_read() -> None:

@@ -34,13 +34,13 @@ ZONES: Final = ("UTC", "Europe/Zurich", "America/New_York")
 def dimensions(draw: st.DrawFn, name: str) -> dict[str, Any]:
     if draw(st.integers(0, 3)) == 0:
         return several(name, draw(st.sampled_from(SEVERAL)))
-    made = column(name, draw(st.sampled_from(SINGLE)))
-    if made["dataType"] in ("STRING", "JSON", "BYTES"):
-        made["maxLength"] = draw(st.sampled_from((1, 5, 24, 512)))
-        made["maxLengthExceedStrategy"] = draw(st.sampled_from(STRATEGIES))
-    if made["dataType"] == "BIG_DECIMAL":
-        made["allowTrailingZeros"] = draw(st.booleans())
-    return made
+    field = column(name, draw(st.sampled_from(SINGLE)))
+    if field["dataType"] in ("STRING", "JSON", "BYTES"):
+        field["maxLength"] = draw(st.sampled_from((1, 5, 24, 512)))
+        field["maxLengthExceedStrategy"] = draw(st.sampled_from(STRATEGIES))
+    if field["dataType"] == "BIG_DECIMAL":
+        field["allowTrailingZeros"] = draw(st.booleans())
+    return field
 
 
 TIMES: Final = (
@@ -61,36 +61,38 @@ TRANSFORMS: Final = (
 class Given(NamedTuple):
     """What a plan is made of."""
 
-    said: dict[str, Any]
+    schema: dict[str, Any]
     table: dict[str, Any]
     options: dict[str, Any]
 
 
-def plan_of(given: Given) -> Plan:
+def plan_of(case: Given) -> Plan:
     dialect = get_dialect("pinot")
-    document_ = dialect.schemas.parse_document(json.dumps(given.said), "schema")
-    assert document_ is not None
-    options = {"table_config": json.dumps(given.table), **given.options}
+    user_schema = dialect.schemas.parse_document(json.dumps(case.schema), "schema")
+    assert user_schema is not None
+    options = {"table_config": json.dumps(case.table), **case.options}
     schema = dialect.schemas.configure(dialect.schemas.new_schema("t"), options, "parquet")
-    schema = dialect.schemas.merge_user_schema(schema, document_, lambda _: Naming(Convention("direct", str)))
+    schema = dialect.schemas.merge_user_schema(
+        schema, user_schema, lambda _: Naming(Convention("direct", str))
+    )
     return Plan(schema, "", "pinot", "1.0", "/nowhere", now=NOW)
 
 
 @st.composite
 def small_plans(draw: st.DrawFn) -> Given:
     """A schema that any value may go on from."""
-    said = document([draw(dimensions(name)) for name in ("a", "b")])
+    schema_document = document([draw(dimensions(name)) for name in ("a", "b")])
     options = {"zone": draw(st.sampled_from(ZONES)), "view": draw(st.sampled_from(("stored", "nullable")))}
-    return Given(said, config(continueOnError=True), options)
+    return Given(schema_document, config(continueOnError=True), options)
 
 
 @st.composite
 def plans(draw: st.DrawFn) -> Given:
     names = draw(st.lists(st.sampled_from(NAMES[:-3]), min_size=2, max_size=5, unique=True))
     main = draw(st.one_of(st.none(), st.sampled_from(TIMES)))
-    computed = draw(st.lists(st.sampled_from(TRANSFORMS), max_size=2, unique_by=lambda each: each[0]))
+    computed = draw(st.lists(st.sampled_from(TRANSFORMS), max_size=2, unique_by=lambda value: value[0]))
     results = {"n": column("n", "DOUBLE"), "t": column("t", "STRING")}
-    said = document(
+    schema_document = document(
         [*(draw(dimensions(name)) for name in names), *(results[name] for name, _ in computed)],
         times=[] if main is None else [main],
         maps=[map_column("map", "INT")] if draw(st.booleans()) else [],
@@ -112,7 +114,7 @@ def plans(draw: st.DrawFn) -> Given:
     options["profile"] = draw(st.sampled_from(("base", "extended")))
     if on_error := draw(st.sampled_from((None, "null", "reject", "null"))):
         options["on_error"] = on_error
-    return Given(said, config(main["name"] if main else None, **ingestion), options)
+    return Given(schema_document, config(main["name"] if main else None, **ingestion), options)
 
 
 # --- tables
@@ -148,14 +150,16 @@ TIDY: Final = (
 def whole(bits: int, signed: bool) -> st.SearchStrategy[int]:
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
     odd = [
-        each for each in (0, low, high, 2**24 + 1, 2**31, 2**53 + 1, 1_700_000_000_123) if low <= each <= high
+        value
+        for value in (0, low, high, 2**24 + 1, 2**31, 2**53 + 1, 1_700_000_000_123)
+        if low <= value <= high
     ]
     return st.one_of(st.integers(0, 100), st.integers(low, high), st.sampled_from(odd))
 
 
 def real(width: int) -> st.SearchStrategy[float]:
     odd = [0.0, -0.0, 1.5, float("nan"), float("inf"), -float("inf")]
-    fitting = [each for each in (1e20, 2.0**63, 2.0**24 + 1, 1.7e12) if width == 64]
+    fitting = [value for value in (1e20, 2.0**63, 2.0**24 + 1, 1.7e12) if width == 64]
     return st.one_of(st.integers(0, 100).map(float), st.floats(width=width), st.sampled_from(odd + fitting))
 
 
@@ -184,7 +188,7 @@ SCALARS: Final[list[Values]] = [
             pa.timestamp(unit, tz),
             st.one_of(
                 st.integers(1_600_000_000 * per, 1_700_000_000 * per),
-                st.integers(-(2**35) * per, 2**33 * per).filter(lambda each: abs(each) < 2**63),
+                st.integers(-(2**35) * per, 2**33 * per).filter(lambda value: abs(value) < 2**63),
                 st.sampled_from([0, -1, 1, 1_700_000_000 * per, 2_500_000_000 * per, 1_698_541_200 * per]),
             ),
         )
@@ -213,24 +217,24 @@ def nullable(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def columns(draw: st.DrawFn) -> Values:
     """Of which type a column is; mostly of one value."""
     sort = draw(st.integers(0, 15))
-    found = draw(st.sampled_from(SCALARS))
-    if sort < 8 or found.type == pa.null():
-        return found
-    listed = st.lists(nullable(found.values), max_size=3)
+    drawn = draw(st.sampled_from(SCALARS))
+    if sort < 8 or drawn.type == pa.null():
+        return drawn
+    listed = st.lists(nullable(drawn.values), max_size=3)
     if sort == 8:
-        return Values(found.type, found.values, lambda array: array.dictionary_encode())
-    if sort == 9 and (pa.types.is_string(found.type) or pa.types.is_integer(found.type)):
-        return Values(found.type, found.values, pc.run_end_encode)
+        return Values(drawn.type, drawn.values, lambda array: array.dictionary_encode())
+    if sort == 9 and (pa.types.is_string(drawn.type) or pa.types.is_integer(drawn.type)):
+        return Values(drawn.type, drawn.values, pc.run_end_encode)
     if sort in (10, 11):
-        return Values(pa.list_(found.type), listed)
+        return Values(pa.list_(drawn.type), listed)
     if sort == 12:
-        lists = (pa.large_list(found.type), pa.list_view(found.type))
+        lists = (pa.large_list(drawn.type), pa.list_view(drawn.type))
         return Values(draw(st.sampled_from(lists)), listed)
     if sort == 13:
-        return Values(pa.list_(found.type, 2), st.lists(nullable(found.values), min_size=2, max_size=2))
+        return Values(pa.list_(drawn.type, 2), st.lists(nullable(drawn.values), min_size=2, max_size=2))
     if sort == 14:
-        entries = st.dictionaries(st.sampled_from(["x", "y", "o.x"]), nullable(found.values), max_size=2)
-        return Values(pa.map_(pa.string(), found.type), entries.map(lambda each: list(each.items())))
+        entries = st.dictionaries(st.sampled_from(["x", "y", "o.x"]), nullable(drawn.values), max_size=2)
+        return Values(pa.map_(pa.string(), drawn.type), entries.map(lambda value: list(value.items())))
     return draw(objects())
 
 
@@ -254,17 +258,17 @@ def batches(draw: st.DrawFn, tops: tuple[str, ...] = TOPS) -> pa.RecordBatch:
     beyond = draw(st.integers(0, 20)) == 0
     arrays = []
     for name in names:
-        found = draw(objects() if name == "o" and draw(st.booleans()) else columns())
+        drawn = draw(objects() if name == "o" and draw(st.booleans()) else columns())
         if beyond and name == names[0]:
-            found = draw(st.sampled_from(BEYOND))
-        values = draw(st.one_of(st.just(found.values), st.just(nullable(found.values))))
-        made = draw(st.lists(values, min_size=size + before, max_size=size + before))
-        arrays.append(_stored(found, pa.array(made, found.type)))
+            drawn = draw(st.sampled_from(BEYOND))
+        values = draw(st.one_of(st.just(drawn.values), st.just(nullable(drawn.values))))
+        drawn_values = draw(st.lists(values, min_size=size + before, max_size=size + before))
+        arrays.append(_stored(drawn, pa.array(drawn_values, drawn.type)))
     return pa.record_batch(arrays, names).slice(before)
 
 
-def _stored(found: Values, array: pa.Array) -> pa.Array:
+def _stored(values: Values, array: pa.Array) -> pa.Array:
     try:
-        return found.stored(array)
+        return values.stored(array)
     except pa.ArrowNotImplementedError:
         return array

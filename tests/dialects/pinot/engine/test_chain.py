@@ -34,8 +34,8 @@ MILLIS = st.one_of(st.integers(-(2**40), 2**41), st.sampled_from([-1, 0, 1, -86_
 def test_counts(expression: str, values: list[Any]) -> None:
     tree = parse(expression)
     program = compile_expression(tree)
-    made = chained(pa.array(values, pa.int64()), column_steps(tree))
-    assert made is None or made.to_pylist() == [program({"x": value}) for value in values]
+    result = chained(pa.array(values, pa.int64()), column_steps(tree))
+    assert result is None or result.to_pylist() == [program({"x": value}) for value in values]
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_counts(expression: str, values: list[Any]) -> None:
     ],
 )
 def test_common_patterns_are_read_at_once(pattern: str, text: str, millis: int) -> None:
-    made = times_of(pa.array([text, None]), pattern)
-    assert made is not None
-    assert made.to_pylist() == [millis, None]
+    result = times_of(pa.array([text, None]), pattern)
+    assert result is not None
+    assert result.to_pylist() == [millis, None]
 
 
 @pytest.mark.parametrize(

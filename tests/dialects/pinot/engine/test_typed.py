@@ -34,43 +34,43 @@ def conformed(plan: Plan, given_batches: list[pa.RecordBatch], fast: bool) -> An
     conformer = conformer_of(plan, fast)
     assert isinstance(conformer, AuthoredConformer)
     rows: list[Any] = []
-    told: list[Any] = []
+    outcomes: list[Any] = []
     first = 0
     for number, batch in enumerate(given_batches):
         try:
-            made = conformer.batch(Split(0, 0, "f.parquet"), RowBatch(number, first, batch))
+            conformed_block = conformer.batch(Split(0, 0, "f.parquet"), RowBatch(number, first, batch))
         except Exception as error:
-            return [*told, type(error), str(error)]
+            return [*outcomes, type(error), str(error)]
         first += batch.num_rows
-        for each in made.batches:
-            columns = {name: plain(array).to_pylist() for name, array in each.columns.items()}
-            names = plan.schema.tables[each.table].columns
+        for member in conformed_block.batches:
+            columns = {name: plain(array).to_pylist() for name, array in member.columns.items()}
+            names = plan.schema.tables[member.table].columns
             rows += [
                 tuple(columns[name][at] if name in columns else None for name in names)
-                for at in range(each.rows)
+                for at in range(member.rows)
             ]
-        told.append((made.counts, made.discards, made.rejects))
-    return rows, told, sorted((+conformer.oddities).items())
+        outcomes.append((conformed_block.counts, conformed_block.discards, conformed_block.rejects))
+    return rows, outcomes, sorted((+conformer.oddities).items())
 
 
-@given(said=plans(), given_batches=st.lists(batches(), min_size=1, max_size=2))
+@given(case=plans(), given_batches=st.lists(batches(), min_size=1, max_size=2))
 @settings(max_examples=EXAMPLES, deadline=None, report_multiple_bugs=False)
-def test_any_table(said: Given, given_batches: list[pa.RecordBatch]) -> None:
-    plan = plan_of(said)
+def test_any_table(case: Given, given_batches: list[pa.RecordBatch]) -> None:
+    plan = plan_of(case)
     assert repr(conformed(plan, given_batches, True)) == repr(conformed(plan, given_batches, False))
 
 
-@given(said=small_plans(), batch=batches(("a", "b")))
+@given(case=small_plans(), batch=batches(("a", "b")))
 @settings(max_examples=EXAMPLES, deadline=None, report_multiple_bugs=False)
-def test_any_column(said: Given, batch: pa.RecordBatch) -> None:
-    plan = plan_of(said)
+def test_any_column(case: Given, batch: pa.RecordBatch) -> None:
+    plan = plan_of(case)
     assert repr(conformed(plan, [batch], True)) == repr(conformed(plan, [batch], False))
 
 
-def rows_of(said: Given, columns: dict[str, pa.Array], fast: bool = True) -> list[Any]:
-    made = conformed(plan_of(said), [pa.record_batch(columns)], fast)
-    assert isinstance(made, tuple), made
-    return list(made[0])
+def rows_of(case: Given, columns: dict[str, pa.Array], fast: bool = True) -> list[Any]:
+    result = conformed(plan_of(case), [pa.record_batch(columns)], fast)
+    assert isinstance(result, tuple), result
+    return list(result[0])
 
 
 @pytest.mark.parametrize(
@@ -96,20 +96,20 @@ def rows_of(said: Given, columns: dict[str, pa.Array], fast: bool = True) -> lis
          ['{"a":null,"z":1}', None, '{"a":"é","z":null}']),
         (column("a", "LONG"), pa.array([1, 2**32 - 1], pa.uint32()), [1, 4_294_967_295]),
     ],
-    ids=lambda each: each["dataType"] if isinstance(each, dict) else str(getattr(each, "type", "")),
+    ids=lambda value: value["dataType"] if isinstance(value, dict) else str(getattr(value, "type", "")),
 )  # fmt: skip
 @pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
 def test_values(column_: dict[str, Any], array: pa.Array, rows: list[Any], fast: bool) -> None:
-    said = Given(document([column_]), config(), {"view": "nullable"})
-    assert [row[0] for row in rows_of(said, {"a": array}, fast)] == rows
+    case = Given(document([column_]), config(), {"view": "nullable"})
+    assert [row[0] for row in rows_of(case, {"a": array}, fast)] == rows
 
 
 def test_a_column_without_a_kernel_keeps_the_others_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authored, "marked_rows", None)
-    said = Given(document([column("a", "STRING"), several("b", "STRING")]), config(), {})
+    case = Given(document([column("a", "STRING"), several("b", "STRING")]), config(), {})
     maps = pa.array([[("k", 1)], [("k", 2)]], pa.map_(pa.string(), pa.int64()))
-    made = rows_of(said, {"a": maps, "b": pa.array([[1.5, 2.0], None])})
-    assert made == [("1", ["1.5", "2.0"]), ("2", ["null"])]
+    actual_rows = rows_of(case, {"a": maps, "b": pa.array([[1.5, 2.0], None])})
+    assert actual_rows == [("1", ["1.5", "2.0"]), ("2", ["null"])]
 
 
 def test_one_special_row_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,10 +122,10 @@ def test_one_special_row_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> Non
         return one_by_one(batch, kinds)
 
     monkeypatch.setattr(authored, "marked_rows", counted)
-    texts = pa.array([str(each) if each != 77 else "x" for each in range(100)])
-    said = Given(document([column("a", "INT")]), config(), {"on_error": "null", "view": "nullable"})
-    made = rows_of(said, {"a": texts})
-    assert [row[0] for row in made] == [each if each != 77 else None for each in range(100)]
+    texts = pa.array([str(value) if value != 77 else "x" for value in range(100)])
+    case = Given(document([column("a", "INT")]), config(), {"on_error": "null", "view": "nullable"})
+    actual_rows = rows_of(case, {"a": texts})
+    assert [row[0] for row in actual_rows] == [value if value != 77 else None for value in range(100)]
     assert sum(alone) <= 2
-    stopped = conformed(plan_of(Given(said.said, said.table, {})), [pa.record_batch({"a": texts})], True)
+    stopped = conformed(plan_of(Given(case.schema, case.table, {})), [pa.record_batch({"a": texts})], True)
     assert "f.parquet, record 78: column a: STRING 'x' cannot" in stopped[-1]

@@ -36,11 +36,11 @@ def dimension(name: str, data_type: str, **others: Any) -> dict[str, Any]:
 SCHEMA = {
     "schemaName": "t",
     "dimensionFieldSpecs": [
-        *(dimension(f"s_{each}", each, maxLength=6) for each in TYPES),
+        *(dimension(f"s_{member}", member, maxLength=6) for member in TYPES),
         *(
-            dimension(f"m_{each}", each, singleValueField=False)
-            for each in TYPES
-            if each not in ("JSON", "BIG_DECIMAL")
+            dimension(f"m_{member}", member, singleValueField=False)
+            for member in TYPES
+            if member not in ("JSON", "BIG_DECIMAL")
         ),
         dimension("o.a.b", "INT"),
         dimension("d_days", "LONG"),
@@ -88,11 +88,13 @@ TABLE = {
 
 def plan_of(view: str, strict: bool = False, nested: bool = False, drops: str = "") -> Plan:
     dialect = get_dialect("pinot")
-    given = dialect.schemas.parse_document(json.dumps(SCHEMA), "schema")
-    assert given is not None
+    user_schema = dialect.schemas.parse_document(json.dumps(SCHEMA), "schema")
+    assert user_schema is not None
     options = {"view": view, "strict": strict, "table_config": json.dumps(_table_config(nested, drops))}
     schema = dialect.schemas.configure(dialect.schemas.new_schema("t"), options, "parquet")
-    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: Naming(Convention("direct", str)))
+    schema = dialect.schemas.merge_user_schema(
+        schema, user_schema, lambda _: Naming(Convention("direct", str))
+    )
     return Plan(schema, "", "pinot", "1.0", "/nowhere", now=NOW)
 
 
@@ -108,21 +110,27 @@ def conformed(plan: Plan, blocks: Sequence[bytes], fast: bool) -> tuple[list[Any
     conformer = conformer_of(plan, fast)
     assert isinstance(conformer, AuthoredConformer)
     rows: list[Any] = []
-    told: list[Any] = []
+    outcomes: list[Any] = []
     line = 0
     for offset, data in enumerate(blocks):
         block = Block(data, line, offset)
         line += data.count(b"\n")
-        made: Conformed = conformer.block(Split(0, 0, "f.jsonl"), block)
-        for batch in made.batches:
+        conformed_block: Conformed = conformer.block(Split(0, 0, "f.jsonl"), block)
+        for batch in conformed_block.batches:
             columns = {name: plain(array).to_pylist() for name, array in batch.columns.items()}
             table = plan.schema.tables[batch.table]
             rows += [
                 tuple(columns[name][at] if name in columns else None for name in table.columns)
                 for at in range(batch.rows)
             ]
-        told.append((made.counts, made.discards, [(each.line, each.reason) for each in made.rejects]))
-    return rows, (told, sorted((+conformer.oddities).items()))
+        outcomes.append(
+            (
+                conformed_block.counts,
+                conformed_block.discards,
+                [(reject.line, reject.reason) for reject in conformed_block.rejects],
+            )
+        )
+    return rows, (outcomes, sorted((+conformer.oddities).items()))
 
 
 def plain(array: Any) -> Any:
@@ -140,7 +148,7 @@ def _holds_times(type_: Any) -> bool:
 
 def lines(records: Sequence[Any]) -> bytes:
     return b"".join(
-        json.dumps(each, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for each in records
+        json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for record in records
     )
 
 
@@ -192,8 +200,8 @@ OBJECT = st.dictionaries(
 )
 ANY = st.one_of(SCALAR, st.lists(SCALAR, max_size=3), OBJECT)
 KEYS = [
-    *(f"s_{each}" for each in TYPES),
-    *(f"m_{each}" for each in TYPES),
+    *(f"s_{member}" for member in TYPES),
+    *(f"m_{member}" for member in TYPES),
     "map",
     "o",
     "day",
@@ -236,20 +244,20 @@ def alike(draw: st.DrawFn, keys: Sequence[str] = KEYS) -> list[list[dict[str, An
 @given(blocks=alike())
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_alike_records(view: str, nested: bool, blocks: list[list[dict[str, Any]]]) -> None:
-    plan, data = plan_of(view, nested=nested), [lines(each) for each in blocks]
+    plan, data = plan_of(view, nested=nested), [lines(block) for block in blocks]
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
 
 
 @given(blocks=st.lists(st.lists(ODD, min_size=1, max_size=6), min_size=1, max_size=4), strict=st.booleans())
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_odd_records(blocks: list[list[dict[str, Any]]], strict: bool) -> None:
-    plan, data = plan_of("stored", strict), [lines(each) for each in blocks]
+    plan, data = plan_of("stored", strict), [lines(block) for block in blocks]
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
 
 
-def _comparable(made: tuple[list[Any], Any]) -> Any:
+def _comparable(result: tuple[list[Any], Any]) -> Any:
     """Told per block: a few lines that go one by one tell the same as all that do."""
-    return repr(made)
+    return repr(result)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +276,7 @@ def _comparable(made: tuple[list[Any], Any]) -> Any:
 def test_numbers_that_arrow_reads_as_others(data_type: str, values: list[Any]) -> None:
     """An integer among floats, or beyond 64 bits, stays what it is."""
     plan = plan_of("stored")
-    data = [lines([{f"s_{data_type}": each, f"m_{data_type}": each} for each in values])] * 2
+    data = [lines([{f"s_{data_type}": value, f"m_{data_type}": value} for value in values])] * 2
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
 
 
@@ -276,18 +284,18 @@ def test_numbers_that_arrow_reads_as_others(data_type: str, values: list[Any]) -
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_filtered_records(blocks: list[list[dict[str, Any]]]) -> None:
     """What is damaged in a row that the filter drops is not told."""
-    plan, data = plan_of("stored", drops="s_INT > 3 OR s_STRING = 'a'"), [lines(each) for each in blocks]
+    plan, data = plan_of("stored", drops="s_INT > 3 OR s_STRING = 'a'"), [lines(block) for block in blocks]
     assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
 
 
-def _rows(said: Given, records: list[dict[str, Any]], fast: bool) -> Any:
-    return conformed(plan_of_documents(said), [lines(records)] * 2, fast)
+def _rows(case: Given, records: list[dict[str, Any]], fast: bool) -> Any:
+    return conformed(plan_of_documents(case), [lines(records)] * 2, fast)
 
 
-@given(said=plans(), blocks=alike(TOPS))
+@given(case=plans(), blocks=alike(TOPS))
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
-def test_any_schema(said: Given, blocks: list[list[dict[str, Any]]]) -> None:
-    plan, data = plan_of_documents(said), [lines(each) for each in blocks]
+def test_any_schema(case: Given, blocks: list[list[dict[str, Any]]]) -> None:
+    plan, data = plan_of_documents(case), [lines(block) for block in blocks]
     assert _comparable(told(plan, data, fast=True)) == _comparable(told(plan, data, fast=False))
 
 
@@ -315,14 +323,14 @@ TRIMMED = {"maxLength": 4, "maxLengthExceedStrategy": "TRIM_LENGTH"}
 )
 @pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
 def test_values(column_: dict[str, Any], value: Any, stored: Any, fast: bool) -> None:
-    said = Given(document([column_]), config(), {"zone": "Europe/Zurich"})
-    assert _rows(said, [{"a": value}] * 3, fast)[0] == [(stored,)] * 6
+    case = Given(document([column_]), config(), {"zone": "Europe/Zurich"})
+    assert _rows(case, [{"a": value}] * 3, fast)[0] == [(stored,)] * 6
 
 
 @pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
 def test_a_main_time_without_a_kernel_is_looked_at(fast: bool) -> None:
-    said = Given(document(times=[time("ms", "LONG", "EPOCH|MILLISECONDS")]), config("ms"), {})
-    rows, (_, oddities) = _rows(said, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
+    case = Given(document(times=[time("ms", "LONG", "EPOCH|MILLISECONDS")]), config("ms"), {})
+    rows, (_, oddities) = _rows(case, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
     assert rows == [(5,), (1_700_000_000_000,)] * 2
     assert [(text.partition(" between ")[0], count) for text, count in oddities] == [
         ("the main time ms is not", 2)

@@ -47,7 +47,7 @@ def shown(value: Any) -> str:
     if kind is SourceKind.LIST:
         return f"list[{', '.join(map(shown, value))}]"
     if kind is SourceKind.MAP:
-        return f"map{{{', '.join(f'{key}: {shown(each)}' for key, each in value.items())}}}"
+        return f"map{{{', '.join(f'{key}: {shown(member)}' for key, member in value.items())}}}"
     if kind is SourceKind.NULL:
         return "null"
     name, text = KINDS[kind]

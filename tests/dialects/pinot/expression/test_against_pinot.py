@@ -76,14 +76,14 @@ def written(value: Any) -> str:
     """A typed value as functions.txt has it."""
     if value is None:
         return "null"
-    kind, said = value["type"], value["value"]
+    kind, content = value["type"], value["value"]
     if kind == "LIST":
-        return f"list[{', '.join(map(written, said))}]"
+        return f"list[{', '.join(map(written, content))}]"
     if kind == "MAP":
-        return f"map{{{', '.join(f'{key}: {written(each)}' for key, each in said.items())}}}"
+        return f"map{{{', '.join(f'{key}: {written(member)}' for key, member in content.items())}}}"
     if kind == "TIMESTAMP":
-        return f"timestamp {timestamp_millis(said)}"
-    return f"text {said!r}" if kind == "STRING" else f"{KINDS[kind]} {said}"
+        return f"timestamp {timestamp_millis(content)}"
+    return f"text {content!r}" if kind == "STRING" else f"{KINDS[kind]} {content}"
 
 
 def ours(text: str) -> str:

@@ -102,8 +102,8 @@ def test_a_function_of_pinot_that_is_not_carried_out_is_named(name: str) -> None
     with pytest.raises(UnsupportedFunction) as raised:
         compile_expression(parse(f"lower({name}(a))"))
     assert str(raised.value) == (
-        f"Trellis does not carry out Pinot's function {name}: leave this expression to Pinot's ingestion,"
-        " or compute its result before the load"
+        f"Trellis does not carry out Pinot's function {name}: let Pinot's own classes do it with"
+        " --option functions=pinot-jars, or compute its result before the load"
     )
 
 

@@ -88,7 +88,7 @@ def test_tree_of(text: str, tree: Expression) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "said"),
+    ("text", "column", "message"),
     [
         ("lower(a", 8, ", or ) is expected, not the end"),
         ("lower(a))", 9, "the end or an operator is expected, not ')'"),
@@ -127,10 +127,10 @@ def test_tree_of(text: str, tree: Expression) -> None:
         ("count(*)", 7, "a column, a literal or a function is expected, not '*'"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(text: str, column: int, said: str) -> None:
+def test_what_is_wrong_is_said_with_its_place(text: str, column: int, message: str) -> None:
     with pytest.raises(ExpressionError) as raised:
         parse(text)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert raised.value.column == column
 
 

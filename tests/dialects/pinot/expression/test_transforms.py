@@ -22,16 +22,16 @@ def transforms(*pairs: tuple[str, str], **columns: str | None) -> Transforms:
     return Transforms(PinotSchema("s", specs), TableConfig(transforms=pairs))
 
 
-def applied(made: Transforms, **values: Any) -> tuple[dict[str, Any], set[str], list[tuple[str, str]]]:
+def applied(compiled: Transforms, **values: Any) -> tuple[dict[str, Any], set[str], list[tuple[str, str]]]:
     nulls: set[str] = set()
-    failures = made.apply(values, nulls)
-    return values, nulls, [(each.column, each.reason) for each in failures]
+    failures = compiled.apply(values, nulls)
+    return values, nulls, [(failure.column, failure.reason) for failure in failures]
 
 
 def test_a_column_is_computed_where_it_is_absent_or_null() -> None:
-    made = transforms(("u", "upper(a)"))
-    assert applied(made, a="x") == ({"a": "x", "u": "X"}, set(), [])
-    assert applied(made, a="x", u=None) == ({"a": "x", "u": "X"}, set(), [])
+    compiled = transforms(("u", "upper(a)"))
+    assert applied(compiled, a="x") == ({"a": "x", "u": "X"}, set(), [])
+    assert applied(compiled, a="x", u=None) == ({"a": "x", "u": "X"}, set(), [])
 
 
 def test_a_value_that_the_record_brings_stays() -> None:
@@ -77,15 +77,15 @@ def test_the_table_config_beats_the_schema() -> None:
 
 
 def test_transforms_run_after_those_they_read() -> None:
-    made = transforms(("c", "concat(b, 'c')"), ("b", "concat(a, 'b')"), ("d", "concat(c, b)"))
-    assert [each.column for each in made.order] == ["b", "c", "d"]
-    assert made.arguments == {"a", "b", "c"}
-    assert applied(made, a="a")[0]["d"] == "abcab"
+    compiled = transforms(("c", "concat(b, 'c')"), ("b", "concat(a, 'b')"), ("d", "concat(c, b)"))
+    assert [column.column for column in compiled.order] == ["b", "c", "d"]
+    assert compiled.arguments == {"a", "b", "c"}
+    assert applied(compiled, a="a")[0]["d"] == "abcab"
 
 
 def test_a_chain_of_thousands_is_ordered() -> None:
-    made = transforms(*[(f"c{at}", f"c{at + 1}") for at in range(5000)])
-    assert applied(made, c5000=7)[0]["c0"] == 7
+    compiled = transforms(*[(f"c{at}", f"c{at + 1}") for at in range(5000)])
+    assert applied(compiled, c5000=7)[0]["c0"] == 7
 
 
 @pytest.mark.parametrize(
@@ -107,29 +107,29 @@ def test_two_transforms_of_a_column_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("lowr(a)", "transform function of column u: unknown function lowr: did you mean 'lower'?"),
         ("Groovy({a}, a)", "transform function of column u: Groovy scripts are not run"),
         ("lower(a", "transform function of column u: , or ) is expected, not the end, at column 8"),
     ],
 )
-def test_a_wrong_function_is_refused_before_any_row(text: str, said: str) -> None:
+def test_a_wrong_function_is_refused_before_any_row(text: str, message: str) -> None:
     with pytest.raises(SchemaError) as raised:
         transforms(("u", text))
-    assert str(raised.value).startswith(said)
+    assert str(raised.value).startswith(message)
 
 
 def test_keys_and_values_of_a_map_come_in_the_order_of_the_keys() -> None:
-    made = transforms(m__KEYS=None, m__VALUES=None)
-    assert made.arguments == {"m"}
-    assert applied(made, m={"b": 1, "a": 2}) == (
+    compiled = transforms(m__KEYS=None, m__VALUES=None)
+    assert compiled.arguments == {"m"}
+    assert applied(compiled, m={"b": 1, "a": 2}) == (
         {"m": {"b": 1, "a": 2}, "m__KEYS": ["a", "b"], "m__VALUES": [2, 1]},
         set(),
         [],
     )
-    assert applied(made)[1:] == ({"m__KEYS", "m__VALUES"}, [])
-    assert applied(made, m=5)[2][0] == ("m__KEYS", "a map is expected, not a value of class int")
+    assert applied(compiled)[1:] == ({"m__KEYS", "m__VALUES"}, [])
+    assert applied(compiled, m=5)[2][0] == ("m__KEYS", "a map is expected, not a value of class int")
     assert not transforms(__KEYS=None).order
 
 
@@ -143,8 +143,8 @@ def test_a_legacy_time_field_is_computed_from_its_incoming_column() -> None:
         TimeGranularitySpec("t", PinotType.LONG, "MILLISECONDS"),
         TimeGranularitySpec("d", PinotType.INT, "DAYS"),
     )
-    made = Transforms(PinotSchema("s", time=time), TableConfig())
-    assert applied(made, t=1700000000123)[0]["d"] == 19675
+    compiled = Transforms(PinotSchema("s", time=time), TableConfig())
+    assert applied(compiled, t=1700000000123)[0]["d"] == 19675
 
 
 @pytest.mark.parametrize(("left", "right"), list(product(VALUES, VALUES)))

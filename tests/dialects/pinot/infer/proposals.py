@@ -21,40 +21,40 @@ Records = Sequence[Mapping[str, Any]]
 
 def proposed(records: Records, **choices: Any) -> Proposal:
     """The proposal of some records, which Pinot would take."""
-    found = infer_records(records, Choices(**{"name": "t", **choices}))
-    assert [*map(str, faults_of(found.schema, table_config=found.table))] == []
-    return found
+    proposal = infer_records(records, Choices(**{"name": "t", **choices}))
+    assert [*map(str, faults_of(proposal.schema, table_config=proposal.table))] == []
+    return proposal
 
 
 def said(proposal: Proposal) -> dict[str, str]:
     """Each column as `"LONG date-time EPOCH|MILLISECONDS"`."""
     return {
-        each.spec.name: " ".join(
+        proposed_column.spec.name: " ".join(
             filter(
                 None,
                 (
-                    each.type_said,
-                    each.spec.field_type.value.lower().replace("_", "-"),
-                    each.spec.format,
+                    proposed_column.type_said,
+                    proposed_column.spec.field_type.value.lower().replace("_", "-"),
+                    proposed_column.spec.format,
                 ),
             )
         )
-        for each in proposal.columns
+        for proposed_column in proposal.columns
     }
 
 
 def column(values: Sequence[Any], name: str = "c", **choices: Any) -> tuple[str, str]:
     """What is proposed for one column of these values, and why."""
-    found = proposed([{name: value} for value in values], **choices)
-    return said(found)[name], found.columns[0].why
+    proposal = proposed([{name: value} for value in values], **choices)
+    return said(proposal)[name], proposal.columns[0].why
 
 
 def lints(proposal: Proposal) -> list[tuple[str, str]]:
     """What there is to look at, but for the missing time and where values were first."""
     return [
-        (each.column, each.message)
-        for each in proposal.lints
-        if "no main time column" not in each.message and ", first at " not in each.message
+        (lint.column, lint.message)
+        for lint in proposal.lints
+        if "no main time column" not in lint.message and ", first at " not in lint.message
     ]
 
 
@@ -62,11 +62,13 @@ def rows(records: Records, proposal: Proposal) -> list[Row]:
     """The rows as Pinot stores them. Nothing may be damaged, refused or cut on the way."""
     schema = read_schema(proposal.document).schema
     pipeline = Pipeline(schema, table_config(proposal.table), Settings(strict=True), NOW)
-    made = [row for record in records for row in pipeline.rows(record).rows]
-    kept = {each.spec.name for each in proposal.columns if each.spec.not_null}
-    for row in made:
+    rows_stored = [row for record in records for row in pipeline.rows(record).rows]
+    kept = {
+        proposed_column.spec.name for proposed_column in proposal.columns if proposed_column.spec.not_null
+    }
+    for row in rows_stored:
         assert not row.faults
         assert not row.incomplete
         assert not row.sanitized
         assert not row.nulls & kept
-    return made
+    return rows_stored

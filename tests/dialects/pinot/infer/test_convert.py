@@ -15,18 +15,18 @@ from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 
 
 def schema(*columns: Column, **hints: object) -> Schema:
-    rides = Table("rides", {each.name: each for each in columns}, description="One ride a row").with_hints(
-        **hints
-    )
+    rides = Table(
+        "rides", {column.name: column for column in columns}, description="One ride a row"
+    ).with_hints(**hints)
     lines = Table("rides__stops", {"at": Column("at", "text")}, parent="rides")
     loads = Table("_dlt_loads", {"load_id": Column("load_id", "text")})
-    return Schema("s", {each.name: each for each in (rides, lines, loads)})
+    return Schema("s", {value.name: value for value in (rides, lines, loads)})
 
 
 def only(*columns: Column) -> Proposal:
-    (found,) = convert(schema(*columns))
-    assert faults_of(found.schema, table_config=found.table) == ()
-    return found
+    (proposal,) = convert(schema(*columns))
+    assert faults_of(proposal.schema, table_config=proposal.table) == ()
+    return proposal
 
 
 ALL = (
@@ -52,8 +52,8 @@ ALL = (
 
 
 def test_every_type_of_trellis():
-    found = only(*ALL)
-    assert said(found) == {
+    proposal = only(*ALL)
+    assert said(proposal) == {
         "id": "LONG dimension",
         "small": "INT dimension",
         "name": "STRING dimension",
@@ -73,47 +73,47 @@ def test_every_type_of_trellis():
         "_dlt_id": "STRING dimension",
     }
     assert {
-        each.spec.name: each.why
-        for each in found.columns
-        if each.spec.name in ("id", "fare", "small", "_dlt_id")
+        column.spec.name: column.why
+        for column in proposal.columns
+        if column.spec.name in ("id", "fare", "small", "_dlt_id")
     } == {
         "id": "bigint; a key",
         "small": "bigint; not named like an amount",
         "fare": "double; named like an amount",
         "_dlt_id": "text; bookkeeping of Trellis",
     }
-    assert (found.time_column, found.schema.primary_key) == ("started_at", ("id",))
-    assert found.schema.description == "One ride a row"
-    by_name = {each.spec.name: each.spec for each in found.columns}
+    assert (proposal.time_column, proposal.schema.primary_key) == ("started_at", ("id",))
+    assert proposal.schema.description == "One ride a row"
+    by_name = {column.spec.name: column.spec for column in proposal.columns}
     assert (by_name["body"].max_length, by_name["name"].max_length) == (4000, None)
-    assert found.schema.column_nulls
+    assert proposal.schema.column_nulls
     assert [name for name, spec in by_name.items() if spec.not_null] == ["id", "started_at", "_dlt_id"]
-    assert read_schema(found.document).schema is not None
+    assert read_schema(proposal.document).schema is not None
 
 
 def test_what_there_is_to_look_at():
-    assert [(each.column, each.message) for each in only(*ALL).lints] == [
+    assert [(lint.column, lint.message) for lint in only(*ALL).lints] == [
         ("at", "Pinot has no times of day: stored as text"),
         ("rides__stops", "a nested table: Pinot has none, so its rows are left out"),
     ]
-    found = only(
+    proposal = only(
         Column("my col", "text"), Column("x__v_text", "text", variant=True), Column("ts", "timestamp")
     )
-    assert [(each.column, each.message) for each in found.lints] == [
+    assert [(lint.column, lint.message) for lint in proposal.lints] == [
         ("my col", "the column is named my_col: Pinot refuses its name"),
         ("x__v_text", "holds values that did not fit into another column"),
         ("rides__stops", "a nested table: Pinot has none, so its rows are left out"),
         ("ts", "the main time may be null: the time of the load is stored then"),
     ]
-    assert found.table["ingestionConfig"] == {
+    assert proposal.table["ingestionConfig"] == {
         "transformConfigs": [{"columnName": "my_col", "transformFunction": '"my col"'}]
     }
 
 
 def test_one_schema_for_each_root_table():
     two = schema(Column("a", "text")).with_tables(Table("users", {"b": Column("b", "text")}))
-    assert [each.schema.name for each in convert(two)] == ["rides", "users"]
-    assert [each.schema.name for each in convert(two, "users")] == ["users"]
+    assert [proposal.schema.name for proposal in convert(two)] == ["rides", "users"]
+    assert [proposal.schema.name for proposal in convert(two, "users")] == ["users"]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_table_that_is_none(table: str, message: str):
 
 
 def test_a_schema_of_pinot_stays_as_it_was_given():
-    given = read_schema(
+    document = read_schema(
         '{"schemaName": "trips", "metricFieldSpecs": [{"name": "n", "dataType": "INT"}]}'
     ).schema
-    (found,) = convert(with_authored(Schema("s"), Authored(given)))
-    assert (found.schema, found.columns[0].why) == (given, "as declared")
+    (proposal,) = convert(with_authored(Schema("s"), Authored(document)))
+    assert (proposal.schema, proposal.columns[0].why) == (document, "as declared")

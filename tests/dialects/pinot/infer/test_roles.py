@@ -40,14 +40,14 @@ def test_the_role_and_its_reason(name: str, values: list[Any], expected: str, wh
 
 def test_the_user_decides():
     records = [{"a": 1, "fare": 1.5, "n": "12", "p": "1.50"}]
-    found = proposed(records, metrics=("a", "n", "p"), dimensions=("fare",))
-    assert said(found) == {
+    proposal = proposed(records, metrics=("a", "n", "p"), dimensions=("fare",))
+    assert said(proposal) == {
         "a": "INT metric",
         "fare": "DOUBLE dimension",
         "n": "LONG metric",
         "p": "BIG_DECIMAL metric",
     }
-    assert found.columns[0].why == "always 1; a metric as chosen"
+    assert proposal.columns[0].why == "always 1; a metric as chosen"
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,14 @@ from trellis.errors import UsageError
 
 
 def records_of(file: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+    records_read: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+    return records_read
 
 
 def test_events_of_github(shared_data: Path):
-    found = infer([shared_data / "github_events.json"])
-    assert (found.schema.name, found.rows, found.time_column) == ("github_events", 99, "created_at")
-    assert said(found) == {
+    proposal = infer([shared_data / "github_events.json"])
+    assert (proposal.schema.name, proposal.rows, proposal.time_column) == ("github_events", 99, "created_at")
+    assert said(proposal) == {
         "id": "STRING dimension",
         "type": "STRING dimension",
         "actor.id": "LONG dimension",
@@ -47,13 +47,13 @@ def test_events_of_github(shared_data: Path):
         "org.url": "STRING dimension",
         "org.avatar_url": "STRING dimension",
     }
-    assert found.columns[11].why == "objects: the keys vary, 15 of them"
+    assert proposal.columns[11].why == "objects: the keys vary, 15 of them"
 
 
 def test_issues_of_github(shared_data: Path):
-    found = infer([shared_data / "github_issues.json"])
-    shown = said(found)
-    assert (found.rows, len(shown), found.time_column) == (100, 74, "created_at")
+    proposal = infer([shared_data / "github_issues.json"])
+    shown = said(proposal)
+    assert (proposal.rows, len(shown), proposal.time_column) == (100, 74, "created_at")
     assert {
         name: shown[name] for name in ("number", "comments", "labels", "closed_at", "draft", "user.id")
     } == {
@@ -64,13 +64,13 @@ def test_issues_of_github(shared_data: Path):
         "draft": "BOOLEAN dimension",
         "user.id": "LONG dimension",
     }
-    by_name = {each.spec.name: each.spec for each in found.columns}
+    by_name = {column.spec.name: column.spec for column in proposal.columns}
     assert (by_name["body"].max_length, by_name["closed_at"].not_null, by_name["title"].not_null) == (
         32768,
         False,
         True,
     )
-    assert [(each.column, each.message) for each in found.lints] == [
+    assert [(lint.column, lint.message) for lint in proposal.lints] == [
         ("milestone", "no column: only nulls"),
         ("active_lock_reason", "no column: only nulls"),
         ("performed_via_github_app", "no column: only nulls"),
@@ -80,15 +80,15 @@ def test_issues_of_github(shared_data: Path):
 @pytest.mark.parametrize("name", ["github_events.json", "github_issues.json"])
 def test_every_real_record_is_held(shared_data: Path, name: str):
     records = records_of(shared_data / name)
-    found = infer([shared_data / name])
-    assert len(rows(records, found)) == len(records)
+    proposal = infer([shared_data / name])
+    assert len(rows(records, proposal)) == len(records)
 
 
 def test_real_lists_can_be_unnested(shared_data: Path):
     records = records_of(shared_data / "github_issues.json")
-    found = proposed(records, unnest=("labels",))
-    assert said(found)["labels.name"] == "STRING dimension"
-    assert len(rows(records, found)) == sum(max(1, len(record["labels"])) for record in records)
+    proposal = proposed(records, unnest=("labels",))
+    assert said(proposal)["labels.name"] == "STRING dimension"
+    assert len(rows(records, proposal)) == sum(max(1, len(record["labels"])) for record in records)
 
 
 def test_one_row(tmp_path: Path):
@@ -114,7 +114,7 @@ def test_both_documents_of_a_source(tmp_path: Path):
     (tmp_path / "rides.jsonl").write_text('{"ts": 1700000000, "geo": {"lat": 1.5}}\n')
     authored = authored_of(authored_for([tmp_path / "rides.jsonl"]))
     assert authored.schema is not None and authored.table.complex is not None
-    assert [each.name for each in authored.schema.specs()] == ["geo.lat", "ts"]
+    assert [spec.name for spec in authored.schema.specs()] == ["geo.lat", "ts"]
     assert (authored.table.time_column, authored.table.complex.delimiter) == ("ts", ".")
 
 
@@ -126,15 +126,15 @@ def test_a_source_without_records(tmp_path: Path, text: str):
 
 
 def test_records_without_keys():
-    found = proposed([{}, {}])
-    assert (found.columns, found.lints, found.schema.name) == ((), (), "t")
+    proposal = proposed([{}, {}])
+    assert (proposal.columns, proposal.lints, proposal.schema.name) == ((), (), "t")
 
 
 def test_five_thousand_columns():
     records = [{f"c{at}": at * row if at % 2 else f"text {row}" for at in range(5000)} for row in range(3)]
-    found = proposed(records)
-    assert len(found.columns) == 5000
-    assert len(rows(records[:1], found)[0].values) == 5000
+    proposal = proposed(records)
+    assert len(proposal.columns) == 5000
+    assert len(rows(records[:1], proposal)[0].values) == 5000
 
 
 def test_parquet_says_how_many_bits_numbers_have(tmp_path: Path):
@@ -152,8 +152,8 @@ def test_parquet_says_how_many_bits_numbers_have(tmp_path: Path):
         }
     )
     pq.write_table(table, tmp_path / "p.parquet")
-    found = infer([tmp_path / "p.parquet"])
-    assert said(found) == {
+    proposal = infer([tmp_path / "p.parquet"])
+    assert said(proposal) == {
         "id": "LONG dimension",
         "n": "INT dimension",
         "f": "FLOAT metric",
@@ -164,14 +164,14 @@ def test_parquet_says_how_many_bits_numbers_have(tmp_path: Path):
         "s.x": "LONG dimension",
         "m": "MAP complex",
     }
-    assert found.time_column == "ts"
+    assert proposal.time_column == "ts"
 
 
 def test_both_documents_are_written(tmp_path: Path):
-    found = proposed([{"a": 1, "ts": 1700000000}])
-    schema, table = write(found, tmp_path / "new" / "docs")
+    proposal = proposed([{"a": 1, "ts": 1700000000}])
+    schema, table = write(proposal, tmp_path / "new" / "docs")
     assert (schema.name, table.name) == ("t-schema.json", "t-table.json")
-    assert schema.read_text(encoding="utf-8") == f"{found.document}\n"
+    assert schema.read_text(encoding="utf-8") == f"{proposal.document}\n"
     assert json.loads(table.read_text(encoding="utf-8")) == {
         "tableName": "t",
         "tableType": "OFFLINE",

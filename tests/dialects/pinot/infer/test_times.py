@@ -61,12 +61,12 @@ def test_what_is_no_time(name: str, values: list[Any], expected: str):
 
 def test_texts_that_do_not_sort_by_time_are_read_into_a_column_of_their_own():
     records = [{"day": "01/31/2024"}, {"day": "02/01/2024"}]
-    found = proposed(records)
-    assert said(found) == {"day": "STRING dimension", "day_millis": "LONG date-time EPOCH|MILLISECONDS"}
-    assert found.table["ingestionConfig"]["transformConfigs"] == [
+    proposal = proposed(records)
+    assert said(proposal) == {"day": "STRING dimension", "day_millis": "LONG date-time EPOCH|MILLISECONDS"}
+    assert proposal.table["ingestionConfig"]["transformConfigs"] == [
         {"columnName": "day_millis", "transformFunction": "fromDateTime(\"day\", 'MM/dd/yyyy')"}
     ]
-    assert [row.values["day_millis"] for row in rows(records, found)] == [1706659200000, 1706745600000]
+    assert [row.values["day_millis"] for row in rows(records, proposal)] == [1706659200000, 1706745600000]
 
 
 def test_days_and_months_that_could_be_either_are_left_to_the_user():
@@ -74,9 +74,9 @@ def test_days_and_months_that_could_be_either_are_left_to_the_user():
     assert lints(proposed(records)) == [
         ("day", "MM/dd/yyyy and dd/MM/yyyy both match every value: choose one with --time")
     ]
-    found = proposed(records, times={"day": "dd/MM/yyyy"})
-    assert rows(records, found)[0].values == {"day": "05/06/2023", "day_millis": 1685923200000}
-    assert found.time_column == "day_millis"
+    proposal = proposed(records, times={"day": "dd/MM/yyyy"})
+    assert rows(records, proposal)[0].values == {"day": "05/06/2023", "day_millis": 1685923200000}
+    assert proposal.time_column == "day_millis"
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_days_and_months_that_could_be_either_are_left_to_the_user():
     ],
 )
 def test_the_main_time(record: dict[str, Any], expected: str | None):
-    found = proposed([record])
-    assert found.time_column == expected
-    assert found.table["segmentsConfig"]["segmentPushType"] == ("APPEND" if expected else "REFRESH")
+    proposal = proposed([record])
+    assert proposal.time_column == expected
+    assert proposal.table["segmentsConfig"]["segmentPushType"] == ("APPEND" if expected else "REFRESH")
 
 
 def test_the_main_time_is_always_there():
@@ -104,9 +104,9 @@ def test_the_main_time_is_always_there():
 
 
 def test_a_main_time_that_is_asked_for_is_warned_of():
-    found = proposed([{"due": "1931-01-01"}, {"due": None}, {"due": "2024-01-01"}], times={"due": None})
-    assert found.time_column == "due"
-    assert lints(found) == [
+    proposal = proposed([{"due": "1931-01-01"}, {"due": None}, {"due": "2024-01-01"}], times={"due": None})
+    assert proposal.time_column == "due"
+    assert lints(proposal) == [
         ("due", "the main time is null in some rows: the time of the load is stored then"),
         ("due", "the main time is not always between 1971 and 2071: Pinot refuses such segments"),
     ]
@@ -141,5 +141,5 @@ def test_what_a_user_cannot_ask(times: dict[str, str | None], message: str):
 
 
 def test_a_format_that_is_asked_for_concerns_its_own_column_only():
-    found = proposed([{"from": "2023", "code": "2024"}], times={"from": "yyyy"})
-    assert said(found) == {"from": "STRING date-time SIMPLE_DATE_FORMAT|yyyy", "code": "STRING dimension"}
+    proposal = proposed([{"from": "2023", "code": "2024"}], times={"from": "yyyy"})
+    assert said(proposal) == {"from": "STRING date-time SIMPLE_DATE_FORMAT|yyyy", "code": "STRING dimension"}

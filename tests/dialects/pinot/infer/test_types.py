@@ -74,8 +74,8 @@ def test_what_there_is_to_look_at(values: list[Any], expected: str):
 
 
 def test_long_texts_get_a_length_that_holds_them():
-    found = proposed([{"a": "x" * 512, "b": "x" * 513, "c": "\N{GRINNING FACE}" * 300, "d": "x" * 4097}])
-    assert {each.spec.name: each.spec.max_length for each in found.columns} == {
+    proposal = proposed([{"a": "x" * 512, "b": "x" * 513, "c": "\N{GRINNING FACE}" * 300, "d": "x" * 4097}])
+    assert {member.spec.name: member.spec.max_length for member in proposal.columns} == {
         "a": None,
         "b": 1024,
         "c": 1024,
@@ -84,9 +84,9 @@ def test_long_texts_get_a_length_that_holds_them():
 
 
 def test_nulls_turn_on_column_based_null_handling():
-    found = proposed([{"a": 1, "b": 2, "l": ["x"]}, {"a": 1, "b": None, "l": []}, {"a": 1, "l": ["x"]}])
-    assert found.schema.column_nulls
-    assert {each.spec.name: each.spec.not_null for each in found.columns} == {
+    proposal = proposed([{"a": 1, "b": 2, "l": ["x"]}, {"a": 1, "b": None, "l": []}, {"a": 1, "l": ["x"]}])
+    assert proposal.schema.column_nulls
+    assert {member.spec.name: member.spec.not_null for member in proposal.columns} == {
         "a": True,
         "b": False,
         "l": False,
@@ -98,12 +98,12 @@ def test_nulls_turn_on_column_based_null_handling():
 
 def test_texts_beside_objects_that_look_like_json_are_quoted():
     records = [{"x": {"a": 1}}, {"x": "5 apples"}, {"x": "1.10"}]
-    found = proposed(records)
-    assert said(found) == {"x_json": "JSON dimension"}
-    assert found.table["ingestionConfig"]["transformConfigs"] == [
+    proposal = proposed(records)
+    assert said(proposal) == {"x_json": "JSON dimension"}
+    assert proposal.table["ingestionConfig"]["transformConfigs"] == [
         {"columnName": "x_json", "transformFunction": 'jsonFormat("x")'}
     ]
-    assert [row.values["x_json"] for row in rows(records, found)] == ['{"a":1}', '"5 apples"', '"1.10"']
+    assert [row.values["x_json"] for row in rows(records, proposal)] == ['{"a":1}', '"5 apples"', '"1.10"']
 
 
 def test_times_of_day_have_no_column():
@@ -120,7 +120,7 @@ def test_where_mixed_values_are_and_what_texts_nearly_are():
         {"a": "x", "t": "soon", "price": "2"},
         {"a": 3, "t": ""},
     ]
-    assert [(each.column, each.message) for each in proposed(records).lints[:-1]] == [
+    assert [(lint.column, lint.message) for lint in proposed(records).lints[:-1]] == [
         ("a", "text and whole numbers are mixed: all become text"),
         ("a", "1 value is text, first at records:2"),
         ("t", "1 of 3 texts are times: the others make the column text"),
@@ -130,5 +130,5 @@ def test_where_mixed_values_are_and_what_texts_nearly_are():
 
 def test_what_the_user_said_of_a_column_is_not_proposed_again():
     records = [{"tax": "1.5", "price": "2", "fee": "3"}]
-    said = lints(proposed(records, metrics=frozenset({"tax"}), dimensions=frozenset({"price"})))
-    assert [column for column, each in said if "makes it one" in each] == ["fee"]
+    lint_messages = lints(proposed(records, metrics=frozenset({"tax"}), dimensions=frozenset({"price"})))
+    assert [column for column, value in lint_messages if "makes it one" in value] == ["fee"]

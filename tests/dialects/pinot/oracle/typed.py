@@ -11,20 +11,20 @@ from trellis.dialects.pinot.value.numbers.java_format import decimal_text, doubl
 from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 
-def typed(given: Any) -> Any:
+def typed(document: Any) -> Any:
     """A value with its Java class."""
-    kind = kind_of(given)
+    kind = kind_of(document)
     if kind is SourceKind.NULL:
         return None
     if kind is SourceKind.LIST:
-        return {"type": "LIST", "value": list(map(typed, given))}
+        return {"type": "LIST", "value": list(map(typed, document))}
     if kind is SourceKind.MAP:
-        return {"type": "MAP", "value": {key: typed(each) for key, each in given.items()}}
-    return {"type": kind.value, "value": TEXTS[kind](given)}
+        return {"type": "MAP", "value": {key: typed(value) for key, value in document.items()}}
+    return {"type": kind.value, "value": TEXTS[kind](document)}
 
 
 TEXTS: Final[Mapping[SourceKind, Any]] = {
-    SourceKind.BOOLEAN: lambda each: str(each).lower(),
+    SourceKind.BOOLEAN: lambda value: str(value).lower(),
     SourceKind.INT: int.__repr__,
     SourceKind.LONG: int.__repr__,
     SourceKind.FLOAT: float_text,
@@ -32,5 +32,5 @@ TEXTS: Final[Mapping[SourceKind, Any]] = {
     SourceKind.BIG_DECIMAL: decimal_text,
     SourceKind.STRING: str,
     SourceKind.BYTES: bytes.hex,
-    SourceKind.TIMESTAMP: lambda each: timestamp_text(millis_of(each)),
+    SourceKind.TIMESTAMP: lambda value: timestamp_text(millis_of(value)),
 }

@@ -74,22 +74,22 @@ def config(time_column: str | None = None, **ingestion: Any) -> dict[str, Any]:
 
 
 def pipeline(
-    said: Mapping[str, Any],
+    schema_document: Mapping[str, Any],
     table: Mapping[str, Any] | None = None,
     settings: Settings = PINOT_DEFAULTS,
     continue_on_error: bool | None = None,
     now: datetime = NOW,
 ) -> Pipeline:
-    schema: PinotSchema = read_schema(json.dumps(said), EXTENDED_PROFILE).schema
+    schema: PinotSchema = read_schema(json.dumps(schema_document), EXTENDED_PROFILE).schema
     return Pipeline(schema, table_config(table), settings, now, continue_on_error)
 
 
-def rows(made: Pipeline, *records: Mapping[str, Any]) -> list[Row]:
-    return [row for record in records for row in made.rows(record).rows]
+def rows(pipe: Pipeline, *records: Mapping[str, Any]) -> list[Row]:
+    return [row for record in records for row in pipe.rows(record).rows]
 
 
-def values(made: Pipeline, *records: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [row.values for row in rows(made, *records)]
+def values(pipe: Pipeline, *records: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [row.values for row in rows(pipe, *records)]
 
 
 def flattened(**complex_type: Any) -> dict[str, Any]:

@@ -34,8 +34,8 @@ def load(place: str, tmp_path: Path) -> Load:
 
 
 def rows(pipe: Pipeline) -> list[dict[str, Any]]:
-    found = pipe.destination.query(pipe.dataset, "rides")
-    return sorted(found, key=lambda row: row["id"])
+    stored = pipe.destination.query(pipe.dataset, "rides")
+    return sorted(stored, key=lambda row: row["id"])
 
 
 def with_column(**column: Any) -> dict[str, Any]:
@@ -83,6 +83,6 @@ def test_the_plan_says_it(load: Load, place: str, tmp_path: Path) -> None:
     document.write_text(json.dumps(with_column(dataType="INT")))
     report = pipe.plan([{"id": 2}], schema=document)
     type_ = {"duckdb": "INTEGER", "postgresql": "integer", "parquet": "int32"}[place.partition(":")[0]]
-    made, dropped = report.statements
-    assert made.endswith(f"ADD COLUMN \"added\" {type_} DEFAULT CAST('-2147483648' AS {type_})")
+    added, dropped = report.statements
+    assert added.endswith(f"ADD COLUMN \"added\" {type_} DEFAULT CAST('-2147483648' AS {type_})")
     assert dropped.endswith('ALTER COLUMN "added" DROP DEFAULT')

@@ -110,9 +110,9 @@ SCALARS: Final[tuple[Any, ...]] = (
 )
 KINDS: Final = [
     [
-        each
-        for each in SCALARS
-        if each.__class__ is one and kind_of(each) in (kind_of(one()), SourceKind.DOUBLE)
+        member
+        for member in SCALARS
+        if member.__class__ is one and kind_of(member) in (kind_of(one()), SourceKind.DOUBLE)
     ]
     for one in (int, float, str, bool, bytes)
 ]
@@ -164,21 +164,21 @@ FILTERS: Final = (
 
 def field(dice: random.Random, name: str) -> dict[str, Any]:
     data_type = dice.choice(TYPES)
-    made = column(name, data_type)
+    keys = column(name, data_type)
     if dice.random() < 0.3 and data_type not in ("JSON", "BIG_DECIMAL"):
-        made["singleValueField"] = False
+        keys["singleValueField"] = False
     if dice.random() < 0.3:
-        made["defaultNullValue"] = dice.choice(DEFAULTS[data_type])
+        keys["defaultNullValue"] = dice.choice(DEFAULTS[data_type])
     if data_type in ("STRING", "JSON", "BYTES"):
         if dice.random() < 0.5:
-            made["maxLength"] = dice.choice((4, 20))
+            keys["maxLength"] = dice.choice((4, 20))
         if dice.random() < 0.5:
-            made["maxLengthExceedStrategy"] = dice.choice(
+            keys["maxLengthExceedStrategy"] = dice.choice(
                 ("TRIM_LENGTH", "SUBSTITUTE_DEFAULT_VALUE", "NO_ACTION", "ERROR")
             )
     if data_type == "BIG_DECIMAL" and dice.random() < 0.5:
-        made["allowTrailingZeros"] = True
-    return made
+        keys["allowTrailingZeros"] = True
+    return keys
 
 
 def schema_of(dice: random.Random, complex_type: bool) -> tuple[dict[str, Any], str | None]:
@@ -200,18 +200,18 @@ def schema_of(dice: random.Random, complex_type: bool) -> tuple[dict[str, Any], 
 
 
 def table_of(dice: random.Random, main_time: str | None, complex_type: bool) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if dice.random() < 0.5:
-        said["continueOnError"] = True
+        settings["continueOnError"] = True
     if dice.random() < 0.5:
-        said["rowTimeValueCheck"] = True
+        settings["rowTimeValueCheck"] = True
     if dice.random() < 0.4:
-        said["transformConfigs"] = [
+        settings["transformConfigs"] = [
             {"columnName": name, "transformFunction": dice.choice(TRANSFORMS)}
             for name in dice.sample("dz", 1)
         ]
     if dice.random() < 0.3:
-        said["filterConfig"] = {"filterFunction": dice.choice(FILTERS)}
+        settings["filterConfig"] = {"filterFunction": dice.choice(FILTERS)}
     if complex_type:
         nested: dict[str, Any] = {}
         if dice.random() < 0.7:
@@ -220,8 +220,8 @@ def table_of(dice: random.Random, main_time: str | None, complex_type: bool) -> 
             nested["collectionNotUnnestedToJson"] = dice.choice(("NONE", "NON_PRIMITIVE", "ALL"))
         if dice.random() < 0.3:
             nested["prefixesToRename"] = dice.choice(({"geo.": ""}, {"lines.": "a"}, {"geo": "m"}))
-        said["complexTypeConfig"] = nested
-    return config(main_time, **said)
+        settings["complexTypeConfig"] = nested
+    return config(main_time, **settings)
 
 
 KEYS: Final = ("sku", "tags", "lat", "box", "n", "m")
@@ -242,21 +242,21 @@ def value(dice: random.Random, depth: int = 0) -> Any:
 
 def record(dice: random.Random) -> dict[str, Any]:
     names = ("a", "b", "c", "d", "e", "geo", "lines", "l", "m", "n", "ts")
-    made = {name: value(dice) for name in dice.sample(names, dice.randint(1, 7))}
-    if "lines" in made and dice.random() < 0.6:
+    fields = {name: value(dice) for name in dice.sample(names, dice.randint(1, 7))}
+    if "lines" in fields and dice.random() < 0.6:
         one = dice.choice(KINDS)
-        made["lines"] = [
+        fields["lines"] = [
             {key: dice.choice(one) for key in sorted(dice.sample(("sku", "tags"), dice.randint(1, 2)))}
             for _ in range(2)
         ]
     for name in "ab":  # 03
-        if isinstance(made.get(name), list | dict):
-            made[name] = dice.choice(SCALARS)
+        if isinstance(fields.get(name), list | dict):
+            fields[name] = dice.choice(SCALARS)
     for name in "bd":  # 06
-        if isinstance(made.get(name), bytes):
-            made[name] = "x"
-    made["mm"] = dice.choice((None, {}, {"k": "v"}, {"a": "x", "b": "y"}, '{"k": "v"}', "x"))  # 04
-    return made
+        if isinstance(fields.get(name), bytes):
+            fields[name] = "x"
+    fields["mm"] = dice.choice((None, {}, {"k": "v"}, {"a": "x", "b": "y"}, '{"k": "v"}', "x"))  # 04
+    return fields
 
 
 # --- compared
@@ -265,7 +265,7 @@ def record(dice: random.Random) -> dict[str, Any]:
 def shown(stored: Any, spec: FieldSpec) -> Any:
     """A stored value as the oracle writes it."""
     if isinstance(stored, list) and not spec.single_value:
-        return {"type": "LIST", "value": [shown_one(each, spec.data_type) for each in stored]}
+        return {"type": "LIST", "value": [shown_one(member, spec.data_type) for member in stored]}
     return typed(stored) if spec.data_type is PinotType.MAP else shown_one(stored, spec.data_type)
 
 
@@ -302,30 +302,30 @@ def same(ours: Any, theirs: Any, unnested: bool) -> bool:
         return False
 
 
-def answers(made: Pipeline, given: Mapping[str, Any]) -> PipelineResult | None:
+def answers(pipe: Pipeline, row: Mapping[str, Any]) -> PipelineResult | None:
     try:
-        return made.rows(given)
+        return pipe.rows(row)
     except RowFault:
         return None
 
 
-def differences(made: Pipeline, ours: PipelineResult, theirs: Mapping[str, Any]) -> list[str]:
-    found = []
+def differences(pipe: Pipeline, ours: PipelineResult, theirs: Mapping[str, Any]) -> list[str]:
+    differences_found = []
     if len(ours.rows) != len(theirs["rows"]) or ours.filtered != theirs["skipped"]:
         return [f"{len(ours.rows)} rows and {ours.filtered} filtered, not {theirs}"]
     for row, other in zip(ours.rows, theirs["rows"], strict=True):
-        for name, spec in made.specs.items():
-            now = made.main_time is not None and made.main_time.spec is spec and name in row.nulls
-            mine = shown(row.values[name], spec)
-            unnested = made.table.complex is not None
-            if not now and not same(mine, other["values"][name], unnested):
-                found.append(f"{name}: {mine} not {other['values'][name]}")
-        nulls = sorted(row.nulls & made.specs.keys())
-        if nulls != sorted(set(other["nulls"]) & made.specs.keys()):
-            found.append(f"nulls {nulls} not {other['nulls']}")
+        for name, spec in pipe.specs.items():
+            now = pipe.main_time is not None and pipe.main_time.spec is spec and name in row.nulls
+            actual = shown(row.values[name], spec)
+            unnested = pipe.table.complex is not None
+            if not now and not same(actual, other["values"][name], unnested):
+                differences_found.append(f"{name}: {actual} not {other['values'][name]}")
+        nulls = sorted(row.nulls & pipe.specs.keys())
+        if nulls != sorted(set(other["nulls"]) & pipe.specs.keys()):
+            differences_found.append(f"nulls {nulls} not {other['nulls']}")
         marks = ("incomplete", "sanitized")
-        found += [f"{each} {other[each]}" for each in marks if getattr(row, each) != other[each]]
-    return found
+        differences_found += [f"{mark} {other[mark]}" for mark in marks if getattr(row, mark) != other[mark]]
+    return differences_found
 
 
 @pytest.mark.parametrize("complex_type", [False, True], ids=["flat", "nested"])
@@ -333,26 +333,26 @@ def differences(made: Pipeline, ours: PipelineResult, theirs: Mapping[str, Any])
 def test_rows_are_those_of_pinot(pinot: Oracle, seed: int, complex_type: bool) -> None:
     dice = random.Random(f"{seed}{complex_type}")
     for _ in range(60):
-        said, main_time = schema_of(dice, complex_type)
+        schema, main_time = schema_of(dice, complex_type)
         table = table_of(dice, main_time, complex_type)
         try:
-            made = pipeline(said, table)
+            pipe = pipeline(schema, table)
         except SchemaError as error:
             if "prefixesToRename" not in str(error):  # 07
                 with pytest.raises(Refused):
-                    pinot.ask("rows", schema=said, table=table, rows=[], typed=True)
+                    pinot.ask("rows", schema=schema, table=table, rows=[], typed=True)
             continue
         for _ in range(12):
-            given = record(dice)
-            ours = answers(made, given)
-            asked = [{name: typed(each) for name, each in given.items()}]
+            drawn_record = record(dice)
+            ours = answers(pipe, drawn_record)
+            request = [{name: typed(member) for name, member in drawn_record.items()}]
             try:
-                theirs = pinot.ask("rows", schema=said, table=table, rows=asked, typed=True)
+                theirs = pinot.ask("rows", schema=schema, table=table, rows=request, typed=True)
             except Refused as refused:
-                assert ours is None, (said, table, given, str(refused), refused.causes)
+                assert ours is None, (schema, table, drawn_record, str(refused), refused.causes)
                 continue
-            assert ours is not None, (said, table, given)
-            assert differences(made, ours, theirs) == [], (said, table, given)
+            assert ours is not None, (schema, table, drawn_record)
+            assert differences(pipe, ours, theirs) == [], (schema, table, drawn_record)
 
 
 # --- log-like rows
@@ -363,25 +363,30 @@ EXTRAS: Final = [column("json_data", "JSON"), column("json_data_no_idx", "STRING
 
 def log(dice: random.Random, path: str = "") -> dict[str, Any]:
     """12: no object where a column is."""
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key in sorted(dice.sample(LOGS, dice.randint(0, 4))):
         full = f"{path}{key}"
         if dice.random() < 0.4 and full not in ("a", "b.c", "c.e.f") and full.count(".") < 4:
-            made[key] = log(dice, f"{full}.")
+            fields[key] = log(dice, f"{full}.")
         else:
-            made[key] = dice.choice((None, 1, "x", True, [1, "y"], [], 1.5))
-    return made
+            fields[key] = dice.choice((None, 1, "x", True, [1, "y"], [], 1.5))
+    return fields
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_log_like_rows_are_those_of_pinot(pinot: Oracle, seed: int) -> None:
     dice = random.Random(seed)
-    said = document([column("a", "STRING"), column("b.c", "STRING"), several("k", "STRING"), *EXTRAS])
+    schema_document = document(
+        [column("a", "STRING"), column("b.c", "STRING"), several("k", "STRING"), *EXTRAS]
+    )
     table = config(schemaConformingTransformerConfig={"columnNameToJsonKeyPathMap": {"k": "c.e.f"}})
-    made = pipeline(said, table)
+    pipe = pipeline(schema_document, table)
     for _ in range(150):
-        given = log(dice)
-        ours, asked = answers(made, given), [{name: typed(each) for name, each in given.items()}]
-        theirs = pinot.ask("rows", schema=said, table=table, rows=asked, typed=True)
-        assert ours is not None, given
-        assert differences(made, ours, theirs) == [], given
+        drawn_record = log(dice)
+        ours, request = (
+            answers(pipe, drawn_record),
+            [{name: typed(member) for name, member in drawn_record.items()}],
+        )
+        theirs = pinot.ask("rows", schema=schema_document, table=table, rows=request, typed=True)
+        assert ours is not None, drawn_record
+        assert differences(pipe, ours, theirs) == [], drawn_record

@@ -61,9 +61,9 @@ CONFIGS = st.fixed_dictionaries(
 def made(plan: Plan, blocks: list[list[dict[str, Any]]], fast: bool) -> tuple[list[Any], Any]:
     conformer = conformer_of(plan, fast)
     rows: list[Any] = []
-    told: list[Any] = []
+    outcomes: list[Any] = []
     for number, records in enumerate(blocks):
-        data = "".join(json.dumps(each) + "\n" for each in records).encode()
+        data = "".join(json.dumps(record) + "\n" for record in records).encode()
         done = conformer.block(Split(0, 0, "f"), Block(data, 10 * number, number))
         for batch in done.batches:
             columns = {name: array.to_pylist() for name, array in batch.columns.items()}
@@ -71,8 +71,8 @@ def made(plan: Plan, blocks: list[list[dict[str, Any]]], fast: bool) -> tuple[li
                 [columns[name][at] if name in columns else None for name in plan.schema.tables["t"].columns]
                 for at in range(batch.rows)
             ]
-        told.append((done.counts, done.discards, done.rejects))
-    return rows, (told, +conformer.oddities)
+        outcomes.append((done.counts, done.discards, done.rejects))
+    return rows, (outcomes, +conformer.oddities)
 
 
 @settings(max_examples=100)
@@ -86,18 +86,20 @@ def made(plan: Plan, blocks: list[list[dict[str, Any]]], fast: bool) -> tuple[li
 def test_both_ways_give_the_same_rows(
     complex_type: dict[str, Any], computed: bool, nested: bool, view: str, blocks: list[list[dict[str, Any]]]
 ) -> None:
-    said: dict[str, Any] = {"continueOnError": True, "complexTypeConfig": complex_type}
+    ingestion: dict[str, Any] = {"continueOnError": True, "complexTypeConfig": complex_type}
     if computed:
-        said["transformConfigs"] = [{"columnName": "count", "transformFunction": "arrayLength(j)"}]
-        said["filterConfig"] = {"filterFunction": "o.n = 7"}
+        ingestion["transformConfigs"] = [{"columnName": "count", "transformFunction": "arrayLength(j)"}]
+        ingestion["filterConfig"] = {"filterFunction": "o.n = 7"}
     dialect = get_dialect("pinot")
-    given = dialect.schemas.parse_document(json.dumps(SAID), "schema")
-    assert given is not None
-    options = {"view": view, "table_config": json.dumps(config(**said))}
+    user_schema = dialect.schemas.parse_document(json.dumps(SAID), "schema")
+    assert user_schema is not None
+    options = {"view": view, "table_config": json.dumps(config(**ingestion))}
     schema = dialect.schemas.configure(dialect.schemas.new_schema("t"), options, "parquet")
-    schema = dialect.schemas.merge_user_schema(schema, given, lambda _: Naming(Convention("direct", str)))
+    schema = dialect.schemas.merge_user_schema(
+        schema, user_schema, lambda _: Naming(Convention("direct", str))
+    )
     if not nested:
         schema = without_nested_types(schema)
     plan = Plan(schema, "", "pinot", "1.0", "/nowhere", now=NOW)
-    twice = [each for block in blocks for each in (block, block)]
+    twice = [value for block in blocks for value in (block, block)]
     assert made(plan, twice, True) == made(plan, twice, False)

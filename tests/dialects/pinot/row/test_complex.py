@@ -15,8 +15,8 @@ from trellis.errors import SchemaError
 LINES = [{"sku": "p"}, {"sku": "q"}]
 
 
-def unnested(record: dict[str, Any], *needed: str, **said: Any) -> list[dict[str, Any]]:
-    complex_type = table_config(flattened(**said)).complex
+def unnested(record: dict[str, Any], *needed: str, **keys: Any) -> list[dict[str, Any]]:
+    complex_type = table_config(flattened(**keys)).complex
     assert complex_type is not None
     return [row.values for row in ComplexTypes(complex_type, needed).rows(record)]
 
@@ -45,20 +45,20 @@ def test_x04_an_unnested_list_of_scalars_gives_a_row_each() -> None:
 
 def test_x05_several_lists_are_crossed_the_first_name_outside() -> None:
     record = {"b": [{"v": 1}, {"v": 2}], "a": [{"u": 1}, {"u": 2}]}
-    made = unnested(record, fieldsToUnnest=["b", "a"])
-    assert [(row["a.u"], row["b.v"]) for row in made] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    actual_rows = unnested(record, fieldsToUnnest=["b", "a"])
+    assert [(row["a.u"], row["b.v"]) for row in actual_rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
 
 
 def test_a_list_inside_an_unnested_one_is_unnested_after_it() -> None:
     record = {"a": [{"k": 1, "b": [{"v": 1}, {"v": 2}]}, {"k": 2, "b": []}, {"k": 3}]}
-    made = unnested(record, fieldsToUnnest=["a.b", "a"])
-    assert made == [{"a.k": 1, "a.b.v": 1}, {"a.k": 1, "a.b.v": 2}, {"a.k": 2, "a.b": []}, {"a.k": 3}]
+    actual_rows = unnested(record, fieldsToUnnest=["a.b", "a"])
+    assert actual_rows == [{"a.k": 1, "a.b.v": 1}, {"a.k": 1, "a.b.v": 2}, {"a.k": 2, "a.b": []}, {"a.k": 3}]
 
 
 def test_x07_all_lists_become_json_text() -> None:
-    said = {"collectionNotUnnestedToJson": "ALL"}
-    assert unnested({"n": [1, 2], "e": []}, **said) == [{"n": "[1,2]", "e": "[]"}]
-    assert unnested({"a": [{"n": [1]}]}, fieldsToUnnest=["a"], **said) == [{"a.n": "[1]"}]
+    settings = {"collectionNotUnnestedToJson": "ALL"}
+    assert unnested({"n": [1, 2], "e": []}, **settings) == [{"n": "[1,2]", "e": "[]"}]
+    assert unnested({"a": [{"n": [1]}]}, fieldsToUnnest=["a"], **settings) == [{"a.n": "[1]"}]
 
 
 def test_x08_lists_stay() -> None:
@@ -66,20 +66,20 @@ def test_x08_lists_stay() -> None:
 
 
 def test_x09_a_renamed_field_may_not_have_the_name_of_another() -> None:
-    said = document([column("k", "INT")])
-    made = pipeline(said, flattened(prefixesToRename={"meta.": ""}))
-    assert values(made, {"meta": {"k": 1}}) == [{"k": 1}]
+    schema_document = document([column("k", "INT")])
+    pipe = pipeline(schema_document, flattened(prefixesToRename={"meta.": ""}))
+    assert values(pipe, {"meta": {"k": 1}}) == [{"k": 1}]
     with pytest.raises(RowFault) as raised:
-        made.rows({"meta": {"k": 1}, "k": 2})
+        pipe.rows({"meta": {"k": 1}, "k": 2})
     assert raised.value.reason == "Name conflict after attempting to rename field meta.k to k"
 
 
 def test_x09_a_field_that_cannot_be_renamed_is_lost_where_errors_do_not_stop() -> None:
-    said = document([column("k", "INT"), column("v", "INT")])
+    schema_document = document([column("k", "INT"), column("v", "INT")])
     table = config(continueOnError=True, complexTypeConfig={"prefixesToRename": {"meta.": ""}})
-    (row,) = rows(pipeline(said, table), {"meta": {"k": 1, "v": 5}, "k": 2})
+    (row,) = rows(pipeline(schema_document, table), {"meta": {"k": 1, "v": 5}, "k": 2})
     assert (row.values, row.incomplete) == ({"k": 2, "v": 5}, True)
-    assert [(each.column, each.value) for each in row.faults] == [("meta.k", 1)]
+    assert [(fault.column, fault.value) for fault in row.faults] == [("meta.k", 1)]
 
 
 @pytest.mark.parametrize(
@@ -107,37 +107,37 @@ def test_a_column_may_not_begin_with_a_renamed_prefix() -> None:
         pipeline(document([column("meta.k", "INT")]), flattened(prefixesToRename={"meta.": ""}))
 
 
-@pytest.mark.parametrize("found", [[], None, {"sku": "p"}, "x"])
-def test_what_is_no_list_of_some_leaves_one_row(found: Any) -> None:
-    made = unnested({"id": 1, "lines": found}, fieldsToUnnest=["lines"])
-    assert len(made) == 1
-    assert made[0]["lines"] == found
+@pytest.mark.parametrize("value", [[], None, {"sku": "p"}, "x"])
+def test_what_is_no_list_of_some_leaves_one_row(value: Any) -> None:
+    actual_rows = unnested({"id": 1, "lines": value}, fieldsToUnnest=["lines"])
+    assert len(actual_rows) == 1
+    assert actual_rows[0]["lines"] == value
 
 
 def test_the_unnested_list_stays_on_each_row_where_it_is_needed() -> None:
-    said = document([column("lines", "JSON"), column("lines.sku", "STRING")])
-    made = values(pipeline(said, flattened(fieldsToUnnest=["lines"])), {"lines": LINES})
-    assert made == [
+    schema_document = document([column("lines", "JSON"), column("lines.sku", "STRING")])
+    actual_rows = values(pipeline(schema_document, flattened(fieldsToUnnest=["lines"])), {"lines": LINES})
+    assert actual_rows == [
         {"lines": '[{"sku":"p"},{"sku":"q"}]', "lines.sku": "p"},
         {"lines": '[{"sku":"p"},{"sku":"q"}]', "lines.sku": "q"},
     ]
 
 
 def test_the_unnested_list_is_needed_under_its_new_name() -> None:
-    said = document([column("l", "JSON"), column("l.sku", "STRING")])
+    schema_document = document([column("l", "JSON"), column("l.sku", "STRING")])
     table = flattened(fieldsToUnnest=["lines"], prefixesToRename={"lines": "l"})
-    assert [row["l"] for row in values(pipeline(said, table), {"lines": LINES})] == [
+    assert [row["l"] for row in values(pipeline(schema_document, table), {"lines": LINES})] == [
         '[{"sku":"p"},{"sku":"q"}]'
     ] * 2
 
 
 def test_a_transform_may_need_the_unnested_list() -> None:
-    said = document([column("many", "INT"), column("lines.sku", "STRING")])
+    schema_document = document([column("many", "INT"), column("lines.sku", "STRING")])
     table = config(
         complexTypeConfig={"fieldsToUnnest": ["lines"]},
         transformConfigs=[{"columnName": "many", "transformFunction": "arrayLength(lines)"}],
     )
-    assert values(pipeline(said, table), {"lines": LINES}) == [
+    assert values(pipeline(schema_document, table), {"lines": LINES}) == [
         {"many": 2, "lines.sku": "p"},
         {"many": 2, "lines.sku": "q"},
     ]
@@ -155,11 +155,11 @@ def test_scalars_and_maps_may_be_mixed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("value", "expected"),
     [([1, {}], [1, {}]), ([{}], "[{}]"), ([[1]], "[[1]]"), ([None, {}], [None, {}]), ([], [])],
 )
-def test_the_first_element_tells_whether_a_list_becomes_text(found: Any, expected: Any) -> None:
-    assert unnested({"a": found}) == [{"a": expected}]
+def test_the_first_element_tells_whether_a_list_becomes_text(value: Any, expected: Any) -> None:
+    assert unnested({"a": value}) == [{"a": expected}]
 
 
 def test_lists_of_nested_maps_become_text_where_they_are_flattened() -> None:
@@ -168,10 +168,10 @@ def test_lists_of_nested_maps_become_text_where_they_are_flattened() -> None:
 
 @pytest.mark.parametrize(("delimiter", "name"), [("_", "a_b_c"), ("", "abc"), ("->", "a->b->c")])
 def test_names_are_joined_by_the_delimiter(delimiter: str, name: str) -> None:
-    said = document([column(name, "INT")])
-    made = pipeline(said, flattened(delimiter=delimiter))
-    assert values(made, {"a": {"b": {"c": 7}}}) == [{name: 7}]
-    assert "a" in made.reads
+    schema_document = document([column(name, "INT")])
+    pipe = pipeline(schema_document, flattened(delimiter=delimiter))
+    assert values(pipe, {"a": {"b": {"c": 7}}}) == [{name: 7}]
+    assert "a" in pipe.reads
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -193,19 +193,21 @@ def test_text_of_a_list_that_json_has_no_form_for_is_a_fault() -> None:
     deep: Any = 1
     for _ in range(20_000):
         deep = [deep]
-    made = pipeline(document([column("a", "STRING")]), flattened())
+    pipe = pipeline(document([column("a", "STRING")]), flattened())
     with pytest.raises(RowFault, match=r"column a: .*nested"):
-        made.rows({"a": deep})
+        pipe.rows({"a": deep})
 
 
 def test_without_the_config_maps_stay_one_value() -> None:
-    said = document([column("geo.lat", "DOUBLE"), column("geo", "JSON")])
-    assert values(pipeline(said), {"geo": {"lat": 1.5}}) == [{"geo.lat": float("-inf"), "geo": '{"lat":1.5}'}]
+    schema_document = document([column("geo.lat", "DOUBLE"), column("geo", "JSON")])
+    assert values(pipeline(schema_document), {"geo": {"lat": 1.5}}) == [
+        {"geo.lat": float("-inf"), "geo": '{"lat":1.5}'}
+    ]
 
 
 def test_several_values_stay_several() -> None:
-    said = document([several("o.n", "INT")])
-    assert values(pipeline(said, flattened()), {"o": {"n": [1, 2]}}) == [{"o.n": [1, 2]}]
+    schema_document = document([several("o.n", "INT")])
+    assert values(pipeline(schema_document, flattened()), {"o": {"n": [1, 2]}}) == [{"o.n": [1, 2]}]
 
 
 def test_defaults_of_the_config() -> None:

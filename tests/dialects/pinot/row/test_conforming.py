@@ -12,9 +12,9 @@ from trellis.errors import SchemaError
 EXTRAS = [column("json_data", "JSON"), column("json_data_no_idx", "STRING")]
 
 
-def kept(*columns: dict[str, Any], record: dict[str, Any], maps: Any = (), **said: Any) -> dict[str, Any]:
+def kept(*columns: dict[str, Any], record: dict[str, Any], maps: Any = (), **keys: Any) -> dict[str, Any]:
     """What of a row is not null."""
-    table = config(schemaConformingTransformerConfig=said)
+    table = config(schemaConformingTransformerConfig=keys)
     (row,) = rows(pipeline(document([*columns, *EXTRAS], maps=maps), table), record)
     return {name: value for name, value in row.values.items() if name not in row.nulls}
 
@@ -78,18 +78,18 @@ def test_paths_may_be_dropped_and_keys_hold_dots() -> None:
 
 
 def test_the_extra_columns_have_other_names() -> None:
-    said = document([column("rest", "STRING"), column("hidden", "JSON")])
+    schema_document = document([column("rest", "STRING"), column("hidden", "JSON")])
     how = {"indexableExtrasField": "rest", "unindexableExtrasField": "hidden", "unindexableFieldSuffix": "!"}
-    made = pipeline(said, config(schemaConformingTransformerConfig=how))
-    assert values(made, {"a": 1, "b!": 2}) == [{"rest": '{"a":1}', "hidden": '{"b!":2}'}]
+    pipe = pipeline(schema_document, config(schemaConformingTransformerConfig=how))
+    assert values(pipe, {"a": 1, "b!": 2}) == [{"rest": '{"a":1}', "hidden": '{"b!":2}'}]
 
 
 def test_an_extra_column_may_be_switched_off() -> None:
-    said = document([column("n", "INT")])
+    schema_document = document([column("n", "INT")])
     how = {"enableIndexableExtras": False, "enableUnindexableExtras": "false"}
-    assert values(pipeline(said, config(schemaConformingTransformerConfig=how)), {"n": 1, "b": 2}) == [
-        {"n": 1}
-    ]
+    assert values(
+        pipeline(schema_document, config(schemaConformingTransformerConfig=how)), {"n": 1, "b": 2}
+    ) == [{"n": 1}]
 
 
 @pytest.mark.parametrize("columns", [[], [column("json_data", "INT")]])
@@ -102,11 +102,11 @@ def test_what_a_record_brings_for_the_rest_gives_way_and_is_noted() -> None:
     table = config(schemaConformingTransformerConfig={})
     (row,) = rows(pipeline(document(EXTRAS), table), {"json_data": {"v": 1}, "q": 2})
     assert row.values["json_data"] == '{"q":2}'
-    assert [(each.column, each.value) for each in row.faults] == [("json_data", {"v": 1})]
+    assert [(fault.column, fault.value) for fault in row.faults] == [("json_data", {"v": 1})]
     assert not row.incomplete
 
 
 def test_its_own_output_stays() -> None:
-    made = pipeline(document([column("a.b", "INT"), *EXTRAS]), config(schemaConformingTransformerConfig={}))
-    (first,) = values(made, {"a": {"b": 1, "z": 2}, "q_noindex": 3})
-    assert values(made, first) == [first]
+    pipe = pipeline(document([column("a.b", "INT"), *EXTRAS]), config(schemaConformingTransformerConfig={}))
+    (first,) = values(pipe, {"a": {"b": 1, "z": 2}, "q_noindex": 3})
+    assert values(pipe, first) == [first]

@@ -32,14 +32,14 @@ STRATEGIES = ("TRIM_LENGTH", "SUBSTITUTE_DEFAULT_VALUE", "NO_ACTION")
 def fields(draw: st.DrawFn, name: str) -> dict[str, Any]:
     if draw(st.booleans()):
         return several(name, draw(st.sampled_from(SEVERAL)))
-    made = column(name, draw(st.sampled_from(SINGLE)))
-    if made["dataType"] in ("STRING", "JSON", "BYTES"):
-        made["maxLength"] = draw(st.sampled_from((0, 1, 3, 512)))
-        if made["dataType"] == "STRING":
-            made["maxLengthExceedStrategy"] = draw(st.sampled_from(STRATEGIES))
-    if made["dataType"] == "BIG_DECIMAL":
-        made["allowTrailingZeros"] = draw(st.booleans())
-    return made
+    field = column(name, draw(st.sampled_from(SINGLE)))
+    if field["dataType"] in ("STRING", "JSON", "BYTES"):
+        field["maxLength"] = draw(st.sampled_from((0, 1, 3, 512)))
+        if field["dataType"] == "STRING":
+            field["maxLengthExceedStrategy"] = draw(st.sampled_from(STRATEGIES))
+    if field["dataType"] == "BIG_DECIMAL":
+        field["allowTrailingZeros"] = draw(st.booleans())
+    return field
 
 
 @st.composite
@@ -85,32 +85,32 @@ RECORDS = st.dictionaries(
 
 @st.composite
 def tables(draw: st.DrawFn) -> dict[str, Any]:
-    said: dict[str, Any] = {"rowTimeValueCheck": draw(st.booleans())}
+    ingestion: dict[str, Any] = {"rowTimeValueCheck": draw(st.booleans())}
     if draw(st.booleans()):
-        said["complexTypeConfig"] = {
+        ingestion["complexTypeConfig"] = {
             "fieldsToUnnest": draw(st.lists(st.sampled_from(("lines", "lines.tags", "a")), unique=True)),
             "collectionNotUnnestedToJson": draw(st.sampled_from(("NONE", "NON_PRIMITIVE", "ALL"))),
         }
-    return config(draw(st.sampled_from((None, "day", "ms", "at"))), **said)
+    return config(draw(st.sampled_from((None, "day", "ms", "at"))), **ingestion)
 
 
-def rows_of(made: Pipeline, record: dict[str, Any]) -> list[Row]:
+def rows_of(pipe: Pipeline, record: dict[str, Any]) -> list[Row]:
     try:
-        return made.rows(record).rows
+        return pipe.rows(record).rows
     except RowFault:
         return []
 
 
 @given(schemas(), tables(), RECORDS)
 def test_running_it_on_its_own_output_changes_nothing(
-    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
+    schema_document: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
 ) -> None:
-    made = pipeline(said, table, continue_on_error=True)
-    again = pipeline(said, _flat(table), continue_on_error=True)
-    for row in rows_of(made, record):
-        (second,) = rows_of(again, stored(made, row.values))
+    pipe = pipeline(schema_document, table, continue_on_error=True)
+    again = pipeline(schema_document, _flat(table), continue_on_error=True)
+    for row in rows_of(pipe, record):
+        (second,) = rows_of(again, stored(pipe, row.values))
         for name, value in row.values.items():
-            same = _meaning if made.specs[name].data_type is PinotType.JSON else repr
+            same = _meaning if pipe.specs[name].data_type is PinotType.JSON else repr
             assert same(second.values[name]) == same(value), name
         assert not second.incomplete
 
@@ -126,43 +126,47 @@ def _flat(table: dict[str, Any]) -> dict[str, Any]:
     return {**table, "ingestionConfig": {**table["ingestionConfig"], "complexTypeConfig": nested}}
 
 
-def stored(made: Pipeline, values: dict[str, Any]) -> dict[str, Any]:
+def stored(pipe: Pipeline, values: dict[str, Any]) -> dict[str, Any]:
     """Stored values as a file gives them back: of the class of their type."""
     classes = {"LONG": Int64, "TIMESTAMP": Int64, "FLOAT": Float32}
     read = {}
     for name, value in values.items():
-        one = classes.get(made.specs[name].data_type.value, lambda each: each)
+        one = classes.get(pipe.specs[name].data_type.value, lambda member: member)
         read[name] = list(map(one, value)) if isinstance(value, list) else one(value)
     return read
 
 
 @given(schemas(), tables(), RECORDS, st.randoms(use_true_random=False))
 def test_the_order_of_the_keys_of_a_record_changes_nothing(
-    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any], dice: Any
+    schema_document: dict[str, Any], table: dict[str, Any], record: dict[str, Any], dice: Any
 ) -> None:
     turned = list(record.items())
     dice.shuffle(turned)
-    made = pipeline(said, table, continue_on_error=True)
-    one, other = rows_of(made, record), rows_of(made, dict(turned))
+    pipe = pipeline(schema_document, table, continue_on_error=True)
+    one, other = rows_of(pipe, record), rows_of(pipe, dict(turned))
     assert [(repr(row.values), row.nulls) for row in one] == [(repr(row.values), row.nulls) for row in other]
 
 
 @given(schemas(), tables(), st.lists(RECORDS, max_size=5), st.sampled_from(("null", "reject")), st.booleans())
 def test_every_record_is_loaded_rejected_or_dropped(
-    said: dict[str, Any], table: dict[str, Any], records: list[dict[str, Any]], on_error: str, strict: bool
+    schema_document: dict[str, Any],
+    table: dict[str, Any],
+    records: list[dict[str, Any]],
+    on_error: str,
+    strict: bool,
 ) -> None:
     table["ingestionConfig"]["filterConfig"] = {"filterFunction": "x IS NULL"}
     authored = Authored(
-        read_schema(said).schema, table_config(table), Options(on_error=on_error, strict=strict)
+        read_schema(schema_document).schema, table_config(table), Options(on_error=on_error, strict=strict)
     )
     program = PinotProgram(authored, NOW)
     for record in records:
-        made = become(program, record)
-        if made is None:
+        views = become(program, record)
+        if views is None:
             continue
-        assert made.dropped == (not made.rows)
-        assert made.dropped <= (record.get("x") is None or record.get("x") in ([], {}))
-        assert all(set(row) == set(program.pipeline.specs) for row in made.rows)
+        assert views.dropped == (not views.rows)
+        assert views.dropped <= (record.get("x") is None or record.get("x") in ([], {}))
+        assert all(set(row) == set(program.pipeline.specs) for row in views.rows)
 
 
 def become(program: PinotProgram, record: dict[str, Any]) -> TransformResult | None:
@@ -175,9 +179,9 @@ def become(program: PinotProgram, record: dict[str, Any]) -> TransformResult | N
 
 @given(schemas(), tables(), RECORDS)
 def test_a_record_never_breaks_the_program(
-    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
+    schema_document: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
 ) -> None:
-    program = PinotProgram(Authored(read_schema(said).schema, table_config(table)), NOW)
+    program = PinotProgram(Authored(read_schema(schema_document).schema, table_config(table)), NOW)
     try:
         program(record)
     except Stopped as stopped:
@@ -186,30 +190,36 @@ def test_a_record_never_breaks_the_program(
 
 @given(schemas(), tables(), RECORDS)
 def test_the_nullable_view_is_the_stored_one_without_its_defaults(
-    said: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
+    schema_document: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
 ) -> None:
     views = {
         view: become(
             PinotProgram(
-                Authored(read_schema(said).schema, table_config(table), Options(view=view, on_error="null")),
+                Authored(
+                    read_schema(schema_document).schema,
+                    table_config(table),
+                    Options(view=view, on_error="null"),
+                ),
                 NOW,
             ),
             record,
         )
         for view in ("stored", "nullable")
     }
-    made, other = views["stored"], views["nullable"]
-    assert (made is None) == (other is None)
-    if made is None or other is None:
+    result, other = views["stored"], views["nullable"]
+    assert (result is None) == (other is None)
+    if result is None or other is None:
         return
-    for row, fewer in zip(made.rows, other.rows, strict=True):
+    for row, fewer in zip(result.rows, other.rows, strict=True):
         assert repr({name: row[name] for name in fewer}) == repr(fewer)
 
 
 @given(schemas(), RECORDS)
-def test_strict_settings_keep_every_value_or_note_it(said: dict[str, Any], record: dict[str, Any]) -> None:
-    authored = Authored(read_schema(said).schema, options=Options(strict=True, on_error="null"))
+def test_strict_settings_keep_every_value_or_note_it(
+    schema_document: dict[str, Any], record: dict[str, Any]
+) -> None:
+    authored = Authored(read_schema(schema_document).schema, options=Options(strict=True, on_error="null"))
     program = PinotProgram(authored, NOW)
-    made = become(program, record)
-    if made is not None:
+    views = become(program, record)
+    if views is not None:
         assert not program.taken()

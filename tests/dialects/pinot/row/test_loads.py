@@ -463,3 +463,18 @@ def test_a_resource_runs_into_a_table_whose_schema_is_known(tmp_path: Path) -> N
     assert report.balanced and report.rows.loaded == 1
     rows = pipeline.destination.query(pipeline.dataset, rides["schemaName"])
     assert [(row["city"], row["fare"]) for row in rows] == [("Bonn", 1.5), ("Jena", 0.0)]
+
+
+def test_half_a_character_in_an_escape_is_stored_as_a_question_mark(tmp_path: Path) -> None:
+    """A text that was cut in the middle of an emoji; the record is not rejected."""
+    file = tmp_path / "in.jsonl"
+    lines = (
+        r'{"n": 1, "s": "cut \ud83d", "more": "\ud83d"}',
+        r'{"n": 2, "s": "whole \ud83d\ude00"}',
+        r'{"n": 3, "s": "first", "s": "\ude00"}',
+    )
+    file.write_text("\n".join(lines) + "\n")
+    pipe = lake(tmp_path)
+    report = pipe.load(file, schema=SMALL)
+    assert (report.rows.loaded, report.rows.rejected) == (3, 0)
+    assert [row["s"] for row in rows(pipe)] == ["cut ?", "whole \U0001f600", "?"]

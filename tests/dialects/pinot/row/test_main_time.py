@@ -18,16 +18,16 @@ from trellis.errors import SchemaError
 DAY = "SIMPLE_DATE_FORMAT|yyyy-MM-dd"
 
 
-def default(data_type: str, form: str, said: Any = None) -> Any:
-    literal = {} if said is None else {"defaultNullValue": said}
-    made = pipeline(document(times=[time("t", data_type, form, **literal)]), config("t"))
-    (row,) = rows(made, {})
+def default(data_type: str, form: str, default_value: Any = None) -> Any:
+    literal = {} if default_value is None else {"defaultNullValue": default_value}
+    pipe = pipeline(document(times=[time("t", data_type, form, **literal)]), config("t"))
+    (row,) = rows(pipe, {})
     assert row.nulls == {"t"}
     return row.values["t"]
 
 
 @pytest.mark.parametrize(
-    ("data_type", "form", "said", "expected"),
+    ("data_type", "form", "default_value", "expected"),
     [
         pytest.param("LONG", "EPOCH|DAYS", 12345, 12345, id="N01"),
         pytest.param("LONG", "EPOCH|DAYS", 0, 20455, id="N02"),
@@ -47,8 +47,8 @@ def default(data_type: str, form: str, said: Any = None) -> Any:
         ("DOUBLE", "EPOCH|DAYS", None, 20455.0),
     ],
 )
-def test_what_stands_for_null(data_type: str, form: str, said: Any, expected: Any) -> None:
-    assert default(data_type, form, said) == expected
+def test_what_stands_for_null(data_type: str, form: str, default_value: Any, expected: Any) -> None:
+    assert default(data_type, form, default_value) == expected
 
 
 def test_n06_a_type_that_cannot_hold_now_is_refused() -> None:
@@ -87,14 +87,14 @@ def test_seed_p49_a_default_out_of_range_is_the_time_of_the_load() -> None:
 
 
 def test_now_is_the_same_for_all_rows() -> None:
-    made = pipeline(document(times=[time("t", "LONG", "EPOCH")]), config("t"))
-    assert values(made, {}, {"t": None}, {"t": []}) == [{"t": NOW_MILLIS}] * 3
+    pipe = pipeline(document(times=[time("t", "LONG", "EPOCH")]), config("t"))
+    assert values(pipe, {}, {"t": None}, {"t": []}) == [{"t": NOW_MILLIS}] * 3
 
 
 def test_the_session_zone_is_that_of_a_timestamp() -> None:
-    said = document(times=[time("t", "STRING", "TIMESTAMP")])
-    made = pipeline(said, config("t"), Settings(session_zone="Asia/Kolkata"))
-    assert values(made, {}) == [{"t": "2026-01-02 08:34:05.678"}]
+    schema_document = document(times=[time("t", "STRING", "TIMESTAMP")])
+    pipe = pipeline(schema_document, config("t"), Settings(session_zone="Asia/Kolkata"))
+    assert values(pipe, {}) == [{"t": "2026-01-02 08:34:05.678"}]
 
 
 CHECKED = {"rowTimeValueCheck": True}
@@ -102,18 +102,18 @@ CHECKED = {"rowTimeValueCheck": True}
 
 @pytest.mark.parametrize("value", ["1970-12-31", "2071-01-02", "x", "2023-02-30"])
 def test_a_time_that_is_checked_and_bad_stops(value: str) -> None:
-    said = document(times=[time("t", "STRING", DAY)])
+    schema_document = document(times=[time("t", "STRING", DAY)])
     with pytest.raises(RowFault, match="column t: "):
-        pipeline(said, config("t", **CHECKED)).rows({"t": value})
-    (row,) = rows(pipeline(said, config("t", continueOnError=True, **CHECKED)), {"t": value})
+        pipeline(schema_document, config("t", **CHECKED)).rows({"t": value})
+    (row,) = rows(pipeline(schema_document, config("t", continueOnError=True, **CHECKED)), {"t": value})
     assert (row.values, row.nulls, row.incomplete) == ({"t": "2026-01-02"}, {"t"}, True)
-    assert [(each.column, each.value) for each in row.faults] == [("t", value)]
+    assert [(fault.column, fault.value) for fault in row.faults] == [("t", value)]
 
 
 def test_a_time_is_not_checked_without_being_asked_for() -> None:
-    said = document(times=[time("t", "STRING", DAY)])
-    assert values(pipeline(said, config("t")), {"t": "x"}) == [{"t": "x"}]
-    assert values(pipeline(said, config(**CHECKED)), {"t": "x"}) == [{"t": "x"}]
+    schema_document = document(times=[time("t", "STRING", DAY)])
+    assert values(pipeline(schema_document, config("t")), {"t": "x"}) == [{"t": "x"}]
+    assert values(pipeline(schema_document, config(**CHECKED)), {"t": "x"}) == [{"t": "x"}]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_a_time_is_not_checked_without_being_asked_for() -> None:
     ],
 )
 def test_a_time_that_is_checked_and_good_stays(data_type: str, form: str, good: Any) -> None:
-    made = pipeline(document(times=[time("t", data_type, form)]), config("t", **CHECKED))
-    (row,) = rows(made, {"t": good})
+    pipe = pipeline(document(times=[time("t", data_type, form)]), config("t", **CHECKED))
+    (row,) = rows(pipe, {"t": good})
     assert (row.nulls, row.incomplete) == (set(), False)
 
 

@@ -28,8 +28,8 @@ INT = document([column("n", "INT")])
 NULL_INT = -(2**31)
 
 
-def one(said: dict[str, Any], table: dict[str, Any] | None, record: dict[str, Any], **how: Any) -> Any:
-    (row,) = rows(pipeline(said, table, **how), record)
+def one(schema_keys: dict[str, Any], table: dict[str, Any] | None, record: dict[str, Any], **how: Any) -> Any:
+    (row,) = rows(pipeline(schema_keys, table, **how), record)
     return row
 
 
@@ -42,15 +42,15 @@ def test_fields_that_are_no_columns_are_dropped() -> None:
 
 
 def test_seed_p30_a_default_stands_for_null_and_is_marked() -> None:
-    said = document([column("n", "INT", defaultNullValue=5), column("s", "STRING")])
+    schema_document = document([column("n", "INT", defaultNullValue=5), column("s", "STRING")])
     for record in ({}, {"n": None, "s": None}, {"n": [], "s": {}}):
-        row = one(said, None, record)
+        row = one(schema_document, None, record)
         assert (row.values, row.nulls) == ({"n": 5, "s": "null"}, {"n", "s"})
 
 
 def test_seed_p32_the_default_of_several_values_is_one_of_them() -> None:
-    said = document([several("n", "INT"), several("s", "STRING", defaultNullValue="-")])
-    assert one(said, None, {"s": []}).values == {"n": [NULL_INT], "s": ["-"]}
+    schema_document = document([several("n", "INT"), several("s", "STRING", defaultNullValue="-")])
+    assert one(schema_document, None, {"s": []}).values == {"n": [NULL_INT], "s": ["-"]}
 
 
 def test_defaults_of_all_types_in_dimensions_and_metrics() -> None:
@@ -67,12 +67,12 @@ def test_defaults_of_all_types_in_dimensions_and_metrics() -> None:
         "BYTES",
     )
     metrics = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BYTES")
-    said = document(
-        [column(f"d_{each}", each) for each in types],
-        [column(f"m_{each}", each) for each in metrics],
+    schema_document = document(
+        [column(f"d_{data_type}", data_type) for data_type in types],
+        [column(f"m_{data_type}", data_type) for data_type in metrics],
         maps=[map_column("map", "INT")],
     )
-    row = one(said, None, {})
+    row = one(schema_document, None, {})
     assert row.values == {
         "d_INT": NULL_INT,
         "d_LONG": -(2**63),
@@ -96,8 +96,8 @@ def test_defaults_of_all_types_in_dimensions_and_metrics() -> None:
 
 
 def test_virtual_columns_are_not_stored() -> None:
-    said = document([column("n", "INT"), column("$docId", "INT", virtualColumnProvider="p")])
-    assert one(said, None, {"n": 1, "$docId": 5}).values == {"n": 1}
+    schema_document = document([column("n", "INT"), column("$docId", "INT", virtualColumnProvider="p")])
+    assert one(schema_document, None, {"n": 1, "$docId": 5}).values == {"n": 1}
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_virtual_columns_are_not_stored() -> None:
     ],
 )
 def test_values_through_all_steps(data_type: str, many: bool, value: Any, expected: Any) -> None:
-    said = document([(several if many else column)("c", data_type)])
-    assert one(said, None, {"c": value}).values == {"c": expected}
+    schema_document = document([(several if many else column)("c", data_type)])
+    assert one(schema_document, None, {"c": value}).values == {"c": expected}
 
 
 def test_m03_several_values_are_no_single_one() -> None:
@@ -140,20 +140,20 @@ def test_an_error_stops_and_names_the_column() -> None:
 
 
 def test_with_continue_on_error_the_value_is_null_and_the_row_incomplete() -> None:
-    said = document([column("n", "INT"), column("s", "STRING")])
-    row = one(said, config(continueOnError=True), {"n": "7.9", "s": "x"})
+    schema_document = document([column("n", "INT"), column("s", "STRING")])
+    row = one(schema_document, config(continueOnError=True), {"n": "7.9", "s": "x"})
     assert (row.values, row.nulls, row.incomplete) == ({"n": NULL_INT, "s": "x"}, {"n"}, True)
-    assert [(each.column, each.value) for each in row.faults] == [("n", "7.9")]
+    assert [(fault.column, fault.value) for fault in row.faults] == [("n", "7.9")]
 
 
 @pytest.mark.parametrize("continue_on_error", [True, False])
 def test_what_the_user_says_beats_the_config(continue_on_error: bool) -> None:
-    made = pipeline(INT, config(continueOnError=not continue_on_error), continue_on_error=continue_on_error)
+    pipe = pipeline(INT, config(continueOnError=not continue_on_error), continue_on_error=continue_on_error)
     if continue_on_error:
-        assert rows(made, {"n": "x"})[0].incomplete
+        assert rows(pipe, {"n": "x"})[0].incomplete
     else:
         with pytest.raises(RowFault):
-            rows(made, {"n": "x"})
+            rows(pipe, {"n": "x"})
 
 
 # --- expressions and filters
@@ -164,78 +164,78 @@ def transform(name: str, text: str) -> dict[str, str]:
 
 
 def test_expressions_see_what_was_flattened_and_the_filter_what_they_made() -> None:
-    said = document([column("day", "LONG")])
+    schema_document = document([column("day", "LONG")])
     table = config(
         complexTypeConfig={},
         transformConfigs=[transform("day", "toEpochDays(at_ms)"), transform("at_ms", "at.ms")],
         filterConfig={"filterFunction": "day < 19000"},
     )
-    made = pipeline(said, table)
-    assert values(made, {"at": {"ms": 1_700_000_000_123}}) == [{"day": 19675}]
-    outcome = made.rows({"at": {"ms": 5}})
+    pipe = pipeline(schema_document, table)
+    assert values(pipe, {"at": {"ms": 1_700_000_000_123}}) == [{"day": 19675}]
+    outcome = pipe.rows({"at": {"ms": 5}})
     assert (outcome.rows, outcome.filtered) == ([], 1)
 
 
 def test_an_expression_sees_values_before_they_are_converted() -> None:
-    said = document([column("s", "STRING", maxLength=2), column("n", "INT")])
+    schema_document = document([column("s", "STRING", maxLength=2), column("n", "INT")])
     table = config(transformConfigs=[transform("n", "length(s)")])
-    assert values(pipeline(said, table), {"s": "abcdef"}) == [{"s": "ab", "n": 6}]
+    assert values(pipeline(schema_document, table), {"s": "abcdef"}) == [{"s": "ab", "n": 6}]
 
 
-@pytest.mark.parametrize(("found", "stays"), [(5, True), (None, True), (6, False), ("x", None)])
-def test_a_row_is_dropped_where_the_filter_is_true(found: Any, stays: bool | None) -> None:
-    said = document([column("s", "STRING")])
+@pytest.mark.parametrize(("number", "stays"), [(5, True), (None, True), (6, False), ("x", None)])
+def test_a_row_is_dropped_where_the_filter_is_true(number: Any, stays: bool | None) -> None:
+    schema_document = document([column("s", "STRING")])
     table = config(filterConfig={"filterFunction": "n > 5"})
     if stays is None:
         with pytest.raises(RowFault, match="filter: ") as raised:
-            pipeline(said, table).rows({"n": found})
+            pipeline(schema_document, table).rows({"n": number})
         assert (raised.value.column, raised.value.kind) == ("", "the filter cannot be computed")
-        assert rows(pipeline(said, table, continue_on_error=True), {"n": found})[0].incomplete
+        assert rows(pipeline(schema_document, table, continue_on_error=True), {"n": number})[0].incomplete
     else:
-        assert len(rows(pipeline(said, table), {"n": found})) == stays
+        assert len(rows(pipeline(schema_document, table), {"n": number})) == stays
 
 
 def test_a_transform_that_fails() -> None:
-    said = document([column("y", "INT"), column("s", "STRING")])
+    schema_document = document([column("y", "INT"), column("s", "STRING")])
     transforms = [transform("y", "year(s)")]
     with pytest.raises(RowFault, match="column y: a whole number of 64 bits is expected"):
-        pipeline(said, config(transformConfigs=transforms)).rows({"s": "x"})
-    row = one(said, config(transformConfigs=transforms, continueOnError=True), {"s": "x"})
+        pipeline(schema_document, config(transformConfigs=transforms)).rows({"s": "x"})
+    row = one(schema_document, config(transformConfigs=transforms, continueOnError=True), {"s": "x"})
     assert (row.values, row.nulls, row.incomplete) == ({"y": NULL_INT, "s": "x"}, {"y"}, True)
 
 
 def test_keys_and_values_of_a_map() -> None:
-    said = document(
+    schema_document = document(
         [several("m__KEYS", "STRING"), several("m__VALUES", "INT")], maps=[map_column("m", "INT")]
     )
-    row = one(said, None, {"m": {"b": 1, "a": 2}})
+    row = one(schema_document, None, {"m": {"b": 1, "a": 2}})
     assert row.values == {"m__KEYS": ["a", "b"], "m__VALUES": [2, 1], "m": {"b": 1, "a": 2}}
-    assert one(said, None, {}).values == {"m__KEYS": ["null"], "m__VALUES": [NULL_INT], "m": {}}
+    assert one(schema_document, None, {}).values == {"m__KEYS": ["null"], "m__VALUES": [NULL_INT], "m": {}}
 
 
 def test_map_columns_convert_nothing() -> None:
-    said = document(maps=[map_column("m", "INT")])
-    assert values(pipeline(said), {"m": '{"k": "x"}'}, {"m": {"k": [1]}}) == [
+    schema_document = document(maps=[map_column("m", "INT")])
+    assert values(pipeline(schema_document), {"m": '{"k": "x"}'}, {"m": {"k": [1]}}) == [
         {"m": {"k": "x"}},
         {"m": {"k": [1]}},
     ]
     with pytest.raises(RowFault, match="column m: INT 5 cannot become MAP"):
-        one(said, None, {"m": 5})
+        one(schema_document, None, {"m": 5})
 
 
 def test_the_legacy_time_is_computed_from_the_incoming_one() -> None:
-    said = document(
+    schema_document = document(
         [column("n", "INT")],
         timeFieldSpec={
             "incomingGranularitySpec": {"name": "t", "dataType": "LONG", "timeType": "MILLISECONDS"},
             "outgoingGranularitySpec": {"name": "d", "dataType": "INT", "timeType": "DAYS"},
         },
     )
-    made = pipeline(said, config("d"))
-    assert values(made, {"n": 1, "t": 1_700_000_000_123}) == [{"n": 1, "d": 19675}]
-    assert values(made, {"d": 19000, "t": 1_700_000_000_123})[0]["d"] == 19000
-    assert values(made, {})[0]["d"] == 20455
-    assert made.reads == {"n", "d", "t"}
+    pipe = pipeline(schema_document, config("d"))
+    assert values(pipe, {"n": 1, "t": 1_700_000_000_123}) == [{"n": 1, "d": 19675}]
+    assert values(pipe, {"d": 19000, "t": 1_700_000_000_123})[0]["d"] == 19000
+    assert values(pipe, {})[0]["d"] == 20455
+    assert pipe.reads == {"n", "d", "t"}
 
 
 # --- what is too long
@@ -272,18 +272,18 @@ def test_z06_the_strategy_error_always_raises(continue_on_error: bool) -> None:
 def test_a_default_that_is_too_long_is_cut_too() -> None:
     row = one(text(defaultNullValue="abcdef"), None, {})
     assert (row.values, row.nulls, row.sanitized) == ({"s": "abcd"}, {"s"}, True)
-    made = pipeline(text("ERROR", defaultNullValue="abcdef"))
-    assert values(made, {"s": "x"}) == [{"s": "x"}]
+    pipe = pipeline(text("ERROR", defaultNullValue="abcdef"))
+    assert values(pipe, {"s": "x"}) == [{"s": "x"}]
     with pytest.raises(RowFault, match="exceeds configured max length 4"):
-        made.rows({})
+        pipe.rows({})
     row = one(text("SUBSTITUTE_DEFAULT_VALUE", defaultNullValue="abcdef"), None, {"s": "ghijkl"})
     assert (row.values, row.nulls) == ({"s": "abcdef"}, set())
 
 
 def test_what_is_cut_is_counted_but_not_a_default() -> None:
-    made = pipeline(text(defaultNullValue="abcdef"))
-    rows(made, {"s": "abcdef"}, {}, {"s": "x"})
-    assert dict(made.losses.take_counts()) == {("s", LossKind.TOO_LONG): 1}
+    pipe = pipeline(text(defaultNullValue="abcdef"))
+    rows(pipe, {"s": "abcdef"}, {}, {"s": "x"})
+    assert dict(pipe.losses.take_counts()) == {("s", LossKind.TOO_LONG): 1}
 
 
 # --- strict
@@ -321,7 +321,7 @@ def test_strict_settings_take_no_damaged_value(
         continue_on_error=continue_on_error,
     )
     assert (row.values, row.nulls, row.incomplete) == ({"c": stored}, {"c"}, True)
-    assert [each.column for each in row.faults] == ["c"]
+    assert [fault.column for fault in row.faults] == ["c"]
     assert reason in row.faults[0].reason
 
 
@@ -334,7 +334,7 @@ def test_strict_settings_cut_a_default_all_the_same() -> None:
 
 
 def test_what_a_table_config_says_of_rows() -> None:
-    made = table_config(
+    parsed_table = table_config(
         {
             "tableName": "rides_REALTIME",
             "tableType": "REALTIME",
@@ -349,14 +349,18 @@ def test_what_a_table_config_says_of_rows() -> None:
             },
         }
     )
-    assert (made.name, made.kind, made.time_column) == ("rides", "REALTIME", "t")
-    assert (made.continue_on_error, made.row_time_check, made.segment_time_check) == (True, True, False)
-    assert (made.transforms, made.filter) == ((("a", "lower(b)"),), "a = 'x'")
+    assert (parsed_table.name, parsed_table.kind, parsed_table.time_column) == ("rides", "REALTIME", "t")
+    assert (parsed_table.continue_on_error, parsed_table.row_time_check, parsed_table.segment_time_check) == (
+        True,
+        True,
+        False,
+    )
+    assert (parsed_table.transforms, parsed_table.filter) == ((("a", "lower(b)"),), "a = 'x'")
     assert not table_config({}).continue_on_error
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("table_document", "message"),
     [
         ([], "table config: an object is expected, not a list"),
         (
@@ -386,12 +390,12 @@ def test_what_a_table_config_says_of_rows() -> None:
         ),
     ],
 )
-def test_a_wrong_table_config_is_told_with_its_place(said: Any, message: str) -> None:
+def test_a_wrong_table_config_is_told_with_its_place(table_document: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
-        table_config(said)
+        table_config(table_document)
 
 
 def test_a_date_time_may_be_computed() -> None:
-    said = document([], times=[time("d", "STRING", "SIMPLE_DATE_FORMAT|yyyy-MM-dd")])
+    schema_document = document([], times=[time("d", "STRING", "SIMPLE_DATE_FORMAT|yyyy-MM-dd")])
     table = config("d", transformConfigs=[transform("d", "toDateTime(ms, 'yyyy-MM-dd')")])
-    assert values(pipeline(said, table), {"ms": 1_700_000_000_123}) == [{"d": "2023-11-14"}]
+    assert values(pipeline(schema_document, table), {"ms": 1_700_000_000_123}) == [{"d": "2023-11-14"}]

@@ -17,8 +17,8 @@ from trellis.evolution.record_outcome import Rejected, Stopped
 SAID = document([column("n", "INT"), column("s", "STRING", notNull=True), several("m", "FLOAT")])
 
 
-def program(said: dict[str, Any] = SAID, table: Any = None, **options: Any) -> PinotProgram:
-    authored = Authored(read_schema(said).schema, table_config(table), Options().over(options))
+def program(schema_keys: dict[str, Any] = SAID, table: Any = None, **options: Any) -> PinotProgram:
+    authored = Authored(read_schema(schema_keys).schema, table_config(table), Options().over(options))
     return PinotProgram(authored, NOW)
 
 
@@ -30,20 +30,22 @@ def test_the_stored_view_holds_defaults() -> None:
 
 
 def test_the_nullable_view_holds_nulls() -> None:
-    made = program(view="nullable")
-    assert made({}).rows == [{}]
-    assert made({"n": -(2**31), "s": "null", "m": [1.5]}).rows == [{"n": -(2**31), "s": "null", "m": [1.5]}]
+    pinot_program = program(view="nullable")
+    assert pinot_program({}).rows == [{}]
+    assert pinot_program({"n": -(2**31), "s": "null", "m": [1.5]}).rows == [
+        {"n": -(2**31), "s": "null", "m": [1.5]}
+    ]
 
 
 def test_not_null_columns_hold_defaults_where_nulls_are_by_column() -> None:
-    made = program({**SAID, "enableColumnBasedNullHandling": True}, view="nullable")
-    assert made({}).rows == [{"s": "null"}]
+    pinot_program = program({**SAID, "enableColumnBasedNullHandling": True}, view="nullable")
+    assert pinot_program({}).rows == [{"s": "null"}]
 
 
 def test_values_are_given_as_flags_and_exact_text() -> None:
-    said = document([column("b", "BOOLEAN"), column("d", "BIG_DECIMAL"), several("f", "BOOLEAN")])
+    schema_document = document([column("b", "BOOLEAN"), column("d", "BIG_DECIMAL"), several("f", "BOOLEAN")])
     record = {"b": "TRUE ", "d": "1E+3", "f": [1, 0]}
-    assert program(said)(record).rows == [{"b": True, "d": "1000", "f": [True, False]}]
+    assert program(schema_document)(record).rows == [{"b": True, "d": "1000", "f": [True, False]}]
 
 
 # --- errors
@@ -61,10 +63,12 @@ def test_an_error_stops_with_what_to_do() -> None:
 
 @pytest.mark.parametrize("continues", [True, False])
 def test_a_value_becomes_null_and_is_discarded(continues: bool) -> None:
-    made = program(table=config(continueOnError=continues), on_error="null")({"n": "x", "s": "y"})
-    assert made.rows == [{"n": -(2**31), "s": "y", "m": [float("-inf")]}]
-    assert [(each.table, each.column, each.value) for each in made.lost] == [("t", "n", "x")]
-    assert made.oddities == ["a value could not be stored and became null"]
+    result = program(table=config(continueOnError=continues), on_error="null")({"n": "x", "s": "y"})
+    assert result.rows == [{"n": -(2**31), "s": "y", "m": [float("-inf")]}]
+    assert [(lost_value.table, lost_value.column, lost_value.value) for lost_value in result.lost] == [
+        ("t", "n", "x")
+    ]
+    assert result.oddities == ["a value could not be stored and became null"]
 
 
 @pytest.mark.parametrize("continues", [True, False])
@@ -82,28 +86,28 @@ def test_stop_beats_continue_on_error() -> None:
 
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 def test_the_strategy_error_rejects_the_record(on_error: str) -> None:
-    said = document([column("s", "STRING", maxLength=1, maxLengthExceedStrategy="ERROR")])
+    schema_document = document([column("s", "STRING", maxLength=1, maxLengthExceedStrategy="ERROR")])
     with pytest.raises(Rejected, match=r"exceeds configured max length 1\."):
-        program(said, on_error=on_error)({"s": "xy"})
+        program(schema_document, on_error=on_error)({"s": "xy"})
     with pytest.raises(Stopped):
-        program(said)({"s": "xy"})
+        program(schema_document)({"s": "xy"})
 
 
 @pytest.mark.parametrize("on_error", ["stop", "null", "reject"])
 def test_strict_discards_what_would_be_damaged(on_error: str) -> None:
-    made = program(strict=True, on_error=on_error)({"n": 3_000_000_000, "s": "x"})
-    assert made.rows == [{"n": -(2**31), "s": "x", "m": [float("-inf")]}]
-    assert [(each.column, each.value, each.reason) for each in made.lost] == [
+    result = program(strict=True, on_error=on_error)({"n": 3_000_000_000, "s": "x"})
+    assert result.rows == [{"n": -(2**31), "s": "x", "m": [float("-inf")]}]
+    assert [(lost_value.column, lost_value.value, lost_value.reason) for lost_value in result.lost] == [
         ("n", 3_000_000_000, "cannot be stored in column n: 3000000000 is beyond the range of INT")
     ]
 
 
 def test_damage_is_counted_where_it_is_not_refused() -> None:
-    made = program()
-    assert made({"n": 3_000_000_000, "s": "x" * 513}).lost == []
+    pinot_program = program()
+    assert pinot_program({"n": 3_000_000_000, "s": "x" * 513}).lost == []
     what = ", stored as Pinot does it; with strict=true it becomes null and is discarded"
-    assert dict(made.taken()) == {f"column n: overflow{what}": 1, f"column s: too long{what}": 1}
-    assert dict(made.taken()) == {}
+    assert dict(pinot_program.taken()) == {f"column n: overflow{what}": 1, f"column s: too long{what}": 1}
+    assert dict(pinot_program.taken()) == {}
 
 
 # --- what is noted
@@ -122,21 +126,21 @@ def test_fields_that_something_is_made_of_are_not() -> None:
         filterConfig={"filterFunction": "gone = 1"},
     )
     record = {"lines": [{"k": 1}], "meta": {"n": 1}, "o": {"x": "A"}, "gone": 0}
-    made = program(table=table)(record)
-    assert (made.rows[0]["n"], made.rows[0]["s"], made.oddities) == (1, "a", [])
+    result = program(table=table)(record)
+    assert (result.rows[0]["n"], result.rows[0]["s"], result.oddities) == (1, "a", [])
 
 
 def test_the_rest_of_a_log_is_not_dropped() -> None:
-    said = document([column("json_data", "JSON"), column("json_data_no_idx", "JSON")])
-    made = program(said, config(schemaConformingTransformerConfig={}))({"zz": 5})
-    assert (made.rows[0]["json_data"], made.oddities) == ('{"zz":5}', [])
+    schema_document = document([column("json_data", "JSON"), column("json_data_no_idx", "JSON")])
+    result = program(schema_document, config(schemaConformingTransformerConfig={}))({"zz": 5})
+    assert (result.rows[0]["json_data"], result.oddities) == ('{"zz":5}', [])
 
 
 def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
     table = config(complexTypeConfig={"fieldsToUnnest": ["m"]}, filterConfig={"filterFunction": "m > most"})
-    made = program(document([column("m", "INT")]), table)
-    assert made({"m": [5, 6], "most": 1}).dropped
-    some = made({"m": [1, 5, 6], "most": 1})
+    pinot_program = program(document([column("m", "INT")]), table)
+    assert pinot_program({"m": [5, 6], "most": 1}).dropped
+    some = pinot_program({"m": [1, 5, 6], "most": 1})
     assert (some.rows, some.dropped) == ([{"m": 1}], False)
     assert some.oddities == ["the filter dropped one of several rows of a record"] * 2
 
@@ -145,21 +149,21 @@ def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
 
 
 def test_the_values_of_a_map_are_of_one_type() -> None:
-    made = program(document(maps=[map_column("m", "LONG")]))({"m": {"a": 1, "b": "7", "c": None, "d": 1.5}})
-    assert made.rows == [{"m": {"a": 1, "b": 7, "c": None}}]
-    assert [(each.column, each.value) for each in made.lost] == [("m", {"d": 1.5})]
+    result = program(document(maps=[map_column("m", "LONG")]))({"m": {"a": 1, "b": "7", "c": None, "d": 1.5}})
+    assert result.rows == [{"m": {"a": 1, "b": 7, "c": None}}]
+    assert [(lost_value.column, lost_value.value) for lost_value in result.lost] == [("m", {"d": 1.5})]
     where = "cannot be stored in column m: in the map under 'd', whose values are stored as LONG: "
-    assert made.lost[0].reason.startswith(where)
+    assert result.lost[0].reason.startswith(where)
 
 
 def test_a_map_of_texts_takes_numbers() -> None:
-    made = program(document(maps=[map_column("m", "STRING")]))({"m": {"a": 1e8, "b": True}})
-    assert (made.rows, made.lost) == ([{"m": {"a": "1.0E8", "b": "true"}}], [])
+    result = program(document(maps=[map_column("m", "STRING")]))({"m": {"a": 1e8, "b": True}})
+    assert (result.rows, result.lost) == ([{"m": {"a": "1.0E8", "b": "true"}}], [])
 
 
 def test_a_map_without_children_is_json_text() -> None:
-    made = program(document(maps=[column("m", "MAP")]))({"m": {"b": [1.5, "x"], "a": None}})
-    assert made.rows == [{"m": '{"a":null,"b":[1.5,"x"]}'}]
+    result = program(document(maps=[column("m", "MAP")]))({"m": {"b": [1.5, "x"], "a": None}})
+    assert result.rows == [{"m": '{"a":null,"b":[1.5,"x"]}'}]
 
 
 # --- a main time that a segment cannot have
@@ -184,7 +188,11 @@ def test_untimely_rows_are_counted(segment_check: bool | None, untimely: int) ->
             }
         ],
     }
-    made = PinotProgram(Authored(read_schema(schema).schema, table_config(table)), NOW)
-    told = [each for day in ("2024-01-05", "24-01-05", "never", None) for each in made({"day": day}).oddities]
-    assert len(told) == untimely
-    assert all(each.startswith("the main time day is not between 1971 and 2071") for each in told)
+    pinot_program = PinotProgram(Authored(read_schema(schema).schema, table_config(table)), NOW)
+    messages = [
+        note
+        for day in ("2024-01-05", "24-01-05", "never", None)
+        for note in pinot_program({"day": day}).oddities
+    ]
+    assert len(messages) == untimely
+    assert all(value.startswith("the main time day is not between 1971 and 2071") for value in messages)

@@ -11,11 +11,11 @@ from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 
 
-def column(target: str, **said: Any) -> FieldSpec:
+def column(target: str, **keys: Any) -> FieldSpec:
     """`INT`, or `INT[]` for several values."""
     data_type = PinotType(target.removesuffix("[]"))
     role = FieldType.COMPLEX if data_type is PinotType.MAP else FieldType.DIMENSION
-    return FieldSpec("c", data_type, role, single_value=not target.endswith("[]"), **said)
+    return FieldSpec("c", data_type, role, single_value=not target.endswith("[]"), **keys)
 
 
 def convert(

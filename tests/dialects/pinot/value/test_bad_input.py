@@ -48,7 +48,7 @@ def test_ten_million_digits_are_no_whole_number(target: str) -> None:
         ("BYTES", "00" * (MILLIONS // 2), bytes(MILLIONS // 2)),
         ("BIG_DECIMAL", f"1.{'0' * MILLIONS}", Decimal(f"1.{'0' * MILLIONS}")),
     ],
-    ids=lambda each: each if isinstance(each, str) and len(each) < 20 else "",
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
 )
 def test_ten_megabytes_that_fit(target: str, text: str, stored: Any) -> None:
     assert convert(text, target) == stored

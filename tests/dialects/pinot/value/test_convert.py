@@ -99,8 +99,8 @@ def ids(rows: list[Any]) -> list[str]:
 
 @pytest.mark.parametrize(("value", "target", "stored"), [row[1:] for row in ROWS], ids=ids(ROWS))
 def test_row(value: Any, target: str, stored: Any) -> None:
-    found = convert(value, target)
-    assert (repr(found), type(found)) == (repr(stored), type(stored)) or found == stored == 7
+    proposal = convert(value, target)
+    assert (repr(proposal), type(proposal)) == (repr(stored), type(stored)) or proposal == stored == 7
     assert convert([value], f"{target}[]") == [stored] or target == "JSON"
 
 

@@ -42,7 +42,7 @@ SCALARS = st.one_of(
     st.integers(-(2**63), 2**63 - 1).map(Int64),
     st.floats(),
     st.floats(width=32).map(Float32),
-    st.decimals(allow_nan=False, allow_infinity=False).map(lambda each: each.scaleb(0)),
+    st.decimals(allow_nan=False, allow_infinity=False).map(lambda member: member.scaleb(0)),
     st.datetimes(timezones=st.just(timezone.utc)) | st.datetimes(),
     st.dates(),
     st.uuids(),
@@ -59,12 +59,12 @@ VALUES = st.recursive(
 def finished(value: Any, target: str) -> Any:
     """Converted, special values set right, cut."""
     spec = column(target, max_length=5)
-    found = converter(spec, EXTENDED)(value)
+    converted = converter(spec, EXTENDED)(value)
     change = special_value_fixer(spec)
     if change is not None:
-        found = change(found)
+        converted = change(converted)
     cut = sanitiser(spec)
-    return found if cut is None or found is None else cut(found)[0]
+    return converted if cut is None or converted is None else cut(converted)[0]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -107,15 +107,15 @@ def test_json_is_the_same_from_the_second_time_on(value: Any) -> None:
 @given(value=VALUES)
 def test_any_value_gives_a_value_or_one_sentence(target: str, value: Any) -> None:
     try:
-        found = convert(value, target, EXTENDED)
+        proposal = convert(value, target, EXTENDED)
     except CannotConvert as error:
         assert "\n" not in str(error)
         assert len(str(error)) < 500
         return
-    for each in found if target.endswith("[]") and found is not None else [found]:
-        assert isinstance(each, CLASSES[target.removesuffix("[]")] | type(None))
-        if isinstance(each, str):
-            each.encode()
+    for member in proposal if target.endswith("[]") and proposal is not None else [proposal]:
+        assert isinstance(member, CLASSES[target.removesuffix("[]")] | type(None))
+        if isinstance(member, str):
+            member.encode()
 
 
 CLASSES: dict[str, Any] = {

@@ -119,7 +119,7 @@ LISTS: Final = {
     "MAP of two": [[1, 2], [1, 2], [1.0, 2.0], [1.0, 2.0], [D(1), D(2)], [1, 1], E, ["1", "2"], E],
     "LIST of two": [[5, 6], [5, 6], [5.0, 6.0], [5.0, 6.0], [D(5), D(6)], [1, 1], E, ["5", "6"], E],
 }
-SEVERAL: Final = tuple(each for each in TYPES if each not in ("JSON", "MAP"))
+SEVERAL: Final = tuple(data_type for data_type in TYPES if data_type not in ("JSON", "MAP"))
 
 
 def outcome(value: Any, target: str) -> Any:
@@ -141,17 +141,22 @@ def several(name: str, outcomes: list[Any]) -> dict[str, Any]:
     if name in LISTS:
         return dict(zip(SEVERAL, LISTS[name], strict=True))
     single = alone(name, outcomes)
-    return {each: single[each] if single[each] in (E, None) else [single[each]] for each in SEVERAL}
+    return {
+        data_type: single[data_type] if single[data_type] in (E, None) else [single[data_type]]
+        for data_type in SEVERAL
+    }
 
 
 @pytest.mark.parametrize(("name", "value", "outcomes"), TABLE, ids=[row[0] for row in TABLE])
 def test_alone(name: str, value: Any, outcomes: list[Any]) -> None:
-    assert repr({each: outcome(value, each) for each in TYPES}) == repr(alone(name, outcomes))
+    assert repr({data_type: outcome(value, data_type) for data_type in TYPES}) == repr(alone(name, outcomes))
 
 
 @pytest.mark.parametrize(("name", "value", "outcomes"), TABLE, ids=[row[0] for row in TABLE])
 def test_several(name: str, value: Any, outcomes: list[Any]) -> None:
-    assert repr({each: outcome(value, f"{each}[]") for each in SEVERAL}) == repr(several(name, outcomes))
+    assert repr({data_type: outcome(value, f"{data_type}[]") for data_type in SEVERAL}) == repr(
+        several(name, outcomes)
+    )
 
 
 @pytest.mark.parametrize(("name", "value", "outcomes"), TABLE, ids=[row[0] for row in TABLE])
@@ -160,9 +165,11 @@ def test_a_list_of_two(name: str, value: Any, outcomes: list[Any]) -> None:
     if value is None or isinstance(value, dict | list):
         return
     single = alone(name, outcomes)
-    expected = {each: E if single[each] is E else [single[each]] * 2 for each in SEVERAL}
-    assert repr({each: outcome([value, value], f"{each}[]") for each in SEVERAL}) == repr(expected)
-    assert [outcome([value, value], each) for each in SEVERAL] == [E] * len(SEVERAL)
+    expected = {data_type: E if single[data_type] is E else [single[data_type]] * 2 for data_type in SEVERAL}
+    assert repr({data_type: outcome([value, value], f"{data_type}[]") for data_type in SEVERAL}) == repr(
+        expected
+    )
+    assert [outcome([value, value], data_type) for data_type in SEVERAL] == [E] * len(SEVERAL)
 
 
 def test_all_thirteen_kinds_are_in_the_table() -> None:

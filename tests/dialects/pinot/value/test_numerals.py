@@ -149,10 +149,10 @@ def test_no_decimal(text: str) -> None:
 @given(st.integers(-(2**70), 2**70))
 def test_wrapping_is_that_of_java(value: int) -> None:
     for bits in (32, 64):
-        found = wrapped(value, bits)
-        assert -(2 ** (bits - 1)) <= found < 2 ** (bits - 1)
-        assert (found - value) % 2**bits == 0
-        assert low_bits(Decimal(value), bits) == found
+        actual = wrapped(value, bits)
+        assert -(2 ** (bits - 1)) <= actual < 2 ** (bits - 1)
+        assert (actual - value) % 2**bits == 0
+        assert low_bits(Decimal(value), bits) == actual
 
 
 @given(st.floats(allow_nan=False))
@@ -162,6 +162,6 @@ def test_saturating_keeps_the_whole_part_or_the_edge(value: float) -> None:
 
 @given(st.fractions() | st.integers(-(2**100), 2**100))
 def test_no_float_is_nearer_than_the_one_found(value: Fraction | int) -> None:
-    found = float32_of(value)
-    for other in (float32_of(Fraction(found) * 3 / 2 + 1), round32(double_of(value))):
-        assert abs(Fraction(found) - value) <= abs(Fraction(other) - value)
+    actual = float32_of(value)
+    for other in (float32_of(Fraction(actual) * 3 / 2 + 1), round32(double_of(value))):
+        assert abs(Fraction(actual) - value) <= abs(Fraction(other) - value)

@@ -140,9 +140,9 @@ TEXTS = st.text(st.sampled_from(["a", "é", "\0", EMOJI, "\ud83d", "\uffff"]), m
 def test_doing_it_again_changes_nothing(value: str, most: int, exceed: ExceedStrategy) -> None:
     change = sanitiser(column("STRING", max_length=most, exceed_strategy=exceed))
     assert change is not None
-    found, changed = change(value)
-    assert change(found) == (found, False)
-    assert changed or found == value
-    assert "\0" not in found
+    actual, changed = change(value)
+    assert change(actual) == (actual, False)
+    assert changed or actual == value
+    assert "\0" not in actual
     if changed:
-        assert len(found.encode("utf-16-le")) // 2 <= most
+        assert len(actual.encode("utf-16-le")) // 2 <= most

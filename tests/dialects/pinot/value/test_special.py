@@ -53,17 +53,17 @@ def test_other_types_have_no_special_values(target: str) -> None:
 def test_every_double_equals_itself_afterwards(value: float) -> None:
     change = special_value_fixer(column("DOUBLE"))
     assert change is not None
-    found = change(value)
-    assert found == found
-    assert repr(change(found)) == repr(found)
+    changed = change(value)
+    assert changed == changed
+    assert repr(change(changed)) == repr(changed)
 
 
 @given(st.lists(st.floats()))
 def test_doing_it_again_changes_nothing(values: list[float]) -> None:
     change = special_value_fixer(column("DOUBLE[]"))
     assert change is not None
-    found = change(values)
-    assert repr(change(found)) == repr(found)
+    changed = change(values)
+    assert repr(change(changed)) == repr(changed)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False), st.integers(0, 40))

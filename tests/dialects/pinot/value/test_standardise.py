@@ -64,14 +64,14 @@ def test_refused(value: Any, target: str) -> None:
         convert(value, target)
 
 
-@pytest.mark.parametrize(("value", "found"), SINGLE)
-def test_single(value: Any, found: Any) -> None:
-    assert standardise(value) == found
+@pytest.mark.parametrize(("value", "expected"), SINGLE)
+def test_single(value: Any, expected: Any) -> None:
+    assert standardise(value) == expected
 
 
-@pytest.mark.parametrize(("value", "found"), SEVERAL)
-def test_several(value: Any, found: Any) -> None:
-    assert standardise(value, single=False) == found
+@pytest.mark.parametrize(("value", "expected"), SEVERAL)
+def test_several(value: Any, expected: Any) -> None:
+    assert standardise(value, single=False) == expected
 
 
 @pytest.mark.parametrize(

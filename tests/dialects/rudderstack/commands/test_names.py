@@ -37,11 +37,11 @@ def test_names_of_events_and_properties(trellis):
 
 
 def test_names_that_come_out_the_same_are_marked(trellis):
-    found = trellis(
+    listing = trellis(
         "names", "Add to Cart", "add_to_cart", "Other", "--property", "Add to Cart", "--json"
     ).json
-    assert [*found] == ["names"]
-    assert found["names"][0] == {
+    assert [*listing] == ["names"]
+    assert listing["names"][0] == {
         "provider": "POSTGRES",
         "kind": "event",
         "raw": "Add to Cart",
@@ -50,8 +50,8 @@ def test_names_that_come_out_the_same_are_marked(trellis):
         "reserved": False,
         "shared_with": ["add_to_cart"],
     }
-    assert [each["shared_with"] for each in found["names"]] == [["add_to_cart"], ["Add to Cart"], [], []]
-    assert found["names"][3]["event"] is None
+    assert [entry["shared_with"] for entry in listing["names"]] == [["add_to_cart"], ["Add to Cart"], [], []]
+    assert listing["names"][3]["event"] is None
 
 
 def test_properties_that_are_left_out(trellis):
@@ -62,8 +62,8 @@ def test_properties_that_are_left_out(trellis):
 
 
 def test_names_in_every_warehouse(trellis):
-    found = trellis("names", "order", "--property", "order", "--all", "--json").json["names"]
-    names = {(each["provider"], each["kind"]): each["name"] for each in found}
+    listing = trellis("names", "order", "--property", "order", "--all", "--json").json["names"]
+    names = {(value["provider"], value["kind"]): value["name"] for value in listing}
     assert len(names) == 26
     assert names["SNOWFLAKE", "event"] == names["SNOWFLAKE", "property"] == "_ORDER"
     assert names["CLICKHOUSE", "property"] == "order"
@@ -74,8 +74,8 @@ def test_names_follow_the_options(trellis, lines):
     split = ("--option", "underscoreDivideNumbers=true", "--option", "provider=SNOWFLAKE")
     assert trellis("names", "userID2FA", *split, "--json").json["names"][0]["name"] == "USER_ID_2_FA"
     lines("trellis.yaml", "dialect: rudderstack", "options: {provider: BQ}")
-    (found,) = trellis("names", "Groups", "--json").json["names"]
-    assert (found["provider"], found["name"]) == ("BQ", "__groups")
+    (listing,) = trellis("names", "Groups", "--json").json["names"]
+    assert (listing["provider"], listing["name"]) == ("BQ", "__groups")
 
 
 @pytest.mark.parametrize(
@@ -180,10 +180,10 @@ def test_a_plan_as_json(trellis, lines):
     assert report["rows"] == {"in": 2, "loaded": 2, "rejected": 0, "dropped": 0}
     assert report["changes"][0] == "add_to_cart.coupon is new: text"
     assert [*report["ddl"]] == ["BQ"]
-    added, made = report["ddl"]["BQ"]
+    added, result = report["ddl"]["BQ"]
     assert "add_to_cart" in added and "coupon" in added and "STRING" in added
-    assert "pages" in made and "PARTITION BY" in made.upper()
-    assert [each["name"] for each in report["tables"]] == ["tracks", "add_to_cart", "pages"]
+    assert "pages" in result and "PARTITION BY" in result.upper()
+    assert [table["name"] for table in report["tables"]] == ["tracks", "add_to_cart", "pages"]
     again = trellis("plan", "e.jsonl", *RUDDER, "--json").json
     assert (again["ddl"], again["statements"], again["changes"]) == ({"BQ": []}, [], [])
 
@@ -219,7 +219,7 @@ def test_the_schema_of_events_is_shown_and_has_a_history(trellis, lines):
     at = ("--at", "duckdb:shop.duckdb")
     assert trellis("schema", "show", *at, "--json").json["x-rudderstack"] == {"provider": "RS"}
     versions = trellis("schema", "history", *at, "--json").json["versions"]
-    assert [each["changes"] for each in versions][1] == ["add_to_cart.coupon is new: text"]
+    assert [version["changes"] for version in versions][1] == ["add_to_cart.coupon is new: text"]
     assert trellis("schema", "export", *at, "--to", "s.yaml").code == 0
     assert trellis("schema", "lint", "s.yaml").code == 0
     assert trellis("schema", "diff", "s.yaml", *at, "--exit-code").code == 0

@@ -61,8 +61,8 @@ class Shop:
         with duckdb.connect(str(self.path)) as db:
             db.execute("SET TimeZone = 'UTC'")
             for statement in statements:
-                found = db.execute(statement).fetchall()
-            return found
+                fetched = db.execute(statement).fetchall()
+            return fetched
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Sorted; a single column as it is."""
@@ -77,19 +77,22 @@ class Shop:
         with duckdb.connect(str(self.path)) as db:
             db.execute("SET TimeZone = 'UTC'")
             query = f'SELECT * FROM "{table}" WHERE CAST("{of}" AS VARCHAR) = $id'
-            (found,) = db.sql(query, params={"id": str(id)}).to_arrow_table().to_pylist()
-        return {name: value for name, value in found.items() if value is not None}
+            (actual,) = db.sql(query, params={"id": str(id)}).to_arrow_table().to_pylist()
+        return {name: value for name, value in actual.items() if value is not None}
 
     def content(self, left_out: str = "uuid_ts") -> dict[str, tuple[Any, ...]]:
         """Every table, with its columns and its rows, but not the times of loads."""
         with duckdb.connect(str(self.path)) as db:
             db.execute("SET TimeZone = 'UTC'")
-            found = {}
+            contents = {}
             for (table,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall():
                 if not table.startswith("_trellis"):
                     rows = db.execute(f'SELECT * EXCLUDE {left_out} FROM "{table}" ORDER BY ALL')
-                    found[table] = ([(each[0], str(each[1])) for each in rows.description], rows.fetchall())
-            return found
+                    contents[table] = (
+                        [(value[0], str(value[1])) for value in rows.description],
+                        rows.fetchall(),
+                    )
+            return contents
 
     def types(self, table: str) -> dict[str, str]:
         """The columns as the warehouse has them, in order."""
@@ -98,8 +101,8 @@ class Shop:
     @property
     def tables(self) -> set[str]:
         """The tables that are not of Trellis's own."""
-        found = self.pipeline.destination.catalog(self.pipeline.dataset)
-        return {name for name in found if not name.startswith("_trellis")}
+        actual = self.pipeline.destination.catalog(self.pipeline.dataset)
+        return {name for name in actual if not name.startswith("_trellis")}
 
     @property
     def discards(self) -> list[tuple[Any, ...]]:
@@ -112,10 +115,10 @@ class Shop:
     @property
     def lost(self) -> list[tuple[Any, ...]]:
         """What else has no place: table, column, path, value, the first words of the reason."""
-        found = self.sql(
+        actual = self.sql(
             "SELECT table_name, column_name, path, value, reason FROM _trellis_discards ORDER BY ALL"
         )
-        return [(*row, reason.partition(":")[0]) for *row, reason in found]
+        return [(*row, reason.partition(":")[0]) for *row, reason in actual]
 
     @property
     def rejects(self) -> list[tuple[Any, ...]]:

@@ -32,17 +32,17 @@ def track(**properties: Any) -> dict[str, Any]:
     return event("track", event="e", properties=properties)
 
 
-def user(said: dict[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
+def user(record: dict[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
     """The columns that the user brought."""
-    found = own(said, provider, **options)
-    return {name: value for name, value in found.items() if name.lower() not in ("event", "event_text")}
+    row = own(record, provider, **options)
+    return {name: value for name, value in row.items() if name.lower() not in ("event", "event_text")}
 
 
 # --- Order -----------------------------------------------------------------------------------------------
 
 
 def test_standard_columns_come_first_then_the_context_then_the_user_s() -> None:
-    said = event(
+    record = event(
         "track",
         event="Sale",
         anonymousId="a",
@@ -52,7 +52,7 @@ def test_standard_columns_come_first_then_the_context_then_the_user_s() -> None:
         context={"page": {"url": "/"}, "ip": "203.0.113.9", "locale": "en"},
         properties={"z": 1, "order": {"id": 2}, "a": 3},
     )
-    found = rows(said)
+    tables = rows(record)
     standard = [
         "id",
         "anonymous_id",
@@ -70,18 +70,18 @@ def test_standard_columns_come_first_then_the_context_then_the_user_s() -> None:
         "context_locale",
         "context_page_url",
     ]
-    assert list(found["tracks"]) == standard
-    assert list(found["sale"]) == [*standard, "z", "a", "order_id"]
+    assert list(tables["tracks"]) == standard
+    assert list(tables["sale"]) == [*standard, "z", "a", "order_id"]
 
 
 def test_columns_come_in_the_order_of_their_keys_whatever_was_seen_before() -> None:
     explode = EventRouter(Options(), NOW)
-    said = track(b=1, aB=2, c=3, a_b=4, d=5)
-    first = explode(said, "1").rows[1][1]
+    record = track(b=1, aB=2, c=3, a_b=4, d=5)
+    first = explode(record, "1").rows[1][1]
     assert list(first)[-4:] == ["b", "a_b", "c", "d"]
-    assert list(explode(said, "1").rows[1][1]) == list(first)
+    assert list(explode(record, "1").rows[1][1]) == list(first)
     explode(track(a_B=1), "2")
-    assert explode(said, "1").rows[1][1] == first
+    assert explode(record, "1").rows[1][1] == first
     assert list(explode(track(b=1, a_b=4, c=3), "3").rows[1][1])[-3:] == ["b", "a_b", "c"]
 
 
@@ -90,23 +90,23 @@ def test_columns_come_in_the_order_of_their_keys_whatever_was_seen_before() -> N
 
 def test_of_keys_with_one_column_the_last_in_the_order_of_their_bytes_wins() -> None:
     for properties in ({"a_b": 1, "aB": 2}, {"aB": 2, "a_b": 1}):
-        said = track(**properties)
-        assert user(said) == {"a_b": 1}
-        assert lost(said) == [
+        record = track(**properties)
+        assert user(record) == {"a_b": 1}
+        assert lost(record) == [
             LostValue("e", "a_b", "properties.aB", 2, "collision: properties.a_b has the same column")
         ]
 
 
 def test_nested_keys_come_where_the_key_around_them_does() -> None:
-    said = track(a={"b": 1}, a_b=2, A={"b": 3})
-    assert user(said) == {"a_b": 2}
-    assert reasons(said) == {"properties.a.b": "collision", "properties.A.b": "collision"}
+    record = track(a={"b": 1}, a_b=2, A={"b": 3})
+    assert user(record) == {"a_b": 2}
+    assert reasons(record) == {"properties.a.b": "collision", "properties.A.b": "collision"}
 
 
 def test_a_blank_value_overwrites_nothing() -> None:
-    said = track(aB=1, a_b="", a__b=None, a_B=[])
-    assert user(said) == {"a_b": 1}
-    assert lost(said) == []
+    record = track(aB=1, a_b="", a__b=None, a_B=[])
+    assert user(record) == {"a_b": 1}
+    assert lost(record) == []
 
 
 def test_equal_values_are_not_lost() -> None:
@@ -115,12 +115,12 @@ def test_equal_values_are_not_lost() -> None:
 
 
 def test_the_context_wins() -> None:
-    said = {
+    record = {
         **track(context_locale="x", contextPage={"url": "y"}, context_other=1),
         "context": {"locale": "en"},
     }
-    assert user(said) == {"context_locale": "en", "context_page_url": "y", "context_other": 1}
-    assert lost(said) == [
+    assert user(record) == {"context_locale": "en", "context_page_url": "y", "context_other": 1}
+    assert lost(record) == [
         LostValue(
             "e",
             "context_locale",
@@ -133,9 +133,9 @@ def test_the_context_wins() -> None:
 
 def test_names_that_are_cut_may_collide() -> None:
     long = "p" * 63
-    said = track(**{f"{long}a": 1, f"{long}b": 2})
-    assert user(said, "POSTGRES") == {long: 2}
-    assert user(said, "BQ") == {f"{long}a": 1, f"{long}b": 2}
+    record = track(**{f"{long}a": 1, f"{long}b": 2})
+    assert user(record, "POSTGRES") == {long: 2}
+    assert user(record, "BQ") == {f"{long}a": 1, f"{long}b": 2}
 
 
 def test_a_key_whose_column_is_disputed_later_on() -> None:
@@ -143,7 +143,7 @@ def test_a_key_whose_column_is_disputed_later_on() -> None:
     explode(track(aB=1), "1")
     routed = explode(track(x=0, aB=1, a_b=2), "2")
     assert routed.rows[1][1]["a_b"] == 2
-    assert [each.path for each in routed.lost] == ["properties.aB"]
+    assert [lost_value.path for lost_value in routed.lost] == ["properties.aB"]
     assert explode(track(aB=1), "3").rows[1][1]["a_b"] == 1
 
 
@@ -162,8 +162,8 @@ def test_a_tree_that_remembers_too_much_starts_anew(monkeypatch: pytest.MonkeyPa
 
 
 def test_reserved_columns() -> None:
-    said = track(id="z", Timestamp="t", event="x", eventText="y", recordId=1)
-    assert lost(said) == [
+    record = track(id="z", Timestamp="t", event="x", eventText="y", recordId=1)
+    assert lost(record) == [
         LostValue("e", column, f"properties.{key}", value, f"reserved: RudderStack sets {column} itself")
         for key, column, value in (
             ("id", "id", "z"),
@@ -176,24 +176,26 @@ def test_reserved_columns() -> None:
 
 
 def test_a_reserved_column_that_holds_the_same_value_loses_none() -> None:
-    said = event("identify", userId="u", traits={"userId": "u", "id": "m"})
-    assert lost(said) == []
-    said = event("page", context={"ip": "203.0.113.9", "request_ip": "x", "passedIp": "y"})
-    assert reasons(said) == {"context.request_ip": "reserved", "context.passedIp": "reserved"}
+    record = event("identify", userId="u", traits={"userId": "u", "id": "m"})
+    assert lost(record) == []
+    record = event("page", context={"ip": "203.0.113.9", "request_ip": "x", "passedIp": "y"})
+    assert reasons(record) == {"context.request_ip": "reserved", "context.passedIp": "reserved"}
 
 
 def test_an_address_that_is_an_array() -> None:
-    said = event("page", context={"ip": ["203.0.113.9"], "a": 1}, request_ip="203.0.113.8")
-    assert own(said) == {"context_request_ip": "203.0.113.8", "context_a": 1}
-    assert [(each.path, each.value) for each in lost(said)] == [("context.ip", ["203.0.113.9"])]
-    said = event("page", context={"ip": {"v4": "203.0.113.9"}})
-    assert (own(said), lost(said)) == ({"context_ip_v4": "203.0.113.9"}, [])
+    record = event("page", context={"ip": ["203.0.113.9"], "a": 1}, request_ip="203.0.113.8")
+    assert own(record) == {"context_request_ip": "203.0.113.8", "context_a": 1}
+    assert [(lost_value.path, lost_value.value) for lost_value in lost(record)] == [
+        ("context.ip", ["203.0.113.9"])
+    ]
+    record = event("page", context={"ip": {"v4": "203.0.113.9"}})
+    assert (own(record), lost(record)) == ({"context_ip_v4": "203.0.113.9"}, [])
 
 
 def test_reserved_names_are_those_of_the_type() -> None:
-    said = {"name": "n", "groupId": "g", "previousId": "p", "event": "e"}
+    record = {"name": "n", "groupId": "g", "previousId": "p", "event": "e"}
     kept = {
-        kind: set(own(event(kind, traits=said, properties=said)))
+        kind: set(own(event(kind, traits=record, properties=record)))
         for kind in ("identify", "page", "group", "alias")
     }
     assert kept == {
@@ -206,31 +208,31 @@ def test_reserved_names_are_those_of_the_type() -> None:
 
 @pytest.mark.parametrize("value", ["x", 5, [1], True])
 def test_sections_that_are_no_objects(value: Any) -> None:
-    said = event("track", event="e", properties=value, userProperties=value)
-    assert own(said) == {"event": "e", "event_text": "e"}
-    assert lost(said) == [
+    record = event("track", event="e", properties=value, userProperties=value)
+    assert own(record) == {"event": "e", "event_text": "e"}
+    assert lost(record) == [
         LostValue("e", "", name, value, f"not an object: {name} must be one to become columns")
         for name in ("properties", "userProperties")
     ]
-    said = event("identify", traits=value, context={"traits": value})
-    assert reasons(said, allowUsersContextTraits=True) == {"traits": "not an object"}
+    record = event("identify", traits=value, context={"traits": value})
+    assert reasons(record, allowUsersContextTraits=True) == {"traits": "not an object"}
 
 
 @pytest.mark.parametrize("value", [None, "", [], [""], {}])
 def test_blank_sections_are_not_lost(value: Any) -> None:
-    said = event("track", event="e", properties=value, userProperties=value, foo=value, traits=value)
-    assert lost(said) == []
+    record = event("track", event="e", properties=value, userProperties=value, foo=value, traits=value)
+    assert lost(record) == []
 
 
 def test_keys_without_a_name() -> None:
-    said = track(**{"": 1, "\u65e5\u672c": 2, "!": {"?": 3}, "ok": {"!": 4}})
-    assert user(said) == {"ok": 4}
-    assert [(each.path, each.column, each.value) for each in lost(said)] == [
+    record = track(**{"": 1, "\u65e5\u672c": 2, "!": {"?": 3}, "ok": {"!": 4}})
+    assert user(record) == {"ok": 4}
+    assert [(lost_value.path, lost_value.column, lost_value.value) for lost_value in lost(record)] == [
         ("properties.", "", 1),
         ("properties.\u65e5\u672c", "", 2),
         ("properties.!.?", "", 3),
     ]
-    assert set(reasons(said).values()) == {"no name"}
+    assert set(reasons(record).values()) == {"no name"}
 
 
 def test_what_sdks_and_the_server_send_at_the_top_is_not_lost() -> None:
@@ -258,11 +260,11 @@ def test_what_sdks_and_the_server_send_at_the_top_is_not_lost() -> None:
 
 def test_sections_of_other_types_are_lost() -> None:
     sections = {"properties": {"p": 1}, "traits": {"t": 1}, "userProperties": {"u": 1}}
-    found = {
+    actual = {
         kind: set(reasons(event(kind, event="e", recordId="r", **sections)))
         for kind in ("track", "identify", "page", "group", "extract")
     }
-    assert found == {
+    assert actual == {
         "track": {"traits", "recordId"},
         "identify": {"properties", "event", "recordId"},
         "page": {"traits", "userProperties", "event", "recordId"},
@@ -273,22 +275,22 @@ def test_sections_of_other_types_are_lost() -> None:
 
 
 def test_events_that_give_no_row() -> None:
-    said = event("track", properties={"a": 1}, foo=2)
-    assert routed(said, skipTracksTable=True) == Routed(
+    record = event("track", properties={"a": 1}, foo=2)
+    assert routed(record, skipTracksTable=True) == Routed(
         [],
         [
             LostValue(
                 "",
                 "",
                 "",
-                said,
+                record,
                 "no table: the table tracks is skipped, and the event has no table of its own",
             )
         ],
     )
-    said = event("merge", mergeProperties=[])
-    assert routed(said, "POSTGRES") == Routed(
-        [], [LostValue("", "", "", said, "no table: identities are not resolved here")]
+    record = event("merge", mergeProperties=[])
+    assert routed(record, "POSTGRES") == Routed(
+        [], [LostValue("", "", "", record, "no table: identities are not resolved here")]
     )
 
 
@@ -296,31 +298,31 @@ def test_events_that_give_no_row() -> None:
 
 
 def test_events_outside_the_allow_list_keep_their_properties_in_tracks() -> None:
-    said = event("track", event="Big Sale", properties={"a": {"b": [1.0], "c": None}, "id": 5, "no": ""})
+    record = event("track", event="Big Sale", properties={"a": {"b": [1.0], "c": None}, "id": 5, "no": ""})
     for allowed in ("Add to Cart", ["add_to_cart", "Sale"]):
-        found = rows(said, events=allowed)
-        assert list(found) == ["tracks"]
-        overflow = found["tracks"]["rudder_overflow"]
+        tables = rows(record, events=allowed)
+        assert list(tables) == ["tracks"]
+        overflow = tables["tracks"]["rudder_overflow"]
         assert (overflow, type(overflow)) == ('{"a":{"b":[1],"c":null},"id":5}', JsonText)
-        assert lost(said, events=allowed) == []
+        assert lost(record, events=allowed) == []
     for allowed in ("Big Sale", "big_sale", ["bigSale"]):
-        assert list(rows(said, events=allowed)) == ["tracks", "big_sale"]
-    assert rows(said, "SNOWFLAKE", events="x", overflow="rest")["TRACKS"]["REST"] == overflow
+        assert list(rows(record, events=allowed)) == ["tracks", "big_sale"]
+    assert rows(record, "SNOWFLAKE", events="x", overflow="rest")["TRACKS"]["REST"] == overflow
 
 
 def test_user_properties_win_in_the_overflow_too() -> None:
-    said = event("track", event="e", properties={"a": 1, "b": 2}, userProperties={"a": 3})
-    assert rows(said, events="x")["tracks"]["rudder_overflow"] == '{"a":3,"b":2}'
-    assert reasons(said, events="x") == {"properties.a": "collision"}
+    record = event("track", event="e", properties={"a": 1, "b": 2}, userProperties={"a": 3})
+    assert rows(record, events="x")["tracks"]["rudder_overflow"] == '{"a":3,"b":2}'
+    assert reasons(record, events="x") == {"properties.a": "collision"}
 
 
 def test_without_tracks_an_event_outside_the_allow_list_has_no_place() -> None:
-    said = event("track", event="e", properties={"a": 1})
-    assert [each.value for each in lost(said, events="x", skipTracksTable=True)] == [said]
+    record = event("track", event="e", properties={"a": 1})
+    assert [lost_value.value for lost_value in lost(record, events="x", skipTracksTable=True)] == [record]
     also = {"identity_resolution": True, "events": "x", "skipTracksTable": True}
-    found = routed({**said, "userId": "u"}, "BQ", **also)
-    assert [table for table, _ in found.rows] == ["rudder_identity_merge_rules"]
-    assert [(each.path, each.reason.partition(":")[0]) for each in found.lost] == [
+    routed_rows = routed({**record, "userId": "u"}, "BQ", **also)
+    assert [table for table, _ in routed_rows.rows] == ["rudder_identity_merge_rules"]
+    assert [(lost_value.path, lost_value.reason.partition(":")[0]) for lost_value in routed_rows.lost] == [
         ("properties", "not allowed")
     ]
 
@@ -332,63 +334,66 @@ def test_properties_outside_the_allow_list_go_to_the_overflow_of_their_row() -> 
         "when": "2024-02-29",
         "none": None,
     }
-    said = track(**properties)
+    record = track(**properties)
     for allowed in ("product.name, tags", ["productName", "tags"]):
-        assert user(said, properties=allowed) == {
+        assert user(record, properties=allowed) == {
             "product_name": "Mask",
             "tags": '["a"]',
             "rudder_overflow": '{"product":{"price":5},"when":"2024-02-29"}',
         }
-    assert user(said, properties="product") == {
+    assert user(record, properties="product") == {
         "product_name": "Mask",
         "product_price": 5,
         "rudder_overflow": '{"tags":["a"],"when":"2024-02-29"}',
     }
-    assert lost(said, properties="product") == []
+    assert lost(record, properties="product") == []
 
 
 def test_the_allow_list_is_not_for_the_context() -> None:
-    said = event("identify", userId="u", traits={"a": 1}, context={"locale": "en"})
-    found = rows(said, properties="b")
+    record = event("identify", userId="u", traits={"a": 1}, context={"locale": "en"})
+    tables = rows(record, properties="b")
     for table in ("identifies", "users"):
-        assert found[table]["context_locale"] == "en"
-        assert found[table]["rudder_overflow"] == '{"a":1}'
-    assert "rudder_overflow" not in rows(said, properties="a")["identifies"]
+        assert tables[table]["context_locale"] == "en"
+        assert tables[table]["rudder_overflow"] == '{"a":1}'
+    assert "rudder_overflow" not in rows(record, properties="a")["identifies"]
 
 
 def test_refused_keys_without_a_name_or_with_a_reserved_one_are_kept() -> None:
-    said = event("track", event="e", properties={"\u65e5": 1, "id": 2, "a": 3})
-    assert user(said, properties="a") == {"a": 3, "rudder_overflow": '{"id":2,"\u65e5":1}'}
-    assert lost(said, properties="a") == []
+    record = event("track", event="e", properties={"\u65e5": 1, "id": 2, "a": 3})
+    assert user(record, properties="a") == {"a": 3, "rudder_overflow": '{"id":2,"\u65e5":1}'}
+    assert lost(record, properties="a") == []
 
 
 def test_sections_may_collide_in_the_overflow() -> None:
-    said = event(
+    record = event(
         "track", event="e", properties={"a": 1, "b": {"c": 1}, "d": 1}, userProperties={"a": {"x": 2}, "b": 2}
     )
-    assert user(said, properties="z") == {"rudder_overflow": '{"a":{"x":2},"b":2,"d":1}'}
-    assert {each.path: each.value for each in lost(said, properties="z")} == {"a": 1, "b": {"c": 1}}
+    assert user(record, properties="z") == {"rudder_overflow": '{"a":{"x":2},"b":2,"d":1}'}
+    assert {lost_value.path: lost_value.value for lost_value in lost(record, properties="z")} == {
+        "a": 1,
+        "b": {"c": 1},
+    }
 
 
 def test_the_overflow_column_is_nobody_s() -> None:
-    said = track(rudder_overflow="mine")
-    assert user(said) == {"rudder_overflow": "mine"}
-    assert user(said, properties="rudder_overflow") == {}
-    assert reasons(said, max_properties=5) == {"properties.rudder_overflow": "reserved"}
+    record = track(rudder_overflow="mine")
+    assert user(record) == {"rudder_overflow": "mine"}
+    assert user(record, properties="rudder_overflow") == {}
+    assert reasons(record, max_properties=5) == {"properties.rudder_overflow": "reserved"}
 
 
 def test_tables_that_a_quota_closed() -> None:
-    said = event("track", event="Big Sale", properties={"a": 1})
-    found = EventRouter(Options(max_events=1), NOW, closed={"big_sale"})(said, "1")
-    assert [table for table, _ in found.rows] == ["tracks"]
-    assert found.rows[0][1]["rudder_overflow"] == '{"a":1}'
+    record = event("track", event="Big Sale", properties={"a": 1})
+    routed_rows = EventRouter(Options(max_events=1), NOW, closed={"big_sale"})(record, "1")
+    assert [table for table, _ in routed_rows.rows] == ["tracks"]
+    assert routed_rows.rows[0][1]["rudder_overflow"] == '{"a":1}'
 
 
 # --- Values ----------------------------------------------------------------------------------------------
 
 
 def test_python_s_own_values() -> None:
-    said = track(
+    record = track(
         decimal=Decimal("5.00"),
         fraction=Decimal("5.5"),
         day=date(2024, 2, 29),
@@ -398,7 +403,7 @@ def test_python_s_own_values() -> None:
         times=[date(2024, 2, 29)],
         other=b"x",
     )
-    assert user(said) == {
+    assert user(record) == {
         "decimal": 5,
         "fraction": 5.5,
         "day": datetime(2024, 2, 29, tzinfo=timezone.utc),
@@ -408,8 +413,8 @@ def test_python_s_own_values() -> None:
         "times": '["2024-02-29T00:00:00.000Z"]',
         "other": "b'x'",
     }
-    said = {**track(), "properties": MappingProxyType({"a": 1}), "context": MappingProxyType({"b": 2})}
-    assert user(said) == {"context_b": 2, "a": 1}
+    record = {**track(), "properties": MappingProxyType({"a": 1}), "context": MappingProxyType({"b": 2})}
+    assert user(record) == {"context_b": 2, "a": 1}
 
 
 def test_white_space_has_a_class_of_its_own() -> None:
@@ -478,11 +483,11 @@ def test_scalar_text(value: Any, text: str) -> None:
 
 
 def test_the_event_is_left_as_it_was() -> None:
-    said = track(a={"b": [1.0]}, aB=1, a_b=2)
-    said["context"] = {"traits": {"0": "j", "1": "o"}, "ip": ["x"]}
-    before = json.dumps(said)
-    rows(said, properties="z", source_id="s", storeFullEvent=True)
-    assert json.dumps(said) == before
+    record = track(a={"b": [1.0]}, aB=1, a_b=2)
+    record["context"] = {"traits": {"0": "j", "1": "o"}, "ip": ["x"]}
+    before = json.dumps(record)
+    rows(record, properties="z", source_id="s", storeFullEvent=True)
+    assert json.dumps(record) == before
 
 
 def test_arrays_are_never_spread() -> None:

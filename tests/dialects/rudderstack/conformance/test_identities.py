@@ -22,7 +22,7 @@ def known(user: str, anonymous: str, at: int = 0) -> Event:
 def groups(shop: Shop, table: str = MAPPINGS) -> list[set[str]]:
     """The values that share an id, the largest group first."""
     rows = shop.sql(f"SELECT list(merge_property_value) FROM {table} GROUP BY rudder_id")
-    return sorted(({*values} for (values,) in rows), key=lambda each: (-len(each), sorted(each)))
+    return sorted(({*values} for (values,) in rows), key=lambda value: (-len(value), sorted(value)))
 
 
 C79 = [
@@ -36,7 +36,7 @@ C79 = [
 @pytest.mark.parametrize("loads", [1, 3])
 def test_c79_rules_join_what_they_name(open_shop: Opens, provider: str, loads: int) -> None:
     shop = resolving(open_shop, provider)
-    for part in [C79] if loads == 1 else [[each] for each in C79]:
+    for part in [C79] if loads == 1 else [[record] for record in C79]:
         shop.load(*part)
     assert groups(shop) == [{"a1", "u1", "a2", "u2"}]
     rules = shop.sql(

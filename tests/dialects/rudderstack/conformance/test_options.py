@@ -101,8 +101,8 @@ def test_one_option_in_two_spellings() -> None:
 
 def test_options_are_said_over_others() -> None:
     base = Options.of({"provider": "RS", "skipUsersTable": True})
-    made = Options.of({"skipUsersTable": False, "namespace": "shop"}, base)
-    assert made.to_document() == {"provider": "RS", "namespace": "shop"}
+    options = Options.of({"skipUsersTable": False, "namespace": "shop"}, base)
+    assert options.to_document() == {"provider": "RS", "namespace": "shop"}
     assert Options.of({}, base) == base
 
 
@@ -113,12 +113,12 @@ def test_the_defaults_of_old_destinations() -> None:
     assert (mixed.underscore_divide_numbers, mixed.allow_users_context_traits) == (False, True)
     assert Options.of({"namespace": "shop"}, mixed).underscore_divide_numbers is False
     assert Options.of({"legacy": False}, legacy) == Options()
-    found = rows(event("track", event="2nd Try", properties={"userID2FA": 1}), legacy=True)
-    assert found["_2nd_try"]["user_id_2_fa"] == 1
+    tables = rows(event("track", event="2nd Try", properties={"userID2FA": 1}), legacy=True)
+    assert tables["_2nd_try"]["user_id_2_fa"] == 1
 
 
 @pytest.mark.parametrize(
-    "said",
+    "record",
     [
         {},
         {"provider": "BQ", "legacy": True},
@@ -126,8 +126,8 @@ def test_the_defaults_of_old_destinations() -> None:
         {"jsonPaths": "a,b", "events": ["x"], "preferAppend": False, "max_events": 5, "overflow": "rest"},
     ],
 )
-def test_a_document_comes_back(said: dict[str, Any]) -> None:
-    options = Options.of(said)
+def test_a_document_comes_back(record: dict[str, Any]) -> None:
+    options = Options.of(record)
     document = options.to_document()
     assert Options.of_document(document) == options
     assert Options.of_document(document).to_document() == document
@@ -147,7 +147,7 @@ def asked(name: str = "POSTGRES", **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "record",
     [
         {},
         {"integrations": None},
@@ -164,28 +164,28 @@ def asked(name: str = "POSTGRES", **options: Any) -> dict[str, Any]:
         asked("DATA_WAREHOUSE", skipUsersTable=True),
     ],
 )
-def test_events_that_ask_for_nothing(said: dict[str, Any]) -> None:
+def test_events_that_ask_for_nothing(record: dict[str, Any]) -> None:
     options = Options()
-    assert for_event(options, said) is options
+    assert for_event(options, record) is options
 
 
 def test_c36_c40_r35_r36_r39_what_an_event_may_ask() -> None:
-    said = {
+    record = {
         "skipUsersTable": True,
         "skipTracksTable": True,
         "skipReservedKeywordsEscaping": True,
         "useBlendoCasing": True,
         "jsonPaths": ["b", "a"],
     }
-    made = for_event(Options(json_paths=("a",)), asked(**said))
-    assert made.to_document() == {**said, "jsonPaths": ["a", "b"]}
-    assert for_event(Options(), asked(**said)) is for_event(Options(), asked(**said))
+    options = for_event(Options(json_paths=("a",)), asked(**record))
+    assert options.to_document() == {**record, "jsonPaths": ["a", "b"]}
+    assert for_event(Options(), asked(**record)) is for_event(Options(), asked(**record))
 
 
 def test_a_skip_of_the_destination_stays() -> None:
     options = Options(skip_users_table=True, skip_tracks_table=True, use_blendo_casing=True)
-    made = for_event(options, asked(skipUsersTable=False, skipTracksTable=False, useBlendoCasing=False))
-    assert made == Options(skip_users_table=True, skip_tracks_table=True)
+    result = for_event(options, asked(skipUsersTable=False, skipTracksTable=False, useBlendoCasing=False))
+    assert result == Options(skip_users_table=True, skip_tracks_table=True)
 
 
 def test_c54_paths_are_brought_together() -> None:
@@ -200,8 +200,8 @@ def test_c54_paths_are_brought_together() -> None:
 
 def test_one_event_s_options_are_not_the_next_one_s() -> None:
     explode = EventRouter(Options(), NOW)
-    said = event("track", event="e")
+    record = event("track", event="e")
     for number in range(100):
-        once = explode({**said, **asked(jsonPaths=[f"p{number}"], skipTracksTable=True)}, "1")
+        once = explode({**record, **asked(jsonPaths=[f"p{number}"], skipTracksTable=True)}, "1")
         assert [table for table, _ in once.rows] == ["e"]
-        assert [table for table, _ in explode(said, "2").rows] == ["tracks", "e"]
+        assert [table for table, _ in explode(record, "2").rows] == ["tracks", "e"]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote, urlencode
+from uuid import uuid4
 
 from trellis.dialects.pinot.cluster.controller_errors import ControllerError, controller_error, json_of
 from trellis.dialects.pinot.cluster.http import Answer, Http
@@ -70,10 +71,6 @@ class Controller:
             else read_schema(document, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
         )
 
-    def field_specs(self) -> Document:
-        """The types of this Pinot by role, with the default of each."""
-        return cast(Document, self._get("/schemas/fieldSpec", "get the types") or {})
-
     def add_schema(
         self, schema: Document, *, override: bool = False, force: bool = False
     ) -> Mapping[str, Any]:
@@ -92,24 +89,12 @@ class Controller:
         answer = self.http.send("PUT", path, _body(schema))
         return _unrecognized(self._object_of(answer, f"update schema {target_name}"))
 
-    def delete_schema(self, name: str) -> None:
-        self._object_of(self.http.send("DELETE", f"/schemas/{_quoted(name)}"), f"delete schema {name}")
-
     # ---- tables
 
     def table(self, name: str, kind: TableKind) -> Document | None:
         """The config of a table; None if it does not exist."""
         document = self._get(f"/tables/{_quoted(name)}?type={kind.lower()}", f"get table {name}_{kind}")
         return None if document is None else document.get(kind)
-
-    def table_schema(self, name: str) -> PinotSchema | None:
-        """The schema by the name of its table."""
-        document = self._get(f"/tables/{_quoted(name)}/schema", f"get the schema of table {name}")
-        return (
-            None
-            if document is None
-            else read_schema(document, EXTENDED_PROFILE, f"{self.url}, table {name}").schema
-        )
 
     def add_table(self, config: Document) -> None:
         self._object_of(self._post("/tables", config), f"add table {_table(config)}")
@@ -118,11 +103,19 @@ class Controller:
         answer = self.http.send("PUT", f"/tables/{_quoted(_table(config))}", _body(config))
         self._object_of(answer, f"update table {_table(config)}")
 
-    def delete_table(self, name: str, kind: TableKind) -> None:
-        answer = self.http.send("DELETE", f"/tables/{_quoted(name)}?type={kind.lower()}")
-        self._object_of(answer, f"delete table {name}_{kind}")
-
     # ---- segments
+
+    def push_segment(self, table: str, file_name: str, content: bytes) -> None:
+        """Add the tar of a segment to the OFFLINE table, or replace the segment of its name."""
+        boundary = uuid4().hex
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file_name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        body = b"".join((head.encode(), content, f"\r\n--{boundary}--\r\n".encode()))
+        path = f"/v2/segments?{urlencode({'tableName': table, 'tableType': 'OFFLINE'})}"
+        answer = self.http.send("POST", path, body, f"multipart/form-data; boundary={boundary}")
+        self._object_of(answer, f"push {file_name}")
 
     def reload(self, name: str, kind: TableKind) -> Reload | None:
         """Let the servers reload all segments of a table; None where it has no segments."""

@@ -157,7 +157,7 @@ def _parquet(rows: FileRows) -> Callable[[Path], Writer]:
     return lambda path: ParquetFile(path, schema)
 
 
-def _json(rows: FileRows) -> Callable[[Path], Writer]:
+def json_file(rows: FileRows) -> Callable[[Path], Writer]:
     readers = {column.name: _reader(column, _JSON.get(column.value)) for column in rows.columns}
     return lambda path: JsonFile(path, readers)
 
@@ -189,7 +189,7 @@ def avro_schema(rows: FileRows, instead: str) -> dict[str, Any]:
 
 WRITERS: Final[Mapping[str, Callable[[FileRows], Callable[[Path], Writer]]]] = {
     "parquet": _parquet,
-    "json": _json,
+    "json": json_file,
     "avro": _avro,
 }
 

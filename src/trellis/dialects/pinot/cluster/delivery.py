@@ -16,7 +16,7 @@ from trellis.destinations.base import Destination
 from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, write_files
 from trellis.dialects.pinot.cluster.file_rows import FileRows
 from trellis.dialects.pinot.cluster.time_check import TimeCheck
-from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
+from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.writer import write_schema
@@ -25,6 +25,7 @@ from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     TargetTable,
+    has_stream,
     offline_table,
     omitted_parts,
     realtime_table,
@@ -32,6 +33,7 @@ from trellis.dialects.pinot.table.generated_config import (
 )
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, FORMATS, IngestionJob, scheme_of
 from trellis.dialects.pinot.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.errors import UsageError, nearest
 
 JOB: Final = "ingestion-job.yaml"
@@ -94,7 +96,7 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     if authored.schema is None:
         raise UsageError(
             f"{where} holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
-            f"`trellis pinot convert --at {where}` proposes a schema for what is in this one"
+            f"`trellis pinot convert --at {where}` proposes a schema of this one, for --schema FILE"
         )
     schema = migrate_time_field(authored.schema)
     real_nulls = authored.options.view == "nullable"
@@ -102,13 +104,16 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     offline = offline_table(schema, table_config_document, main, real_nulls)
     realtime = (
         realtime_table(schema, settings.kafka, table_config_document, main, real_nulls)
-        if settings.kafka is not None
+        if settings.kafka is not None or has_stream(table_config_document)
         else None
     )
     both = (offline,) if realtime is None else (offline, realtime)
-    faults: dict[Fault, None] = {}
-    for table in both:
-        faults.update(dict.fromkeys(faults_of(schema, authored.options.followed, table)))
+    faults = dict.fromkeys(
+        fault
+        for table in both
+        for fault in (*faults_of(schema, authored.options.followed, table), *cluster_faults(schema, table))
+        if not fault.unchecked
+    )
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()
@@ -209,7 +214,7 @@ def _notes(authored: Authored, schema: PinotSchema, settings: DeliverySettings) 
     times = [spec.name for spec in schema.date_times]
     main = time_column_of(schema, authored.table.document or None, settings.time_column)
     if main is None:
-        yield "there is no dateTime column, so the table has no time column: no retention, no time pruning"
+        yield "the table has no time column: no retention, no time pruning; choose one with --time-column"
     elif len(times) > 1 and settings.time_column is None and authored.table.time_column is None:
         yield f"{main} is the time column, the first of {', '.join(times)}; choose another with --time-column"
     if settings.data is not None:

@@ -13,7 +13,9 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
+from trellis.dialects.pinot.jars.validation import pinot_faults
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
+from trellis.dialects.pinot.table.unsupported import unsupported_parts
 from trellis.dialects.pinot.validation.all_rules import config_faults, deployment_faults, schema_faults
 from trellis.dialects.pinot.validation.lints import lints_of
 
@@ -55,10 +57,13 @@ def check(
     table: Mapping[str, Any] | None = None,
     profile: Profile = BASE,
     controller: Controller | None = None,
+    pinot_jars: bool = False,
 ) -> CheckResult:
-    """Check a schema, alone or with its table config, and by a controller if there is one.
+    """Check a schema, alone or with its table config; with `pinot_jars` by Pinot's own classes too, which
+    leave no transform or filter unchecked, and by a controller if there is one.
 
-    Raises SchemaError where the text is not JSON, DestinationError where the controller does not answer.
+    Raises UsageError without jars, SchemaError where the text is not JSON, DestinationError where the
+    controller does not answer.
     """
     schema, report = examine(text, profile, where)
     findings = [*_faults("schema", schema_faults(schema, report, profile))]
@@ -70,6 +75,17 @@ def check(
     if not report.faults:
         for lint in lints_of(schema, profile, table):
             findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
+    if pinot_jars:
+        by_pinot = [
+            Finding("fault", source, "", None, message) for source, message in pinot_faults(text, table)
+        ]
+        known = {finding.message for finding in findings}
+        findings = [finding for finding in findings if not _is_unchecked_function(finding)]
+        findings += [finding for finding in by_pinot if finding.message not in known]
+    if isinstance(table, Mapping):
+        columns = [spec.name for spec in schema.specs()]
+        for part in unsupported_parts(table, columns):
+            findings.append(Finding("mind", "table config", part.pointer, None, part.message))
     if controller is not None:
         findings += _by(controller, parse(text, where))
     return CheckResult(schema, tuple(findings))
@@ -85,6 +101,13 @@ def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:
     for key in unknown:
         message = str(key).removeprefix(f"{key.pointer} ")
         yield Finding("ignored", source, key.pointer, None, message)
+
+
+def _is_unchecked_function(finding: Finding) -> bool:
+    """Whether Pinot's classes check what is unchecked; functions of enrichers they take as they are."""
+    return finding.level == "unchecked" and finding.pointer.endswith(
+        ("/transformFunction", "/filterFunction")
+    )
 
 
 def _by(controller: Controller, document: Mapping[str, Any]) -> Iterator[Finding]:

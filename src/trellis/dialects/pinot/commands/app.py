@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
+from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Header, Timeout, Url
 from trellis.dialects.pinot.commands.infer import convert_schema, infer_schema
+from trellis.dialects.pinot.commands.segments import build_delivered_segments, fetch_jars
 
 pinot = typer.Typer(
     name="pinot",
@@ -16,7 +18,8 @@ pinot = typer.Typer(
 )
 pinot.command("infer")(infer_schema)
 pinot.command("convert")(convert_schema)
-CLUSTER = "Cluster"
+pinot.command("segments")(build_delivered_segments)
+pinot.command("jars")(fetch_jars)
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Schema document of Pinot, JSON.", show_default=False)
 ]
@@ -33,23 +36,6 @@ Profile = Annotated[
         help="Pinot to follow: base (1.3 to 1.5, default) or extended.",
     ),
 ]
-Url = Annotated[
-    str | None,
-    option("--controller", metavar="URL", panel=CLUSTER, help="Controller, such as http://localhost:9000."),
-]
-Header = Annotated[
-    list[str] | None,
-    option(
-        "--header",
-        metavar="NAME:VALUE",
-        panel=CLUSTER,
-        help="Header of every request; or set TRELLIS_PINOT_TOKEN, or TRELLIS_PINOT_USER to name:password.",
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    option("--timeout", metavar="SECONDS", panel=CLUSTER, help="How long to wait for an answer, default 30."),
-]
 
 
 @pinot.command("validate")
@@ -57,6 +43,10 @@ def validate_schema(
     file: File,
     table_config: TableConfig = None,
     profile: Profile = None,
+    pinot_jars: Annotated[
+        bool,
+        option("--pinot-jars", panel=HOW, help="Check by Pinot's own classes too; see `trellis pinot jars`."),
+    ] = False,
     controller: Url = None,
     header: Header = None,
     timeout: Timeout = None,
@@ -66,14 +56,15 @@ def validate_schema(
     """Check a schema document: all faults, ignored keys and surprises at once.
 
     Ends with 2 if Pinot would refuse it. What Trellis does not implement is "unchecked": neither accepted nor
-    refused. With --controller that Pinot checks it too; nothing is stored.
+    refused; --pinot-jars leaves no transform or filter so. With --controller that Pinot checks it too;
+    nothing is stored.
     """
     from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.commands.inputs import check_file, connection
     from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
 
     client = connection(controller, header, timeout)
-    result = check_file(file, table_config or (), profile, client)
+    result = check_file(file, table_config or (), profile, client, pinot_jars)
     if json:
         print_json(check_result_dict(result))
     else:
@@ -191,8 +182,14 @@ def deliver_dataset(
         ),
     ] = None,
     time_column: Annotated[
-        str | None, option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables.")
+        str | None,
+        option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables, or none."),
     ] = None,
+    schema: Annotated[
+        str | None,
+        option("--schema", metavar="FILE", panel=HOW, help="Pinot schema of what another dialect loaded."),
+    ] = None,
+    table_config: TableConfig = None,
     kafka: Annotated[
         str | None,
         option("--kafka", metavar="BROKERS", panel=HOW, help="Brokers of a REALTIME table; with --topic."),
@@ -249,10 +246,14 @@ def deliver_dataset(
     """
     from trellis.cli.commands.load import settings_of
     from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
-    from trellis.dialects.pinot.commands.inputs import connection
+    from trellis.dialects.pinot.commands.inputs import authored_files, connection
 
     order = DeliveryOrder.of(
         out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
         settings_of(fs, "--fs"), controller,
     )  # fmt: skip
-    run(order, (at, dataset, name), connection(controller, header, timeout), force, wait, dry_run, json)
+    authored = authored_files(schema, table_config or ())
+    run(
+        order, (at, dataset, name), authored, connection(controller, header, timeout), force, wait, dry_run,
+        json,
+    )  # fmt: skip

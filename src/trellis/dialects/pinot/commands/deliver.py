@@ -22,7 +22,7 @@ from trellis.dialects.pinot.cluster.delivery import (
 )
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed, StepResult
-from trellis.dialects.pinot.stored_schema import authored_of, table_name
+from trellis.dialects.pinot.stored_schema import Authored, authored_of, table_name
 from trellis.dialects.pinot.table.generated_config import Kafka
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 from trellis.errors import UsageError
@@ -65,16 +65,23 @@ class DeliveryOrder:
 def run(
     order: DeliveryOrder,
     place: tuple[str | None, str | None, str | None],
+    documents: Authored | None,
     controller: Controller | None,
     force: bool,
     wait: float,
     dry_run: bool,
     json: bool,
 ) -> None:
-    """Deliver, and report. Raises TrellisError after the finished steps are shown."""
+    """Deliver, and report. Raises TrellisError after the finished steps are shown.
+
+    `documents` are those of the user for what another dialect loaded.
+    """
     check_target_folder(order.out)
     store = StoredSchema.open(*place)
     authored, pipeline = authored_of(store.newest), store.pipeline
+    if documents is not None and authored.schema is not None:
+        raise UsageError(f"--schema: {pipeline.where} holds a Pinot schema already; leave --schema out")
+    authored = documents or authored
     delivery = delivery_of(authored, order.out, order.settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)
     rows = pipeline.destination.row_counts(pipeline.dataset).get(name, 0)
@@ -140,10 +147,8 @@ class Report:
         for warning in self.written.warnings:
             out.print(f"\nwarning: {warning}", style="bold yellow", soft_wrap=True)
         if not self.dry_run:
-            job = self.order.out / JOB
-            out.print(
-                f"\npinot-admin.sh LaunchDataIngestionJob -jobSpecFile {job}", style="cyan", soft_wrap=True
-            )
+            command = self.delivery.job.launch_command(str(self.order.out / JOB))
+            out.print(f"\n{command}", style="cyan", soft_wrap=True)
 
     def documents(self) -> dict[str, Path]:
         documents = {"schema": "schema.json", "OFFLINE table": "table-offline.json"}

@@ -19,7 +19,10 @@ from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
+from trellis.dialects.pinot.stored_schema import Authored
+from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.pipelines.config import read_text
@@ -40,13 +43,29 @@ def connection(url: str | None, headers: Sequence[str] | None, timeout: float | 
 
 
 def check_file(
-    file: str, tables: Sequence[str], profile: str | None, controller: Controller | None
+    file: str,
+    tables: Sequence[str],
+    profile: str | None,
+    controller: Controller | None,
+    pinot_jars: bool = False,
 ) -> CheckResult:
     """The findings about a schema document. Raises UsageError, SchemaError."""
     if len(tables) > 1:
         raise UsageError("--table-config: check a schema with one table config at a time")
     config = table_document(tables[0]) if tables else None
-    return check(read_text(Path(file)), file, config, profile_of(profile), controller)
+    return check(read_text(Path(file)), file, config, profile_of(profile), controller, pinot_jars)
+
+
+def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:
+    """The documents of --schema and --table-config; None without them. Raises UsageError, SchemaError."""
+    if schema is None:
+        if tables:
+            raise UsageError("--table-config requires --schema FILE")
+        return None
+    if len(tables) > 1:
+        raise UsageError("--table-config: pass one: a delivery makes both halves of a table")
+    table = table_config(table_document(tables[0]), tables[0]) if tables else TableConfig()
+    return Authored(schema_document(schema, PROFILES["base"]), table, Options(view="nullable"))
 
 
 def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPreview:

@@ -23,6 +23,13 @@ class Fault:
     message: str
     unchecked: bool = False
 
+    @property
+    def is_unsupported_function(self) -> bool:
+        """Whether Trellis does not implement a function of it, which Pinot's own classes do."""
+        return self.unchecked and self.pointer.endswith(
+            ("/transformFunction", "/filterFunction", "/enrichmentConfigs")
+        )
+
     def __str__(self) -> str:
         sentence = self.message if self.column is None else f"column {self.column}: {self.message}"
         return f"{self.pointer}: {sentence}" if self.pointer else sentence

@@ -128,14 +128,16 @@ class JsonObject:
         self.fault(f"{key} is an integer of 32 bits, not {shown(value)}", key)
         return None
 
-    def enum_member(self, key: str, kind: type[EnumType]) -> EnumType | None:
-        """A member of an enumeration, in exact upper case."""
+    def enum_member(self, key: str, kind: type[EnumType], ignore_case: bool = False) -> EnumType | None:
+        """A member of an enumeration, in upper case, exactly so unless the case is ignored."""
         value = self.raw_value(key)
         if value is None:
             return None
         known = {member.value: member for member in kind}
-        if isinstance(value, str) and value.strip() in known:
-            return known[value.strip()]
+        if isinstance(value, str):
+            word = value.strip().upper() if ignore_case else value.strip()
+            if word in known:
+                return known[word]
         close = nearest(value.strip().upper(), known) if isinstance(value, str) else nearest("", known)
         self.fault(f"unknown {key} {shown(value)}{close}", key)
         return None

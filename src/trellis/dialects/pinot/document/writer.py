@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_json, same_value, type_default
@@ -80,30 +79,6 @@ def time_document(time: TimeField) -> dict[str, Any]:
         "transformFunction": time.transform,
     }
     return {key: value for key, value in values.items() if value is not None}
-
-
-def unrecognized(document: Mapping[str, Any], schema: PinotSchema) -> dict[str, Any]:
-    """The parts of a document that its schema does not write again, as the controller reports them.
-
-    Paths of scalars, with their values, that are missing from the written schema: unknown keys, but also
-    explicit defaults. Like the controller's, the paths do not escape `/` in keys.
-
-    >>> unrecognized({"schemaName": "s", "zz": 1}, PinotSchema("s"))
-    {'/zz': 1}
-    """
-    kept = {path for path, _ in _leaves(document_of(schema), "")}
-    return {path: value for path, value in _leaves(document, "") if path not in kept}
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from _leaves(entry, f"{path}/{key}")
-    elif isinstance(value, list):
-        for index, element in enumerate(value):
-            yield from _leaves(element, f"{path}/{index}")
-    else:
-        yield path, value
 
 
 def _granule(granule: TimeGranularitySpec) -> dict[str, Any]:

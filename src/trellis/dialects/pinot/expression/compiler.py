@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trellis.dialects.pinot.functions.catalog import check_calls, function_of
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, check_calls, function_of
 from trellis.dialects.pinot.functions.comparisons import as_logical
 from trellis.dialects.pinot.functions.registry import Function
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script
+from trellis.dialects.pinot.jars.expressions import pinot_expression
 
 CompiledExpression = Callable[[Mapping[str, Any]], Any]
 """Computes the value of an expression for a row; None is null."""
@@ -18,11 +19,13 @@ FAILURES = (ValueError, ArithmeticError, LookupError, TypeError, RecursionError,
 """The exceptions of a compiled expression. All concern the values of the row."""
 
 
-def compile_expression(expression: Expression) -> CompiledExpression:
+def compile_expression(
+    expression: Expression, text: str = "", pinot_jars: bool = False
+) -> CompiledExpression:
     """The expression as a function of a row. Raises ExpressionError for an unknown function and for a script.
 
-    Raises UnsupportedFunction where that is the only fault. The function raises one of FAILURES for a row
-    that it cannot compute.
+    Raises UnsupportedFunction where that is the only fault; with `pinot_jars` Pinot's own classes compute the
+    text instead. The function raises one of FAILURES for a row that it cannot compute.
 
     >>> from trellis.dialects.pinot.grammar.parser import parse
     >>> compile_expression(parse("toEpochDays(ts) + 1"))({"ts": 1700000000123})
@@ -30,7 +33,12 @@ def compile_expression(expression: Expression) -> CompiledExpression:
     """
     if isinstance(expression, Script):
         raise ExpressionError("Groovy scripts are not run: write the expression with functions instead")
-    check_calls(expression)
+    try:
+        check_calls(expression)
+    except UnsupportedFunction:
+        if pinot_jars:
+            return pinot_expression(text)
+        raise
     return _compile(expression)
 
 

@@ -31,20 +31,24 @@ class Transform:
     """The steps on its one argument for whole columns, if it consists of such steps."""
 
 
-def order_transforms(schema: PinotSchema, table: TableConfig) -> tuple[Transform, ...]:
+def order_transforms(
+    schema: PinotSchema, table: TableConfig, pinot_jars: bool = False
+) -> tuple[Transform, ...]:
     """The transforms of a table, each after those whose columns it reads. Raises SchemaError.
 
     A transform of the table config beats that of the schema. A column `X__KEYS` or `X__VALUES` without one
-    holds the keys or values of the map X.
+    holds the keys or values of the map X. With `pinot_jars` Pinot computes what is not implemented here.
     """
     transforms: dict[str, Transform] = {}
     for column, text in table.transforms:
         if column in transforms:
             raise SchemaError(f"Cannot set more than one transform function on column: {column}.")
-        transforms[column] = _declared_transform(column, text)
+        transforms[column] = _declared_transform(column, text, pinot_jars)
     for column, declared in _schema_transforms(schema).items():
         if column not in transforms:
-            transform = _declared_transform(column, declared) if declared else _map_transform(column)
+            transform = (
+                _declared_transform(column, declared, pinot_jars) if declared else _map_transform(column)
+            )
             if transform is not None:
                 transforms[column] = transform
     return _topological_order(transforms)
@@ -58,12 +62,11 @@ def _schema_transforms(schema: PinotSchema) -> dict[str, str | None]:
     return dict(sorted(declared.items()))
 
 
-def _declared_transform(column: str, text: str) -> Transform:
+def _declared_transform(column: str, text: str, pinot_jars: bool) -> Transform:
     try:
         expression = parse(text)
-        return Transform(
-            column, compile_expression(expression), arguments(expression), column_steps(expression)
-        )
+        program = compile_expression(expression, text, pinot_jars)
+        return Transform(column, program, arguments(expression), column_steps(expression))
     except ExpressionError as error:
         raise SchemaError(f"transform function of column {column}: {error}") from None
 

@@ -36,8 +36,8 @@ class Transforms:
     `arguments` are the fields of the record that they read, besides each other's columns.
     """
 
-    def __init__(self, schema: PinotSchema, table: TableConfig) -> None:
-        self.order = order_transforms(schema, table)
+    def __init__(self, schema: PinotSchema, table: TableConfig, pinot_jars: bool = False) -> None:
+        self.order = order_transforms(schema, table, pinot_jars)
         self.arguments = frozenset().union(*(transform.arguments for transform in self.order))
 
     def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[Failure]:
@@ -76,10 +76,10 @@ class Filter:
     (False, True)
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, pinot_jars: bool = False) -> None:
         try:
             expression = parse(text)
-            self.program = compile_expression(expression)
+            self.program = compile_expression(expression, text, pinot_jars)
         except ExpressionError as error:
             raise SchemaError(f"filter function: {error}") from None
         self.arguments = arguments(expression)

@@ -124,8 +124,8 @@ def function_of(name: str, count: int) -> Function:
     spelling = PRIMITIVE_ARRAYS.get(key) or UNSUPPORTED.get(key)
     if spelling is not None:
         raise UnsupportedFunction(
-            f"Trellis does not carry out Pinot's function {spelling}: leave this expression to Pinot's"
-            " ingestion, or compute its result before the load"
+            f"Trellis does not carry out Pinot's function {spelling}: let Pinot's own classes do it with"
+            " --option functions=pinot-jars, or compute its result before the load"
         )
     functions = FUNCTIONS.get(key)
     if functions is None:

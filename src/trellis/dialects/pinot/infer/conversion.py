@@ -11,8 +11,14 @@ from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
 from trellis.dialects.pinot.infer.columns.naming import ColumnNames, quoted, table_name
 from trellis.dialects.pinot.infer.evidence.name_words import main_rank, names_amount, names_identity
-from trellis.dialects.pinot.infer.proposal import Lint, Proposal, ProposedColumn, table_document, transforms
-from trellis.dialects.pinot.infer.roles import schema_of
+from trellis.dialects.pinot.infer.proposal import (
+    Lint,
+    Proposal,
+    ProposedColumn,
+    schema_of,
+    table_document,
+    transforms,
+)
 from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError, nearest

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.types import FieldType
 from trellis.dialects.pinot.document.writer import write_schema
 
 
@@ -116,3 +117,18 @@ def transforms(columns: Sequence[ProposedColumn]) -> list[dict[str, str]]:
         for column in columns
         if column.reads is not None
     ]
+
+
+def schema_of(name: str | None, specs: Iterable[FieldSpec], column_nulls: bool = False) -> PinotSchema:
+    """The schema of these fields: each in the list of its role, in their order."""
+    parts: dict[FieldType, list[FieldSpec]] = {}
+    for spec in specs:
+        parts.setdefault(spec.field_type, []).append(spec)
+    return PinotSchema(
+        name,
+        tuple(parts.get(FieldType.DIMENSION, ())),
+        tuple(parts.get(FieldType.METRIC, ())),
+        tuple(parts.get(FieldType.DATE_TIME, ())),
+        tuple(parts.get(FieldType.COMPLEX, ())),
+        column_nulls=column_nulls,
+    )

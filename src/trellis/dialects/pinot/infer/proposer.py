@@ -17,10 +17,10 @@ from trellis.dialects.pinot.infer.proposal import (
     Lint,
     Proposal,
     ProposedColumn,
+    schema_of,
     table_document,
     transforms,
 )
-from trellis.dialects.pinot.infer.roles import schema_of
 from trellis.errors import UsageError, nearest
 
 

@@ -13,15 +13,18 @@ from trellis.dialects.pinot.conversion.sanitization import sanitiser
 from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.conversion.special_values import special_value_fixer
 from trellis.dialects.pinot.document.defaults import default_of
+from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.types import FieldType, Value
+from trellis.dialects.pinot.expression.enrichers import Enrichers
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
 from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.row.schema_conforming import SchemaConforming
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
+from trellis.dialects.pinot.table.unsupported import unsupported_parts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
 
@@ -91,19 +94,26 @@ class Pipeline:
         continue_on_error: bool | None = None,
     ) -> None:
         schema = migrate_time_field(schema)
+        self._refuse_unsupported(schema, table)
         self.table = table
         self.losses = LossCounts()
         self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error
         self.specs = {spec.name: spec for spec in schema.specs() if not spec.virtual}
-        self.transforms = Transforms(schema, table)
-        self.filter = Filter(table.filter) if table.filter else None
+        self.enriches = bool(table.enrichers)
+        jars = settings.pinot_jars
+        self.before_flattening = Enrichers(table.enrichers, before_flattening=True, pinot_jars=jars)
+        self.after_flattening = Enrichers(table.enrichers, before_flattening=False, pinot_jars=jars)
+        self.transforms = Transforms(schema, table, jars)
+        self.filter = Filter(table.filter, jars) if table.filter else None
         self.zone = settings.session_zone
         self.main_time = self._main_time(now)
         self.columns = [self._column(spec, settings) for spec in self.specs.values()]
         self._refuse_renamed()
         self.needed = self._needed()
         unnested = table.complex.unnest if table.complex else ()
-        self.reads = frozenset().union(*map(self._sources, (*self.needed, *unnested)))
+        self.reads = frozenset(self.before_flattening.arguments).union(
+            *map(self._sources, (*self.needed, *unnested))
+        )
         """Top-level keys of a record that are read; all of them where `conforming` is set."""
         self.complex = ComplexTypes(table.complex, self.needed, self.zone) if table.complex else None
         self.conforming = (
@@ -113,7 +123,11 @@ class Pipeline:
     def rows(self, record: Mapping[str, Any]) -> PipelineResult:
         """The rows of a record. Raises RowFault for a record that cannot be processed further."""
         outcome = PipelineResult()
+        if self.enriches:
+            record = self._enriched(self.before_flattening, dict(record))
         for row in self.complex.rows(record) if self.complex else [Row(dict(record))]:
+            if self.enriches:
+                row.values = self._enriched(self.after_flattening, row.values)
             if row.faults and not self.continue_on_error:
                 raise RowFault(row.faults[0].column, row.faults[0].reason)
             self._transform(row)
@@ -125,6 +139,19 @@ class Pipeline:
             self._finish(row)
             outcome.rows.append(row)
         return outcome
+
+    def _enriched(self, enrichers: Enrichers, values: dict[str, Any]) -> dict[str, Any]:
+        try:
+            enrichers.apply(values)
+        except TransformError as error:
+            raise RowFault(error.column, f"enrichment: {error.reason}") from None
+        return values
+
+    @staticmethod
+    def _refuse_unsupported(schema: PinotSchema, table: TableConfig) -> None:
+        columns = [spec.name for spec in schema.specs()]
+        if faults := [*unsupported_parts(table.document, columns)]:
+            raise SchemaFaults("table config", faults)
 
     def path_of(self, name: str) -> tuple[str, ...]:
         """The path of a field in a record: through objects, where these are flattened."""
@@ -143,7 +170,8 @@ class Pipeline:
         """The fields that columns and expressions name."""
         computed = {transform.column for transform in self.transforms.order}
         filter_arguments = self.filter.arguments if self.filter else frozenset()
-        return frozenset({*self.specs, *computed, *self.transforms.arguments, *filter_arguments})
+        enriched = self.after_flattening.arguments
+        return frozenset({*self.specs, *computed, *self.transforms.arguments, *filter_arguments, *enriched})
 
     def _sources(self, name: str) -> set[str]:
         """The top-level keys of a record that a field may come from, before it was renamed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from trellis.dialects.pinot.document.json_object import ReadReport, shown
 from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.table.json_object import TableConfigObject
 from trellis.dialects.pinot.table.known_keys import check_value_kinds
+from trellis.dialects.pinot.table.unsupported import COMPUTED_FIELDS
 from trellis.errors import SchemaError
 
 TableKind = Literal["OFFLINE", "REALTIME"]
@@ -70,6 +71,14 @@ class SchemaConformingConfig:
 
 
 @dataclass(frozen=True)
+class EnricherConfig:
+    """One of `enrichmentConfigs`: functions of fields, computed before or after flattening."""
+
+    functions: tuple[tuple[str, str], ...]
+    before_flattening: bool = False
+
+
+@dataclass(frozen=True)
 class TableConfig:
     """The parts of a table config that concern rows. `document` is all of it."""
 
@@ -84,6 +93,7 @@ class TableConfig:
     row_time_check: bool = False
     segment_time_check: bool = True
     document: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    enrichers: tuple[EnricherConfig, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,9 +139,10 @@ def examine(document: Any) -> TableConfigResult:
     top = TableConfigObject(document, "", report)
     ingestion = top.child_object("ingestionConfig")
     transforms = _transforms(ingestion)
+    table_type = top.enum_member("tableType", TableType, ignore_case=True)
     config = TableConfig(
         name_of(top.text("tableName") or ""),
-        "REALTIME" if top.enum_member("tableType", TableType) is TableType.REALTIME else "OFFLINE",
+        "REALTIME" if table_type is TableType.REALTIME else "OFFLINE",
         top.child_object("segmentsConfig").text("timeColumnName") or None,
         tuple(transforms.values()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,
@@ -141,6 +152,7 @@ def examine(document: Any) -> TableConfigResult:
         ingestion.flag("rowTimeValueCheck"),
         ingestion.flag("segmentTimeValueCheck", default=True),
         document,
+        tuple(_enrichers(ingestion)),
     )
     return TableConfigResult(config, tuple(dict.fromkeys(report.faults)), tuple(transforms))
 
@@ -168,6 +180,13 @@ def _transforms(ingestion: TableConfigObject) -> dict[int, tuple[str, str]]:
         elif not any(isinstance(value, Mapping | list) for value in transform.document.values()):
             transform.fault("a transform needs both columnName and transformFunction")
     return transforms
+
+
+def _enrichers(ingestion: TableConfigObject) -> Iterator[EnricherConfig]:
+    for _, enricher in ingestion.items("enrichmentConfigs"):
+        if enricher.text("enricherType") == COMPUTED_FIELDS:
+            functions = enricher.child_object("properties").mapping("fieldToFunctionMap")
+            yield EnricherConfig(tuple(functions.items()), enricher.flag("preComplexTypeTransform"))
 
 
 def _complex(ingestion: TableConfigObject) -> ComplexTypeConfig | None:

@@ -12,8 +12,19 @@ from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.table.config import TableKind, table_config
 from trellis.errors import UsageError, nearest
 
-SHAPING: Final = ("complexTypeConfig", "schemaConformingTransformerConfig", "filterConfig")
-"""The parts of `ingestionConfig` that create or drop rows: Trellis has applied them already."""
+SHAPING: Final = (
+    "enrichmentConfigs",
+    "complexTypeConfig",
+    "transformConfigs",
+    "schemaConformingTransformerConfig",
+    "filterConfig",
+    "aggregationConfigs",
+)
+"""The parts of `ingestionConfig` that make the values of rows: Trellis has applied them already."""
+CHOOSING: Final = ("upsertConfig", "dedupConfig")
+"""The parts that choose a row for each key: applied too, and only a stream needs them."""
+NO_TIME: Final = "none"
+"""The choice of no main time column."""
 _STREAMS: Final = ("streamIngestionConfig",)
 _FILES: Final = ("batchIngestionConfig",)
 
@@ -34,6 +45,10 @@ class Kafka:
             "stream.kafka.broker.list": self.brokers,
             "stream.kafka.decoder.class.name": f"{begin}.KafkaJSONMessageDecoder",
             "stream.kafka.consumer.factory.class.name": f"{begin}30.KafkaConsumerFactory",
+            "stream.kafka.consumer.prop.auto.offset.reset": "smallest",
+            "realtime.segment.flush.threshold.rows": "0",
+            "realtime.segment.flush.threshold.time": "24h",
+            "realtime.segment.flush.threshold.segment.size": "200M",
         }
 
 
@@ -88,7 +103,7 @@ def offline_table(
 ) -> dict[str, Any]:
     """The config of the OFFLINE table for rows that Trellis wrote.
 
-    `authored` is the config of the user: it is kept, except for what creates or drops rows and for streams.
+    `authored` is the config of the user: it is kept, except for streams and for what makes or chooses rows.
     `real_nulls`: the rows hold nulls, which stay null. Raises UsageError for a time column that is not a
     dateTime column.
 
@@ -98,17 +113,31 @@ def offline_table(
     document = _base_config(schema, authored, "OFFLINE", time_column, real_nulls)
     document["segmentsConfig"].setdefault("segmentPushType", "APPEND")
     document["tableIndexConfig"].setdefault("loadMode", "MMAP")
+    document["tableIndexConfig"].pop("streamConfigs", None)
+    document = {key: value for key, value in document.items() if key not in CHOOSING}
     return _without(document, (*SHAPING, *_STREAMS))
+
+
+def has_stream(authored: Mapping[str, Any] | None) -> bool:
+    """Whether a config is that of a REALTIME table with its stream."""
+    config = authored or {}
+    ingestion, indexing = (config.get(key) or {} for key in ("ingestionConfig", "tableIndexConfig"))
+    return str(config.get("tableType")).upper() == "REALTIME" and bool(
+        ingestion.get("streamIngestionConfig") or indexing.get("streamConfigs")
+    )
 
 
 def realtime_table(
     schema: PinotSchema,
-    stream: Kafka,
+    stream: Kafka | None,
     authored: Mapping[str, Any] | None = None,
     time_column: str | None = None,
     real_nulls: bool = False,
 ) -> dict[str, Any]:
-    """The config of the REALTIME table, which creates its rows from raw events. Raises UsageError."""
+    """The config of the REALTIME table, which creates its rows from raw events.
+
+    `stream` takes the place of the streams of the user's config. Raises UsageError.
+    """
     document = _base_config(schema, authored, "REALTIME", time_column, real_nulls)
     if "timeColumnName" not in document["segmentsConfig"]:
         raise UsageError(
@@ -116,6 +145,9 @@ def realtime_table(
         )
     document["segmentsConfig"].pop("segmentPushType", None)
     document = _without(document, _FILES)
+    if stream is None:
+        return document
+    document["tableIndexConfig"].pop("streamConfigs", None)
     ingestion = document.setdefault("ingestionConfig", {})
     streams = ingestion.get("streamIngestionConfig") or {}
     ingestion["streamIngestionConfig"] = {**streams, "streamConfigMaps": [stream.document()]}
@@ -125,13 +157,17 @@ def realtime_table(
 def time_column_of(
     schema: PinotSchema, authored: Mapping[str, Any] | None = None, choice: str | None = None
 ) -> str | None:
-    """The main time column: the choice, that of the config, or the first dateTime column."""
+    """The main time column: the choice, that of the config, or without a config the first dateTime column."""
     times = [spec.name for spec in migrate_time_field(schema).date_times]
+    if choice == NO_TIME and choice not in times:
+        return None
     if choice is not None and choice not in times:
         raise UsageError(
             f"time column {choice!r} is not a dateTime column of {schema.name}{nearest(choice, times)}"
         )
-    return choice or table_config(authored).time_column or next(iter(times), None)
+    if choice is not None or authored:
+        return choice or table_config(authored).time_column
+    return next(iter(times), None)
 
 
 def _base_config(
@@ -143,7 +179,8 @@ def _base_config(
 ) -> dict[str, Any]:
     known: dict[str, Any] = json.loads(json.dumps(dict(authored or {}), default=dict))
     main = time_column_of(schema, authored, time_column)
-    segments = {**({"timeColumnName": main} if main else {}), "replication": "1"}
+    segments = {"replication": "1", **(known.get("segmentsConfig") or {})}
+    segments.pop("timeColumnName", None)
     indexing = dict(known.get("tableIndexConfig") or {})
     if real_nulls and not schema.column_nulls:
         indexing["nullHandlingEnabled"] = True
@@ -151,15 +188,11 @@ def _base_config(
         **known,
         "tableName": schema.name,
         "tableType": kind,
-        "segmentsConfig": {**segments, **(known.get("segmentsConfig") or {}), **_chosen_time(time_column)},
+        "segmentsConfig": {**({"timeColumnName": main} if main else {}), **segments},
         "tenants": known.get("tenants") or {},
         "tableIndexConfig": indexing,
         "metadata": known.get("metadata") or {},
     }
-
-
-def _chosen_time(column: str | None) -> dict[str, str]:
-    return {} if column is None else {"timeColumnName": column}
 
 
 def _without(document: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
@@ -173,4 +206,5 @@ def _without(document: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 def omitted_parts(authored: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The parts of a config that its OFFLINE table omits, because Trellis has applied them."""
     ingestion = (authored or {}).get("ingestionConfig") or {}
-    return tuple(key for key in SHAPING if ingestion.get(key))
+    shaping = tuple(key for key in SHAPING if ingestion.get(key))
+    return (*shaping, *(key for key in CHOOSING if (authored or {}).get(key)))

@@ -102,6 +102,16 @@ class IngestionJob:
         """The specification as the file that `pinot-admin.sh LaunchDataIngestionJob -jobSpecFile` takes."""
         return write(self.document())
 
+    def launch_command(self, spec: str) -> str:
+        """The shell command that runs the job of a specification file."""
+        if self.framework != "spark":
+            return f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {spec}"
+        return (
+            "spark-submit --class org.apache.pinot.tools.admin.command.LaunchDataIngestionJobCommand"
+            " --conf spark.driver.extraJavaOptions=-Dplugins.dir=$PINOT/plugins"
+            f" $PINOT/lib/pinot-all-*-jar-with-dependencies.jar -jobSpecFile {spec}"
+        )
+
     def _file_system(self, scheme: str) -> dict[str, Any]:
         file_system: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
         if scheme == "file":

@@ -114,8 +114,9 @@ CONFORMING: Final[Mapping[str, ValueReader]] = {
     ),
     **_of(
         TEXTS,
-        "fieldPathsToDrop fieldPathsToPreserveInput fieldPathsToPreserveInputWithIndex "
-        "fieldPathsToSkipStorage mergedTextIndexPathToExclude mergedTextIndexPrefixToExclude",
+        "fieldPathsToDrop fieldPathsToKeepSameAsInput fieldPathsToKeepSameAsInputWithIndex "
+        "fieldPathsToPreserveInput fieldPathsToPreserveInputWithIndex fieldPathsToSkipStorage "
+        "fieldsToDoubleIngest mergedTextIndexPathToExclude mergedTextIndexPrefixToExclude",
     ),
     **_of(MAP, "columnNameToJsonKeyPathMap"),
     **_of(

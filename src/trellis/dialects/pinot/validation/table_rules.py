@@ -37,6 +37,7 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
     wrong_transforms = [*check.transforms(profile)]
     yield from wrong_transforms or check.cycle()
     yield from check.filter()
+    yield from check.enrichers()
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,16 @@ class _TableCheck:
             yield Fault(pointer, None, message, unchecked=True)
         except ExpressionError as error:
             yield Fault(pointer, None, f"Invalid filter function '{self.config.filter}': {error}")
+
+    def enrichers(self) -> Iterator[Fault]:
+        """Pinot takes every function here, and fails on an invalid one when rows come."""
+        for enricher in self.config.enrichers:
+            for field, text in enricher.functions:
+                try:
+                    compile_expression(parse(text))
+                except (UnsupportedFunction, ExpressionError) as error:
+                    message = f"enrichment of {field} by '{text}': {error}"
+                    yield Fault("/ingestionConfig/enrichmentConfigs", None, message, unchecked=True)
 
     def _aggregated(self, column: str) -> bool:
         aggregations = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")

@@ -11,7 +11,6 @@ from trellis.dialects.snowplow.document.json_text import decimal_of, is_whole, w
 from trellis.dialects.snowplow.document.nodes import (
     Node,
     enum_of,
-    is_only,
     number_of,
     size_of,
     types_of,
@@ -60,8 +59,9 @@ def type_of_leaf(node: Node, *, required: bool = True, compat: bool = False) -> 
     `required` is whether the property and all around it are; `compat` repeats what Snowplow's own code does
     wrong.
     """
+    leaf = _Leaf(node, value_types_of(node), required, compat)
     for rule in _RULES:
-        if column_type := rule(_Leaf(node, required, compat)):
+        if column_type := rule(leaf):
             return column_type if compat else _clamped(column_type)
     return varchar(DEFAULT_LENGTH)
 
@@ -69,6 +69,8 @@ def type_of_leaf(node: Node, *, required: bool = True, compat: bool = False) -> 
 @dataclass(frozen=True)
 class _Leaf:
     node: Node
+    types: frozenset[str]
+    """Those of its values, without null."""
     required: bool
     compat: bool
 
@@ -96,25 +98,24 @@ def _mixed_enum(leaf: _Leaf) -> ColumnType | None:
 
 
 def _union(leaf: _Leaf) -> ColumnType | None:
-    types = value_types_of(leaf.node)
-    if len(types) < 2 or types == {"number", "integer"}:
+    if len(leaf.types) < 2 or leaf.types == {"number", "integer"}:
         return None
-    return varchar(10 if types == {"boolean", "integer"} else DEFAULT_LENGTH)
+    return varchar(10 if leaf.types == {"boolean", "integer"} else DEFAULT_LENGTH)
 
 
 def _time(leaf: _Leaf) -> ColumnType | None:
     times = {"date-time": TIMESTAMP, "date": DATE}
-    return times.get(str(leaf.format)) if is_only(leaf.node, "string") else None
+    return times.get(str(leaf.format)) if leaf.types == {"string"} else None
 
 
 def _array(leaf: _Leaf) -> ColumnType | None:
-    return varchar(MAX_VARCHAR) if is_only(leaf.node, "array") else None
+    return varchar(MAX_VARCHAR) if leaf.types == {"array"} else None
 
 
 def _integer(leaf: _Leaf) -> ColumnType | None:
     maximum = number_of(leaf.node, "maximum")
     multiple = number_of(leaf.node, "multipleOf")
-    if is_only(leaf.node, "integer"):
+    if leaf.types == {"integer"}:
         if maximum is not None:
             return _integer_up_to(leaf, maximum)
         if leaf.enum is None:
@@ -153,10 +154,9 @@ def _integer_type(largest: float, smallest: float) -> ColumnType:
 
 
 def _number(leaf: _Leaf) -> ColumnType | None:
-    types = value_types_of(leaf.node)
-    if types == {"number", "integer"}:
+    if leaf.types == {"number", "integer"}:
         return DOUBLE
-    if types != {"number"}:
+    if leaf.types != {"number"}:
         return None
     multiple = number_of(leaf.node, "multipleOf")
     is_money = multiple is not None and decimal_of(multiple) == MONEY
@@ -164,22 +164,21 @@ def _number(leaf: _Leaf) -> ColumnType | None:
 
 
 def _boolean(leaf: _Leaf) -> ColumnType | None:
-    return BOOLEAN if is_only(leaf.node, "boolean") else None
+    return BOOLEAN if leaf.types == {"boolean"} else None
 
 
 def _fixed_length(leaf: _Leaf) -> ColumnType | None:
     length = size_of(leaf.node, "maxLength")
     is_fixed = length is not None and length == size_of(leaf.node, "minLength")
-    return char(length) if length is not None and is_fixed and is_only(leaf.node, "string") else None
+    return char(length) if length is not None and is_fixed and leaf.types == {"string"} else None
 
 
 def _uuid(leaf: _Leaf) -> ColumnType | None:
-    return char(36) if leaf.format == "uuid" and is_only(leaf.node, "string") else None
+    return char(36) if leaf.format == "uuid" and leaf.types == {"string"} else None
 
 
 def _text(leaf: _Leaf) -> ColumnType | None:
-    types = value_types_of(leaf.node)
-    if types <= {"string"}:
+    if leaf.types <= {"string"}:
         length = FORMAT_LENGTHS.get(str(leaf.format))
         if length is not None and not (leaf.compat and leaf.format == "ipv6"):
             return varchar(length)

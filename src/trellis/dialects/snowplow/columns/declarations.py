@@ -27,7 +27,7 @@ def column_lines(columns: Iterable[Column], profile: Profile) -> list[str]:
         (
             profile.warehouse.quote(column.name),
             profile.type_text(column.type),
-            *((f"ENCODE {column.encoding}",) if profile.is_redshift else ()),
+            *((f"ENCODE {column.encoding}",) if profile.encodes else ()),
             "" if column.nullable else "NOT NULL",
         )
         for column in columns

@@ -64,7 +64,7 @@ class FamilyTable:
 
 @dataclass
 class FamilyMerge:
-    """Schemas of one family, added in their order. Raises nothing: what does not fit is a `Break`."""
+    """Schemas of one family, added in their order."""
 
     profile: Profile
     compat: bool = False
@@ -79,8 +79,9 @@ class FamilyMerge:
             name = recovery_name(table_name(document.key.family), document.key, columns, self.profile)
             self.recovery.append(RecoveryTable(name, document.key, tuple(columns)))
         else:
+            self.columns |= {column.name: column for column in step.added}
             for column in columns:
-                self._merge_column(column, is_first=not self.steps)
+                self._add_paths(column)
             for column in step.widened:
                 self._change_column(column.name, type=column.type)
             for column in step.released:
@@ -125,12 +126,11 @@ class FamilyMerge:
     def _change_column(self, name: str, **changes: Any) -> None:
         self.columns[name] = replace(self.columns[name], **changes)
 
-    def _merge_column(self, column: Column, *, is_first: bool) -> None:
-        if old := self.columns.get(column.name):
-            paths = (*old.paths, *(path for path in column.paths if path not in old.paths))
-            self.columns[column.name] = replace(old, paths=paths)
-        else:
-            self.columns[column.name] = column if is_first else replace(column, nullable=True)
+    def _add_paths(self, column: Column) -> None:
+        """Read a column from the keys of its newest version, too."""
+        paths = self.columns[column.name].paths
+        if added := tuple(path for path in column.paths if path not in paths):
+            self._change_column(column.name, paths=(*paths, *added))
 
 
 def merge_family(
@@ -144,8 +144,12 @@ def merge_family(
 
 
 def columns_of(document: SchemaDocument, profile: Profile, *, compat: bool = False) -> list[Column]:
-    """The columns of one schema by itself, with the types of the warehouse."""
-    return [
-        replace(column, name=profile.shorten(column.name), type=profile.adapt(column.type))
-        for column in flatten(document.body, compat=compat)
-    ]
+    """The columns of one schema by itself, with the names and types of the warehouse."""
+    return [_adapted(column, profile) for column in flatten(document.body, compat=compat)]
+
+
+def _adapted(column: Column, profile: Profile) -> Column:
+    name, column_type = profile.shorten(column.name), profile.adapt(column.type)
+    if (name, column_type) == (column.name, column.type):
+        return column
+    return replace(column, name=name, type=column_type)

@@ -50,7 +50,7 @@ class Column:
 def flatten(body: Node, *, compat: bool = False) -> list[Column]:
     """The columns of a schema, those that are NOT NULL first, each group by name.
 
-    None where the root is no object. `compat` repeats what Snowplow's own code does wrong.
+    There are none where the root is no object. `compat` repeats what Snowplow's own code does wrong.
     """
     if _is_leaf(body, compat):
         return []
@@ -116,5 +116,7 @@ def _kinds(node: Node) -> frozenset[str]:
 
 def _merge_namesakes(columns: Sequence[Column]) -> Column:
     """One column for properties of one name, with the type of the smallest key."""
+    if len(columns) == 1:
+        return columns[0]
     paths = tuple(path for column in columns for path in column.paths)
     return replace(columns[0], nullable=all(column.nullable for column in columns), paths=paths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trellis.dialects.snowplow.document.json_text import encodable
 from trellis.dialects.snowplow.identity.keys import Family
 
 _BETWEEN_WORDS: Final = re.compile(r"([A-Z]+)([A-Z][a-z])")
@@ -22,7 +23,7 @@ def snake_case(key: str) -> str:
 
 
 def column_name(path: tuple[str, ...]) -> str:
-    return ".".join(map(snake_case, path))
+    return encodable(".".join(map(snake_case, path)))
 
 
 def table_name(family: Family) -> str:

@@ -48,11 +48,16 @@ class Profile:
     bare_decimal: str = "DECIMAL"
     """How a decimal is written that declares no digits."""
     texts_have_length: bool = True
-    is_redshift: bool = False
-    """Whether columns are encoded, rows distributed and sorted, columns resized before a transaction."""
+    encodes: bool = False
+    """Whether columns declare an encoding."""
+    references_events: bool = False
+    """Whether tables have a foreign key to `events`."""
     table_options: str = ""
     """What a new table says behind its columns."""
     has_transactions: bool = True
+    """Whether columns are added in a transaction."""
+    resizes_in_transaction: bool = True
+    """Whether that transaction may change types of columns."""
 
     def adapt(self, column_type: ColumnType) -> ColumnType:
         """The type as the warehouse tells it from others: texts without a length, where these have none."""
@@ -98,7 +103,15 @@ class Profile:
 PROFILES: Final[Mapping[str, Profile]] = {
     profile.name: profile
     for profile in (
-        Profile("redshift", REDSHIFT, _SQL, is_redshift=True),
+        Profile(
+            "redshift",
+            REDSHIFT,
+            _SQL,
+            encodes=True,
+            references_events=True,
+            table_options="DISTSTYLE KEY DISTKEY (root_id) SORTKEY (root_tstamp)",
+            resizes_in_transaction=False,
+        ),
         Profile("postgres", POSTGRES, _SQL),
         Profile(
             "spark",

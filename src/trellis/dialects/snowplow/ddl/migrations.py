@@ -56,7 +56,7 @@ class Migration:
             ColumnDefinition(
                 column.name,
                 profile.type_text(column.type),
-                constraint=f"ENCODE {column.encoding}" if profile.is_redshift else "",
+                constraint=f"ENCODE {column.encoding}" if profile.encodes else "",
             )
             for column in self.added
         ]
@@ -66,7 +66,7 @@ class Migration:
     def script(self, profile: Profile, dataset: str) -> str:
         """All statements as one text, the transaction included."""
         resizing, adding = self.resizing(profile, dataset), self.adding(profile, dataset)
-        if not profile.is_redshift:
+        if profile.resizes_in_transaction:
             resizing, adding = [], [*resizing, *adding]
         if profile.has_transactions and len(adding) > 1:
             adding = ["BEGIN TRANSACTION", *(f"  {statement}" for statement in adding), "END TRANSACTION"]

@@ -26,14 +26,12 @@ class TableStatements:
     def create(self, columns: Iterable[Column], key: SchemaKey) -> str:
         """The table with its comment, which names the last schema that it holds."""
         lines = column_lines((*METADATA, *columns), self.profile)
-        clause = self.profile.table_options
-        if self.profile.is_redshift:
+        if self.profile.references_events:
             events = self.profile.warehouse.reference(self.dataset, "events")
             lines.append(f"  FOREIGN KEY (root_id) REFERENCES {events}(event_id)")
-            clause = "DISTSTYLE KEY DISTKEY (root_id) SORTKEY (root_tstamp)"
         block = ",\n".join(lines)
-        statement = f"CREATE TABLE IF NOT EXISTS {self.reference} (\n{block}\n)"
-        return f"{statement}{f'{chr(10)}{clause}' if clause else ''};\n\n{self.comment(key)};\n"
+        parts = (f"CREATE TABLE IF NOT EXISTS {self.reference} (\n{block}\n)", self.profile.table_options)
+        return "\n".join(filter(None, parts)) + f";\n\n{self.comment(key)};\n"
 
     def comment(self, key: SchemaKey) -> str:
         return f"COMMENT ON TABLE {self.reference} IS '{key}'"

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 _MINUS_ZERO: Final = "-0"
+_REPLACEMENTS: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 class Number(float):
@@ -34,6 +35,11 @@ def read_json(text: str | bytes) -> Any:
 def write_json(value: object) -> str:
     """Compact JSON. Halves of surrogate pairs are escaped, so it can always be encoded."""
     return "".join(_pieces(value))
+
+
+def encodable(text: str) -> str:
+    """The text with a replacement for halves of surrogate pairs, which neither files nor names can hold."""
+    return text if text.isascii() else text.translate(_REPLACEMENTS)
 
 
 def number_text(number: float) -> str:

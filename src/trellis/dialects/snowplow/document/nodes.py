@@ -32,11 +32,6 @@ def value_types_of(node: Node) -> frozenset[str]:
     return types_of(node) - {"null"}
 
 
-def is_only(node: Node, name: str) -> bool:
-    """Whether it has this type, and no other but null."""
-    return value_types_of(node) == {name}
-
-
 def enum_of(node: Node) -> list[Any] | None:
     enum = node.get("enum")
     return enum if isinstance(enum, list) else None

@@ -200,8 +200,9 @@ class _Comparison:
     def _items(self, old: Node, new: Node) -> Iterator[Change]:
         before, after = old.get("items", _ANY), new.get("items", _ANY)
         child = self._below("items")
-        if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-            for index, (node, changed) in enumerate(zip(before, after, strict=True)):
+        tuples = [alternatives_of(node, "items") for node in (old, new)]
+        if all(tuples) and len(tuples[0]) == len(tuples[1]):
+            for index, (node, changed) in enumerate(zip(*tuples, strict=True)):
                 yield from child._below(str(index)).compare(node, changed)
         elif isinstance(before, dict) and isinstance(after, dict):
             if before and after:

@@ -79,14 +79,23 @@ class Verdict:
         return f"the version is a {self.declared}, and the changes need no more than {_article(self.needs)}"
 
 
-def judge(document: SchemaDocument, registered: Sequence[SchemaDocument], policy: KindPolicy) -> Verdict:
-    """`registered` are all schemas of the name and format, of all models, in the order of the registry."""
+def judge(
+    document: SchemaDocument,
+    registered: Sequence[SchemaDocument],
+    policy: KindPolicy,
+    tables: Sequence[FamilyMerge] | None = None,
+) -> Verdict:
+    """Whether a schema is what its version declares.
+
+    `registered` are all schemas of the name and format, of all models, in the order of the registry. `tables`
+    are those of its model as `merge_tables` makes them; a registry that keeps them need not merge all anew.
+    """
     version = document.key.version
     base = predecessor(version, [other.key.version for other in registered])
     declared = version.kind
     if base is None or declared is None:
         return Verdict(declared, None, (), ())
-    changes = _changes(document, base, registered, policy)
+    changes = _changes(document, base, registered, tables or merge_tables(base.model, registered, policy))
     return Verdict(
         declared, base, changes, tuple(change for change in changes if policy.refuses(change, declared))
     )
@@ -119,30 +128,39 @@ def suggest_version(
     if not versions:
         return Suggestion(None, SchemaVer(1, 0, 0))
     base = max(versions) if base is None else base
-    changes = _changes(document, base, registered, policy)
+    changes = _changes(document, base, registered, merge_tables(base.model, registered, policy))
     kind = strictest(change.needs for change in changes if policy.enforces(change))
     return Suggestion(base, next_version(base, kind, versions), changes)
 
 
+def merge_tables(
+    model: int, registered: Sequence[SchemaDocument], policy: KindPolicy
+) -> tuple[FamilyMerge, ...]:
+    """The table of a model in each of the warehouses that count."""
+    tables = tuple(FamilyMerge(profile) for profile in policy.profiles)
+    for document in registered:
+        if document.key.version.model == model:
+            for table in tables:
+                table.add(document)
+    return tables
+
+
 def _changes(
-    document: SchemaDocument, base: SchemaVer, registered: Sequence[SchemaDocument], policy: KindPolicy
+    document: SchemaDocument,
+    base: SchemaVer,
+    registered: Sequence[SchemaDocument],
+    tables: Sequence[FamilyMerge],
 ) -> tuple[Change, ...]:
     (old,) = (other for other in registered if other.key.version == base)
-    family = [other for other in registered if other.key.version.model == base.model]
-    storage = (change for profile in policy.profiles for change in _table_breaks(document, family, profile))
-    return (*data_changes(old.body, document.body), *storage)
+    breaks = (change for table in tables for change in _table_breaks(document, table))
+    return (*data_changes(old.body, document.body), *breaks)
 
 
-def _table_breaks(
-    document: SchemaDocument, family: Sequence[SchemaDocument], profile: Profile
-) -> Iterator[Change]:
-    """Where the table of the versions that are there cannot take the new one."""
-    merge = FamilyMerge(profile)
-    for registered in family:
-        merge.add(registered)
-    for reason in merge.compare(document.key, columns_of(document, profile)).breaks:
+def _table_breaks(document: SchemaDocument, table: FamilyMerge) -> Iterator[Change]:
+    """Where the table of the versions that are registered cannot take the new one."""
+    for reason in table.compare(document.key, columns_of(document, table.profile)).breaks:
         pointer = pointer_to(*(part for key in reason.column.paths[0] for part in ("properties", key)))
-        yield Change(pointer, "table cannot follow", "MODEL", reason.message, profile.name)
+        yield Change(pointer, "table cannot follow", "MODEL", reason.message, table.profile.name)
 
 
 def _article(kind: Kind) -> str:

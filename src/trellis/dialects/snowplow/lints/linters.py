@@ -22,9 +22,9 @@ from trellis.dialects.snowplow.lints.issues import Level
 Linter = Callable[[Node], Iterator[str]]
 """Yields a sentence for each fault of a node."""
 
-_KNOWN_FORMATS: Final = {
+_KNOWN_FORMATS: Final = (
     *("date", "date-time", "email", "hostname", "ipv4", "ipv6", "regex", "time", "uri", "uuid"),
-}
+)
 _KEYWORDS_OF: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
     "numericProperties": (
         frozenset(("integer", "number")),
@@ -102,7 +102,7 @@ def _unknown_formats(node: Node) -> Iterator[str]:
 def _numeric_min_max(node: Node) -> Iterator[str]:
     missing = [keyword for keyword in ("minimum", "maximum") if keyword not in node]
     if missing and value_types_of(node) & {"integer", "number"} and "enum" not in node:
-        yield f"{' and '.join(missing)} missing: the column has the largest type"
+        yield f"{' and '.join(missing)} missing: the numbers have no bound there"
 
 
 def _string_length(node: Node) -> Iterator[str]:

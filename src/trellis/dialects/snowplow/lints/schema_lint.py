@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from trellis.dialects.snowplow.columns.flatten import namesakes
+from trellis.dialects.snowplow.columns.declarations import METADATA
+from trellis.dialects.snowplow.columns.flatten import flatten, namesakes
 from trellis.dialects.snowplow.document.nodes import Node, pointer_to, properties_of, types_of, walk_nodes
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument, body_of
 from trellis.dialects.snowplow.document.validation import META_SCHEMA, SchemaValidator
@@ -19,10 +20,9 @@ MAX_DEPTH: Final = 40
 _SELF_LINTERS: Final = {"INVALID_METASCHEMA": "schemaUri"}
 _SCHEMA_LINTERS: Final = {
     "rootObject": "WARNING",
-    "self": "ERROR",
-    "schemaUri": "ERROR",
-    "metaSchema": "ERROR",
+    **dict.fromkeys(("self", "schemaUri", "metaSchema", "depth", "columnNames"), "ERROR"),
 }
+_METADATA_NAMES: Final = frozenset(column.name for column in METADATA)
 
 
 def lint_document(document: object, skip: Collection[str] = ()) -> list[Issue]:
@@ -54,6 +54,10 @@ def _lint_body(body: Node) -> Iterator[Issue]:
     for name, paths in namesakes(body).items():
         keys = " and ".join(pointer_to(*path) for path in paths)
         yield Issue("ERROR", "columnNames", "", f"{keys} are one column, {name!r}; rename one of them")
+    for column in flatten(body):
+        if column.name in _METADATA_NAMES:
+            message = f"the column {column.name!r} is one that each table has; rename the property"
+            yield Issue("ERROR", "columnNames", pointer_to(*column.paths[0]), message)
     for path, node in walk_nodes(body):
         for linter, (level, lint) in NODE_LINTERS.items():
             for message in lint(node):

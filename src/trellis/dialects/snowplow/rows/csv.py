@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any, Final, Literal
 
 from trellis.dialects.snowplow.columns.flatten import Column, Path
-from trellis.dialects.snowplow.document.json_text import number_text, write_json
+from trellis.dialects.snowplow.document.json_text import encodable, number_text, write_json
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 
 CsvDialect = Literal["tsv", "rfc4180"]
@@ -18,7 +18,6 @@ EVENTS: Final = "events"
 _NULL: Final = r"\N"
 _BLANKS: Final[Mapping[int, int]] = str.maketrans("\t\n\r", "   ")
 _BLANKS_COMPAT: Final[Mapping[int, int]] = str.maketrans("\t\n", "  ")
-_SURROGATES: Final = dict.fromkeys(range(55296, 57344), "�")
 
 
 @dataclass(frozen=True)
@@ -115,13 +114,8 @@ def _text_at(data: object, path: Path) -> str | None:
 def _unquoted(text: str | None, blanks: Mapping[int, int]) -> str:
     if text is None:
         return _NULL
-    return f"\\{text}" if text == _NULL else _encodable(text.translate(blanks))
+    return f"\\{text}" if text == _NULL else encodable(text.translate(blanks))
 
 
 def _quoted(text: str | None) -> str:
-    return "" if text is None else '"' + _encodable(text.replace('"', '""')) + '"'
-
-
-def _encodable(text: str) -> str:
-    """Without halves of surrogate pairs, which no file can hold."""
-    return text if text.isascii() else text.translate(_SURROGATES)
+    return "" if text is None else '"' + encodable(text.replace('"', '""')) + '"'

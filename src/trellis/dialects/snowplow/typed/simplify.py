@@ -17,7 +17,10 @@ from trellis.dialects.snowplow.document.nodes import (
 )
 
 Simple = dict[str, Any]
-"""A node with these keywords alone: type, properties, required, enum, items, format, bounds, multipleOf."""
+"""A node with these keywords alone: type, properties, required, enum, items, format, bounds, multipleOf.
+
+Types and required names are sets, and `is_closed` says that nothing but its properties is allowed.
+"""
 
 _ALL_TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _EQUAL: Final = ("format", "multipleOf")
@@ -54,16 +57,18 @@ def _items(node: Node) -> Simple | None:
     items = node.get("items")
     if isinstance(items, dict):
         return simplify(items) or None
-    if not isinstance(items, list) or not items:
+    if not isinstance(items, list):
         return None
     further = node.get("additionalItems", True)
     alternatives = [simplify(item) for item in items if isinstance(item, dict)]
+    if not alternatives:
+        return None
     if isinstance(further, dict) and further:
         alternatives.append(simplify(further))
     item = reduce(_widen, alternatives)
     if further is True or further == {}:
         # Items beyond the tuple are of any type, and a null among them is one in JSON.
-        item = {"type": types_of_simple(item) | {*_ALL_TYPES}}
+        item = {**item, "type": types_of_simple(item) | {*_ALL_TYPES}}
     return item
 
 
@@ -104,7 +109,7 @@ def _widen(left: Simple, right: Simple) -> Simple:
         properties=_joined(left, right, _widen),
         required=left["required"] & right["required"],
         enum=[*left["enum"], *right["enum"]] if "enum" in left and "enum" in right else None,
-        items=_either(left, right, "items", _widen),
+        items=_both(left, right, "items", _widen),
         minimum=_both(left, right, "minimum", min),
         maximum=_both(left, right, "maximum", max),
         is_closed=left["is_closed"] and right["is_closed"],

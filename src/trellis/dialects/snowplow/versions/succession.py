@@ -73,7 +73,7 @@ class SuccessionRules:
                 f"version {version} follows none of {_listed(existing)}; publish "
                 f"{_reachable(version, existing)} first",
             )
-        if self.succession == "sequential" and version.addition and _has_next_revision(version, existing):
+        if self.succession == "sequential" and is_late_addition(version, existing):
             latest = max(other for other in existing if other.model == version.model)
             return Conflict(
                 "next revision exists",
@@ -136,16 +136,25 @@ def next_version(base: SchemaVer, kind: Kind, existing: Collection[SchemaVer]) -
     return SchemaVer(base.model, base.revision, additions + 1)
 
 
+def is_late_addition(version: SchemaVer, existing: Collection[SchemaVer]) -> bool:
+    """Whether it adds to a revision that another one follows.
+
+    Its columns come last in the table, and clients that walk versions by number expect them before those of
+    the next revision.
+
+    >>> is_late_addition(SchemaVer(1, 0, 1), [SchemaVer(1, 0, 0), SchemaVer(1, 1, 0)])
+    True
+    """
+    following = (version.model, version.revision + 1)
+    return bool(version.addition) and any((other.model, other.revision) == following for other in existing)
+
+
 def _has_predecessor(version: SchemaVer, existing: Collection[SchemaVer]) -> bool:
     if version.kind is None:
         return True
     if version.kind == "MODEL":
         return any(other.model == version.model - 1 for other in existing)
     return predecessor(version, existing) is not None
-
-
-def _has_next_revision(version: SchemaVer, existing: Collection[SchemaVer]) -> bool:
-    return any((other.model, other.revision) == (version.model, version.revision + 1) for other in existing)
 
 
 def _reachable(version: SchemaVer, existing: Collection[SchemaVer]) -> SchemaVer:

@@ -8,9 +8,9 @@ say where records come from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,11 +20,19 @@ from trellis.engine.columnar.authored.casts import KernelFinder
 from trellis.engine.columnar.authored.chain import chained
 from trellis.engine.columnar.authored.fit import check_values, fit_lists, fit_values
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
-from trellis.engine.staging.batches import TableBatch
+from trellis.engine.staging.batches import Origins, TableBatch
 from trellis.engine.text import nested_text
 from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special
 from trellis.evolution.projection import Path
 from trellis.schema.model import Column, Table
+
+MIN_PIECE: Final = 8
+"""Pieces of a column of at most so many values are not divided further."""
+MAX_FAILURES: Final = 500
+"""After so many pieces that its kernel cannot convert a column goes value by value."""
+
+ConvertRows = Callable[[int, int], "pa.Array | None"]
+"""Converts the rows from one up to another; None, or FastPathMiss, where they need more."""
 
 
 @dataclass
@@ -32,7 +40,6 @@ class ReadResult:
     """The rows of some records, and the counts that go with them."""
 
     batch: TableBatch
-    records: int
     dropped: int = 0
     oddities: Counter[str] = field(default_factory=Counter)
 
@@ -40,12 +47,10 @@ class ReadResult:
 class Records(Protocol):
     """Records as arrays and, where it has to be, as Python values.
 
-    `kernel_finder` has the kernels for the types that their arrays have. `patient`: where a kernel fails its
-    column goes value by value, and all values that are special for the program as well are found at once.
+    `kernel_finder` has the kernels for the types that their arrays have.
     """
 
     size: int
-    patient: bool
 
     @property
     def kernel_finder(self) -> KernelFinder: ...
@@ -58,8 +63,8 @@ class Records(Protocol):
         """The values at a path; None where no record has one."""
         ...
 
-    def values(self, path: Path) -> Sequence[Any]:
-        """The values as the program gets them from the records."""
+    def values(self, path: Path, start: int, stop: int) -> Sequence[Any]:
+        """The values of some rows, as the program gets them from the records."""
         ...
 
     def has_key_with(self, joint: str) -> bool:
@@ -78,124 +83,172 @@ class ColumnReader:
         self.table = table
         self.program = program
         self.cells = [(cell, table.columns[cell.column]) for cell in program.cells]
-        self.failed = 0
-        """The index of the cell that failed last: it is tried first, as it will probably fail again."""
 
-    def read(self, records: Records) -> ReadResult:
-        """The rows of some records. Raises FastPathMiss, or SpecialRows where these are known."""
+    def read(self, records: Records, numbers: Origins) -> ReadResult:
+        """The rows of records with these numbers. Raises FastPathMiss, SpecialRows where these are known."""
         self.program.taken()
+        try:
+            return self._read(records, numbers)
+        except FastPathMiss:
+            self.program.taken()  # these records are read again
+            raise
+
+    def _read(self, records: Records, numbers: Origins) -> ReadResult:
         if self.program.joint is not None and records.has_key_with(self.program.joint):
             raise FastPathMiss
-        result = ReadResult(
-            TableBatch(self.table.name, records.size), records.size, oddities=records.unused()
-        )
+        batch = TableBatch(self.table.name, records.size, origins=numbers)
+        result = ReadResult(batch, oddities=records.unused())
         columns = self._columns(records)
         if self.program.drops is not None:
-            try:
-                drop_values = _computed(self.program.drops, records)
-            except Special:
-                raise FastPathMiss from None
-            dropped = pa.array([drops is True for drops in drop_values], pa.bool_())
+            dropped = pa.array(
+                [drops is True for drops in _computed(self.program.drops, records, 0, records.size)],
+                pa.bool_(),
+            )
             result.dropped = int(pc.sum(dropped).as_py() or 0)
             if result.dropped:
                 keep = pc.invert(dropped)
                 columns = {name: array.filter(keep) for name, array in columns.items()}
-                result.batch.rows -= result.dropped
+                batch.rows -= result.dropped
+                batch.origins = numbers[keep.to_numpy(zero_copy_only=False)]
         damaged = self.program.taken()
         if damaged and result.dropped:
             raise FastPathMiss  # which of it was in rows that were dropped is not known
         result.oddities.update(damaged)
-        result.batch.columns = {name: a for name, a in columns.items() if a.null_count < len(a)}
+        batch.columns = {name: a for name, a in columns.items() if a.null_count < len(a)}
         return result
 
     def _columns(self, records: Records) -> dict[str, pa.Array]:
-        arrays: dict[str, pa.Array] = {}
-        for index in (self.failed, *(index for index in range(len(self.cells)) if index != self.failed)):
-            cell, column = self.cells[index]
+        columns: dict[str, pa.Array] = {}
+        special: set[int] = set()
+        for cell, column in self.cells:
             try:
-                arrays[cell.column] = self._column(cell, column, records)
-            except FastPathMiss:
-                self.failed = index
-                raise
-        return {cell.column: arrays[cell.column] for cell, _ in self.cells}
+                columns[cell.column] = self._column(cell, column, records)
+            except SpecialRows as rows:
+                special.update(rows.rows)
+        if special:
+            raise SpecialRows(sorted(special))
+        return columns
 
     def _column(self, cell: Cell, column: Column, records: Records) -> pa.Array:
         arrow = arrow_type(column)
         as_text = column.data_type == "json" and not pa.types.is_nested(arrow)
+
+        def convert_each(start: int, stop: int) -> pa.Array:
+            values = _convert_each(cell, _values(cell.source, records, start, stop), start)
+            return check_values(pa.array(map(nested_text, values) if as_text else values, arrow), cell)
+
+        kernel = None if as_text else self._kernel(cell, arrow, records)
         try:
-            array = None if as_text else self._by_kernels(cell, arrow, records)
-            if array is None:
-                values = _convert_each(cell, _values(cell.source, records), records.patient)
-                array = check_values(pa.array(map(nested_text, values) if as_text else values, arrow), cell)
-        except (pa.ArrowException, Special, ValueError, TypeError, OverflowError):
+            if kernel is None:
+                array = convert_each(0, records.size)
+            else:
+                array = build_by_pieces(kernel, convert_each, records.size, arrow)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError):
             raise FastPathMiss from None
         if cell.default is not None and array.null_count:
             array = _filled(array, nested_text(cell.default) if as_text else cell.default, arrow)
         return array
 
-    def _by_kernels(self, cell: Cell, arrow: pa.DataType, records: Records) -> pa.Array | None:
-        """The column by kernels; None where these do not suffice."""
-        try:
-            if isinstance(cell.source, Derived):
-                return self._chained(cell, cell.source, arrow, records)
+    def _kernel(self, cell: Cell, arrow: pa.DataType, records: Records) -> ConvertRows | None:
+        """What converts some rows of the column at once; None where there is nothing that could."""
+        zone, fit = self.program.zone, fit_lists if cell.many else fit_values
+        if not isinstance(cell.source, Derived):
             if not records.is_known(cell.source):
                 return None
-            array = records.array(cell.source)
-            return (
-                pa.nulls(records.size, arrow) if array is None else self._fitted(cell, array, arrow, records)
-            )
-        except (FastPathMiss, pa.ArrowException):
-            if not records.patient:
-                raise
-            return None
-
-    def _chained(self, cell: Cell, source: Derived, arrow: pa.DataType, records: Records) -> pa.Array | None:
-        """The column by the steps of its expression; None where they do not suffice."""
+            values = records.array(cell.source)
+            if values is None:
+                return lambda start, stop: pa.nulls(stop - start, arrow)
+            finder = records.kernel_finder
+            return lambda start, stop: fit(values.slice(start, stop - start), cell, arrow, zone, finder)
+        source = cell.source
         if not source.steps or not all(map(records.is_known, (source.path, *source.arguments))):
             return None
-        own_values, array = records.array(source.path), records.array(source.arguments[0])
-        if array is None or (own_values is not None and own_values.null_count < len(own_values)):
+        own_values, argument = records.array(source.path), records.array(source.arguments[0])
+        if argument is None:
             return None
-        column = chained(array, source.steps)
-        fit = fit_lists if cell.many else fit_values
-        return None if column is None else fit(column, cell, arrow, self.program.zone)
 
-    def _fitted(self, cell: Cell, array: pa.Array, arrow: pa.DataType, records: Records) -> pa.Array | None:
-        fit = fit_lists if cell.many else fit_values
-        return fit(array, cell, arrow, self.program.zone, records.kernel_finder)
+        def convert(start: int, stop: int) -> pa.Array | None:
+            """By the steps of the expression, where the records have no values of their own."""
+            if own_values is not None and own_values.slice(start, stop - start).null_count < stop - start:
+                return None
+            column = chained(argument.slice(start, stop - start), source.steps)
+            return None if column is None else fit(column, cell, arrow, zone)
 
-
-def _values(source: Path | Derived, records: Records) -> Sequence[Any]:
-    return _computed(source, records) if isinstance(source, Derived) else records.values(source)
+        return convert
 
 
-def _computed(source: Derived, records: Records) -> list[Any]:
-    columns = [records.values(path) for path in source.arguments]
-    rows: Any = zip(*columns, strict=True) if columns else [()] * records.size
-    compute: Callable[..., Any] = source.compute
-    if not source.path:
-        return [compute(*row) for row in rows]
-    own_values = records.values(source.path)
-    if any(own_value.__class__ in (list, dict) for own_value in own_values):
-        raise Special
-    return [
-        compute(*row) if own_value is None else own_value
-        for own_value, row in zip(own_values, rows, strict=True)
-    ]
+def build_by_pieces(
+    kernel: ConvertRows, convert_each: Callable[[int, int], pa.Array], size: int, arrow: pa.DataType
+) -> pa.Array:
+    """A column by its kernel; of rows for which that does not suffice by halves, at last one by one.
+
+    Raises SpecialRows.
+    """
+    arrays: list[pa.Array] = []
+    special: list[int] = []
+    pending, failures = [(0, size)], 0
+    while pending:
+        start, stop = pending.pop()
+        array = _converted(kernel, start, stop) if failures <= MAX_FAILURES else None
+        if array is None:
+            failures += 1
+            if stop - start > MIN_PIECE and failures <= MAX_FAILURES:
+                middle = (start + stop) // 2
+                pending += [(middle, stop), (start, middle)]
+                continue
+            try:
+                array = convert_each(start, stop)
+            except SpecialRows as rows:
+                special += rows.rows
+                continue
+        arrays.append(array)
+    if special:
+        raise SpecialRows(special)
+    return pa.concat_arrays(arrays) if arrays else pa.nulls(0, arrow)
 
 
-def _convert_each(cell: Cell, values: Sequence[Any], patient: bool) -> list[Any]:
-    """One value at a time. Raises Special, where `patient` SpecialRows."""
+def _converted(kernel: ConvertRows, start: int, stop: int) -> pa.Array | None:
+    try:
+        return kernel(start, stop)
+    except (FastPathMiss, pa.ArrowException):
+        return None
+
+
+def _values(source: Path | Derived, records: Records, start: int, stop: int) -> Sequence[Any]:
+    if isinstance(source, Derived):
+        return _computed(source, records, start, stop)
+    return records.values(source, start, stop)
+
+
+def _computed(source: Derived, records: Records, start: int, stop: int) -> list[Any]:
+    """The values that an expression gives, where a record has none of its own. Raises SpecialRows."""
+    columns = [records.values(path, start, stop) for path in source.arguments]
+    rows: Any = zip(*columns, strict=True) if columns else [()] * (stop - start)
+    own_values = records.values(source.path, start, stop) if source.path else [None] * (stop - start)
+
+    def compute(own_value: Any, row: tuple[Any, ...]) -> Any:
+        if own_value.__class__ in (list, dict):
+            raise Special
+        return source.compute(*row) if own_value is None else own_value
+
+    return _each(compute, zip(own_values, rows, strict=True), start)
+
+
+def _convert_each(cell: Cell, values: Sequence[Any], start: int) -> list[Any]:
+    """One value at a time. Raises SpecialRows."""
     convert = cell.convert
+    return _each(lambda value: None if value is None else convert(value), zip(values, strict=True), start)
+
+
+def _each(convert: Callable[..., Any], rows: Iterable[tuple[Any, ...]], start: int) -> list[Any]:
+    """What a function makes of each row, of which the first has the number `start`. Raises SpecialRows."""
     converted: list[Any] = []
     special: list[int] = []
-    for row, value in enumerate(values):
+    for number, row in enumerate(rows, start):
         try:
-            converted.append(None if value is None else convert(value))
+            converted.append(convert(*row))
         except Special:
-            if not patient:
-                raise
-            special.append(row)
+            special.append(number)
     if special:
         raise SpecialRows(special)
     return converted

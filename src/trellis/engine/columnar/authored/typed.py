@@ -20,7 +20,6 @@ class BatchColumns:
     """The rows of a batch that is regular."""
 
     kernel_finder = staticmethod(typed_kernel)
-    patient = True
 
     def __init__(self, batch: pa.RecordBatch, program: ColumnarTransform, kinds: Kinds) -> None:
         self.size = batch.num_rows
@@ -29,7 +28,6 @@ class BatchColumns:
         self.arrays: dict[Path, pa.Array] = {}
         self.vague: set[Path] = set()
         """Where only Python knows which keys stand below, and which values are null."""
-        self._lists: dict[Path, list[Any]] = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             self._add((name,), column)
 
@@ -52,24 +50,24 @@ class BatchColumns:
     def array(self, path: Path) -> pa.Array | None:
         return self.arrays.get(path)
 
-    def values(self, path: Path) -> Sequence[Any]:
-        if path not in self._lists:
-            above = self._above(path)
-            if path in self.arrays:
-                column = pa.record_batch([self.arrays[path]], [""])
-                self._lists[path] = [row[""] for row in marked_rows(column, self.kinds)]
-            elif above is not None:
-                self._lists[path] = [at(record, path[len(above) :]) for record in self.values(above)]
-            else:
-                self._lists[path] = [None] * self.size
-        return self._lists[path]
+    def values(self, path: Path, start: int, stop: int) -> Sequence[Any]:
+        above = self._above(path)
+        if path in self.arrays:
+            column = pa.record_batch([self.arrays[path].slice(start, stop - start)], [""])
+            return [row[""] for row in marked_rows(column, self.kinds)]
+        if above is not None:
+            return [at(record, path[len(above) :]) for record in self.values(above, start, stop)]
+        return [None] * (stop - start)
 
     def has_key_with(self, joint: str) -> bool:
         used = self.program.used
         if any(joint in path[-1] for path in self.arrays if path[0] in used):
             return True
         return any(
-            has_key(value, joint) for path in self.vague if path[0] in used for value in self.values(path)
+            has_key(value, joint)
+            for path in self.vague
+            if path[0] in used
+            for value in self.values(path, 0, self.size)
         )
 
     def unused(self) -> Counter[str]:
@@ -78,7 +76,7 @@ class BatchColumns:
             if path[0] in self.program.used:
                 continue
             if path in self.vague:
-                count = self.size - self.values(path).count(None)
+                count = self.size - self.values(path, 0, self.size).count(None)
             else:
                 count = self.size - array.null_count
             if count:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.validation.table_config import (
+    index_properties,
     indexes,
     ingestion,
     placement,
@@ -25,6 +26,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *streams.RULES,
     *ingestion.RULES,
     *indexes.RULES,
+    *index_properties.RULES,
     *star_trees.RULES,
     *upserts.RULES,
     *placement.RULES,

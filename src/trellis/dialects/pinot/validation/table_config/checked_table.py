@@ -106,6 +106,6 @@ def _children(place: str, value: Any, step: str) -> Iterator[tuple[str, Any]]:
     entries: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, Mapping):
         entries = value.items() if step == EVERY else ((step, value.get(step)),)
-    elif isinstance(value, list) and step == EVERY:
-        entries = enumerate(value)
+    elif isinstance(value, list):
+        entries = ((at, element) for at, element in enumerate(value) if step in (EVERY, str(at)))
     return ((place + pointer(key), inner) for key, inner in entries if inner is not None)

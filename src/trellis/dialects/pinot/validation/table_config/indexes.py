@@ -231,64 +231,6 @@ def index_demands(table: CheckedTable) -> Iterator[Fault]:
             yield Fault(place, name, f"a var-length dictionary cannot hold {column.stored.value}")
 
 
-_OLD_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "H3": ("resolutions",),
-    "VECTOR": ("vectorIndexType", "vectorDimension"),
-}
-
-
-def index_properties(table: CheckedTable) -> Iterator[Fault]:
-    """H3 and VECTOR of `indexTypes` are described by `properties`."""
-    for place, field in table.objects(FIELDS):
-        properties = field.get("properties") or {}
-        types = field.get("indexTypes") or [field.get("indexType")]
-        for kind, keys in _OLD_PROPERTIES.items():
-            for key in keys if kind in types else ():
-                if key not in properties:
-                    yield Fault(place, field.get("name"), f"{kind} needs {key} in properties")
-
-
-def vector_type(table: CheckedTable) -> Iterator[Fault]:
-    for key in ("properties", "indexes/vector"):
-        for place, kind in table.values(f"{FIELDS}/{key}/vectorIndexType"):
-            if kind != "HNSW":
-                yield Fault(place, None, f"unknown vectorIndexType '{kind}': Pinot has HNSW only")
-
-
-def bloom_probability(table: CheckedTable) -> Iterator[Fault]:
-    for pattern in (f"{_INDEXING}/bloomFilterConfigs/*/fpp", f"{FIELDS}/indexes/bloom/fpp"):
-        for place, probability in table.values(pattern):
-            if not isinstance(probability, int | float) or not 0 <= probability < 1:
-                yield Fault(place, None, f"fpp is a probability between 0 and 1, not {probability}")
-
-
-_RAW_CODECS: Final = frozenset({"PASS_THROUGH", "SNAPPY", "ZSTANDARD", "LZ4", "GZIP"})
-_DELTA_CODECS: Final = frozenset({"DELTA", "DELTADELTA"})
-_LOG_CODECS: Final = frozenset({"CLP", "CLPV2", "CLPV2_ZSTD", "CLPV2_LZ4"})
-
-
-def compression(table: CheckedTable) -> Iterator[Fault]:
-    columns = indexed_columns(table)
-    for place, field in table.objects(FIELDS):
-        codec, column = field.get("compressionCodec"), columns.get(str(field.get("name")))
-        if codec is not None and column is not None and column.forward:
-            problem = _codec_problem(str(codec), column)
-            if problem:
-                yield Fault(f"{place}/compressionCodec", column.spec.name, f"{codec} {problem}")
-
-
-def _codec_problem(codec: str, column: IndexedColumn) -> str:
-    if codec in _DELTA_CODECS:
-        if not column.spec.single_value or column.stored not in (PinotType.INT, PinotType.LONG):
-            return "needs an INT or LONG column of one value per row"
-        return "is not applicable: Pinot 1.5 knows it and refuses it for every column"
-    if column.dictionary:
-        return "" if codec == "MV_ENTRY_DICT" else "needs encodingType RAW: the column has a dictionary"
-    if codec in _LOG_CODECS:
-        return "" if column.stored is PinotType.STRING else "needs a column that is stored as STRING"
-    return "" if codec in _RAW_CODECS else "needs a dictionary, and the column has none"
-
-
 def disabled_forward_index(table: CheckedTable) -> Iterator[Fault]:
     indexing = [
         key
@@ -367,10 +309,6 @@ RULES: Final[tuple[Rule, ...]] = (
     declared_twice,
     encoding_conflict,
     index_demands,
-    index_properties,
-    vector_type,
-    bloom_probability,
-    compression,
     disabled_forward_index,
     timestamp_index,
     multi_column_text,

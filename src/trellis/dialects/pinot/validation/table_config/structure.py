@@ -38,6 +38,9 @@ REQUIRED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     f"{_ASSIGNMENT}/constraintConfig": ("constraints",),
 }
 _INDEX_TYPES: Final = words("INVERTED SORTED TEXT FST IFST H3 JSON TIMESTAMP VECTOR RANGE")
+_CODECS: Final = words(
+    "PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP MV_ENTRY_DICT CLP CLPV2 CLPV2_ZSTD CLPV2_LZ4 DELTA DELTADELTA"
+)
 _HASHES: Final = words("NONE MD5 MURMUR3 UUID XXHASH XXH128")
 _ENABLEMENTS: Final = words("ENABLE DISABLE DEFAULT")
 _STRATEGIES: Final = words("APPEND IGNORE INCREMENT MAX MIN OVERWRITE FORCE_OVERWRITE UNION")
@@ -45,9 +48,12 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     f"{FIELDS}/encodingType": words("RAW DICTIONARY"),
     f"{FIELDS}/indexType": _INDEX_TYPES,
     f"{FIELDS}/indexTypes/*": _INDEX_TYPES,
-    f"{FIELDS}/compressionCodec": words(
-        "PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP MV_ENTRY_DICT CLP CLPV2 CLPV2_ZSTD CLPV2_LZ4 DELTA DELTADELTA"
+    f"{FIELDS}/compressionCodec": _CODECS,
+    f"{FIELDS}/indexes/forward/compressionCodec": _CODECS,
+    f"{FIELDS}/indexes/forward/chunkCompressionType": words(
+        "PASS_THROUGH SNAPPY ZSTANDARD LZ4 DELTA DELTADELTA"
     ),
+    f"{FIELDS}/indexes/forward/dictIdCompressionType": words("MV_ENTRY_DICT"),
     f"{FIELDS}/timestampConfig/granularities/*": words(
         "MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR"
     ),

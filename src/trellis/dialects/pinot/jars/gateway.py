@@ -1,0 +1,173 @@
+"""Pinot's classes in a JVM beside this process, called through py4j, which comes with PySpark.
+
+The JVM is not Spark's: Pinot and Spark want other versions of the same libraries (Jackson, Guava, Netty). So
+nothing is asked of Spark but tasks, and a Java runtime is enough: no Java of ours has to be compiled.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final
+from uuid import UUID
+
+from trellis.dialects.pinot.functions.arguments import millis_of, timestamp_of
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
+from trellis.errors import UsageError
+
+PINOT: Final = "1.5.1"
+JARS: Final = "TRELLIS_PINOT_JARS"
+_OPTIONS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC")
+_MARKER: Final = f"pinot-core-{PINOT}.jar"
+_PY4J: Final = "py4j-*.jar"
+
+
+class PinotError(Exception):
+    """Pinot's classes refused something; the text is theirs."""
+
+
+class PinotClasses:
+    """The classes in a running JVM. Several threads may call them, one after the other."""
+
+    def __init__(self, gateway: Any) -> None:
+        self.gateway = gateway
+        self.packages = gateway.jvm.org.apache.pinot
+        self._lock = RLock()
+
+    @contextmanager
+    def calls(self) -> Iterator[Any]:
+        """The packages of Pinot, for some calls. Raises PinotError for what Java throws in them."""
+        from py4j.protocol import Py4JError, Py4JJavaError
+
+        with self._lock:
+            try:
+                yield self.packages
+            except Py4JJavaError as error:
+                raise PinotError(_reason(error.java_exception)) from None
+            except Py4JError as error:
+                reason = str(error).partition("\n")[0]
+                raise PinotError(f"Pinot's classes do not answer: {reason}") from None
+
+    def schema(self, document: str) -> Any:
+        """A schema document as Pinot reads it. Raises PinotError."""
+        with self.calls() as pinot:
+            return pinot.spi.data.Schema.fromString(document)
+
+    def table_config(self, document: str) -> Any:
+        """A table config as Pinot reads it. Raises PinotError."""
+        with self.calls() as pinot:
+            table_class = self.gateway.jvm.java.lang.Class.forName(
+                "org.apache.pinot.spi.config.table.TableConfig"
+            )
+            return pinot.spi.utils.JsonUtils.stringToObject(document, table_class)
+
+    def to_java(self, value: Any) -> Any:
+        """A value as Java has it. Small integers are Integer and floats Double: py4j has no others."""
+        gateway = self.gateway
+        if isinstance(value, list | tuple):
+            array = gateway.new_array(gateway.jvm.Object, len(value))
+            for position, element in enumerate(value):
+                array[position] = self.to_java(element)
+            return array
+        if isinstance(value, Mapping):
+            entries = gateway.jvm.java.util.LinkedHashMap()
+            for key, element in value.items():
+                entries.put(key, self.to_java(element))
+            return entries
+        if isinstance(value, date):
+            return gateway.jvm.java.sql.Timestamp(millis_of(value))
+        if isinstance(value, int) and not LONG_MIN <= value <= LONG_MAX:
+            return Decimal(value)
+        return str(value) if isinstance(value, UUID) else value
+
+    def from_java(self, value: Any) -> Any:
+        """A value of Java as Python has it; objects without a counterpart become their text."""
+        from py4j.java_collections import JavaArray, JavaList, JavaMap
+        from py4j.java_gateway import JavaObject
+
+        if isinstance(value, JavaArray | JavaList):
+            return [*map(self.from_java, value)]
+        if isinstance(value, JavaMap):
+            return {str(key): self.from_java(element) for key, element in value.items()}
+        if not isinstance(value, JavaObject):
+            return value
+        if value.getClass().getName() == "java.sql.Timestamp":
+            return timestamp_of(value.getTime())
+        return value.toString()
+
+
+def pinot_classes() -> PinotClasses:
+    """Those of this process; the first call starts the JVM, which ends with the process.
+
+    Raises UsageError where there are no jars or there is no Java.
+    """
+    return _start(os.getpid())
+
+
+@cache
+def _start(process: int) -> PinotClasses:
+    """A process that was forked must not talk through the sockets of its parent."""
+    folder = jars_folder()
+    from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
+    bridge = next(folder.glob(_PY4J), None)
+    if bridge is None:
+        raise UsageError(
+            f"{folder}: there is no py4j among Pinot's jars; `trellis pinot jars` fetches all of them"
+        )
+    try:
+        port, token = launch_gateway(
+            jarpath=str(bridge),
+            classpath=str(folder / "*"),
+            javaopts=list(_OPTIONS),
+            java_path=None,
+            die_on_exit=True,
+            enable_auth=True,
+        )
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"Pinot's classes need a Java of 17 or later, which did not start: {error}; install one, or set "
+            "JAVA_HOME"
+        ) from error
+    parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
+    return PinotClasses(JavaGateway(gateway_parameters=parameters))
+
+
+def default_folder() -> Path:
+    """Where `trellis pinot jars` puts the jars unless told otherwise."""
+    cache_folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache_folder) / "trellis" / f"pinot-{PINOT}"
+
+
+def jars_folder() -> Path:
+    """The folder with Pinot's jars: that of TRELLIS_PINOT_JARS, else that of `trellis pinot jars`.
+
+    Raises UsageError where it holds none.
+    """
+    named = os.environ.get(JARS)
+    folder = Path(named) if named else default_folder()
+    if next(folder.glob(_MARKER), None) is not None:
+        return folder
+    places = f"{JARS} names {named}, where there are none" if named else f"{JARS} is not set"
+    raise UsageError(
+        f"the jars of Pinot {PINOT} are not on this machine: fetch them with `trellis pinot jars`, or set "
+        f"{JARS} to their folder ({places})"
+    )
+
+
+def _reason(error: Any) -> str:
+    """The messages of an exception and of its causes on one line, each once."""
+    messages: list[str] = []
+    last = error
+    while error is not None:
+        message = " ".join(str(error.getMessage() or "").split())
+        if message and not any(message in other for other in messages):
+            messages.append(message.rstrip(".: "))
+        last, error = error, error.getCause()
+    return ": ".join(messages) or str(last.getClass().getSimpleName())

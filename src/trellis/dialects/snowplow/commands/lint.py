@@ -1,0 +1,78 @@
+"""`trellis registry lint`: the findings of all files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trellis.cli.output.console import counted, grid, indented
+from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder, read_document
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.lints.issues import Issue, Level
+from trellis.dialects.snowplow.lints.schema_lint import lint_document
+from trellis.errors import SchemaError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STYLES = {"ERROR": "bold red", "WARNING": "yellow", "INFO": "cyan"}
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """The findings of a folder."""
+
+    files: int
+    issues: tuple[tuple[str, Issue], ...]
+    """Each with the path of its file in the folder."""
+
+    def count(self, level: Level) -> int:
+        return sum(issue.level == level for _, issue in self.issues)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schemas": self.files,
+            "errors": self.count("ERROR"),
+            "issues": [{"file": file, **asdict(issue)} for file, issue in self.issues],
+        }
+
+    def show(self, out: Console, *, with_info: bool) -> None:
+        from rich.text import Text
+
+        table = grid("", "Schema", "Where", "Linter", "What", whole=("Schema",))
+        for file, issue in self.issues:
+            if with_info or issue.level != "INFO":
+                level = Text(issue.level, style=_STYLES[issue.level])
+                table.add_row(level, *map(Text, (file, issue.pointer, issue.linter, issue.message)))
+        if table.row_count:
+            out.print(indented(table))
+            out.print()
+        errors, warnings, infos = (self.count(level) for level in ("ERROR", "WARNING", "INFO"))
+        counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}, {counted(infos, 'remark')}"
+        style = "bold red" if errors else "bold"
+        out.print(f"{counted(self.files, 'schema')}: {counts}", style=style, soft_wrap=True)
+
+
+def lint_folder(folder: SchemaFolder, skip: Collection[str]) -> LintReport:
+    """Raises UsageError."""
+    files = folder.files()
+    issues = (
+        (path.relative_to(folder.root).as_posix(), issue)
+        for path in files
+        for issue in _lint_file(folder, path, skip)
+    )
+    return LintReport(len(files), tuple(issues))
+
+
+def _lint_file(folder: SchemaFolder, path: Path, skip: Collection[str]) -> list[Issue]:
+    try:
+        document = read_document(path)
+    except SchemaError as error:
+        return [Issue("ERROR", "json", "", str(error).removeprefix(f"{path}: "))]
+    issues = lint_document(document, skip)
+    if not any(issue.linter in ("self", "schemaUri", "depth") for issue in issues):
+        fault = folder.path_fault(path, SchemaDocument.parse(document).key)
+        issues += [Issue("ERROR", "path", "", fault)] if fault else []
+    return issues
