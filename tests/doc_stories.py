@@ -294,6 +294,11 @@ NOT_RUN = {
         ("docs/pinot.md", "trellis pinot deliver"),
         ("docs/pinot.md", "curl"),
     ],
+    "needs the jars of Pinot": [
+        ("docs/cli.md", "trellis pinot segments"),
+        ("docs/pinot.md", "trellis pinot jars"),
+        ("docs/pinot.md", "trellis pinot segments"),
+    ],
     "needs files that are not shown, or a full disk": [
         ("docs/dlt.md", "trellis load orders-*"),
         ("docs/dlt.md", "trellis run farm.py:eggs"),

@@ -7,9 +7,17 @@ from difflib import get_close_matches
 
 
 class TrellisError(Exception):
-    """Base of all deliberate errors. `exit_code` is what the command line ends with."""
+    """Base of all deliberate errors. `exit_code` is what the command line ends with.
+
+    `table` is the one table that the error is of, where the others could be loaded without it.
+    """
 
     exit_code = 2
+    table = ""
+
+    def __init__(self, *message: object, table: str = "") -> None:
+        super().__init__(*message)
+        self.table = table
 
 
 class UsageError(TrellisError):

@@ -45,7 +45,7 @@ USAGE = {
     "load orders.jsonl --master local[2": "--master 'local[2' is no address of Spark; write local[2], spark:",
     "load orders.jsonl --keyy id": "no such option: --keyy: did you mean --key?",
     "load orders.jsonl --to": "option '--to' requires an argument; trellis load --help lists the options",
-    "lod orders.jsonl": "no such command 'lod': did you mean 'load'?",
+    "lod orders.jsonl": "no such command 'lod': did you mean 'load', 'loads'?",
     "inspect nix.jsonl": "nix.jsonl: no such file",
     "inspect orders.jsonl --limit -1": "invalid value for '--limit'",
     "generate --rows -1": "rows must be 0 or more and columns 1 or more, not -1 and 300",

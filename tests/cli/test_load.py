@@ -101,8 +101,9 @@ def test_a_plan_of_something_new_makes_no_file(trellis, lines, folder):
 
 
 KEYS = [
-    "load_id", "dataset", "destination", "dialect", "dry_run", "already_loaded", "rows", "tables", "changes",
-    "statements", "ddl", "discards", "rejects", "notes", "schema", "seconds",
+    "load_id", "dataset", "destination", "dialect", "dry_run", "already_loaded", "rows", "tables",
+    "failures", "changes", "statements", "ddl", "discards", "truncated", "rejects", "notes", "alerts",
+    "schema", "seconds",
 ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from trellis.cli.commands.discards import discards, rejects
 from trellis.cli.commands.generate import generate_records
 from trellis.cli.commands.inspect import inspect_records
 from trellis.cli.commands.load import load_records, plan_load
+from trellis.cli.commands.loads import list_loads
 from trellis.cli.commands.run import drop_resources, run_source
 from trellis.cli.commands.schema import schemas
 from trellis.cli.output.console import print_warning
@@ -44,6 +45,7 @@ app.command("inspect")(inspect_records)
 app.add_typer(schemas, name="schema")
 app.add_typer(discards, name="discards")
 app.add_typer(rejects, name="rejects")
+app.command("loads")(list_loads)
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)

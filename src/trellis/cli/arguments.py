@@ -82,6 +82,15 @@ Table = Annotated[
     str | None,
     option("--table", metavar="NAME", panel=WHERE, help="Root table, default the name of the first file."),
 ]
+OnlyTable = Annotated[
+    list[str] | None,
+    option(
+        "--only-table",
+        metavar="NAME",
+        panel=HOW,
+        help="Load the rows of this table alone, such as one that failed; may be given several times.",
+    ),
+]
 Dialect = Annotated[
     str | None,
     option(

@@ -56,11 +56,16 @@ class LoadCommand:
         return LoadCommand(open_pipeline(config), options)
 
     def run(
-        self, sources: Sequence[str], load_id: str | None, dry_run: bool, tell: ProgressCallback
+        self,
+        sources: Sequence[str],
+        load_id: str | None,
+        only_tables: Sequence[str],
+        dry_run: bool,
+        tell: ProgressCallback,
     ) -> Report:
         self.pipeline.tell = tell
         do = self.pipeline.plan if dry_run else self.pipeline.load
-        return do(list(sources), load_id=load_id, **self.options)
+        return do(list(sources), load_id=load_id, only_tables=tuple(only_tables), **self.options)
 
 
 def open_pipeline(config: Config) -> Pipeline:

@@ -137,6 +137,13 @@ class Commit:
     base_state: RunState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
+    @property
+    def only_appends(self) -> bool:
+        """Whether no row of the load is compared with others."""
+        return all(chain.mode != "merge" for chain in self.chains) and not any(
+            load.keys for load in self.keyed
+        )
+
 
 @dataclass(frozen=True)
 class CatalogTable:

@@ -42,10 +42,12 @@ class Outcome:
 
     task: str
     counts: Counts = field(default_factory=Counts)
+    by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
     files: list[StagedFile] = field(default_factory=list)
     pending: list[Waiting] = field(default_factory=list)
     observed: Observations = field(default_factory=Observations)
     discards: Counter[str] = field(default_factory=Counter)
+    truncated: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
     split: tuple[int, int] = (0, 0)
     path: str = ""
@@ -201,11 +203,14 @@ def _place(split: Split, places: Places | None, number: int) -> tuple[str, int]:
 def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage, outcome: Outcome) -> None:
     """Stage the rows and dead letters of a part, and count them."""
     outcome.counts.add(conformed.counts)
+    outcome.by_tables.update(conformed.by_tables)
     for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)
     if conformed.discards:
-        outcome.discards.update(discard.reason.partition(":")[0] for discard in conformed.discards)
+        for discard in conformed.discards:
+            counts = outcome.truncated if discard.is_truncated else outcome.discards
+            counts[discard.reason.partition(":")[0]] += 1
         stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, place_of))
     if conformed.rejects:
         outcome.rejects.update(reject.kind or reject.reason.partition(":")[0] for reject in conformed.rejects)

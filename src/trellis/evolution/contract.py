@@ -101,7 +101,8 @@ class ContractViolation(ContractError):
             f"{self.summary}, and the contract has {entity}: {mode}"
             + (f" (record with {which})" if which else "")
             + f"; {_TAKE_BACK if declared else _REMEDIES[entity]}, or load with the contract {entity}: evolve"
-            + "".join(more)
+            + "".join(more),
+            table=table,
         )
 
     def with_others(self, others: Sequence[ContractViolation]) -> ContractViolation:

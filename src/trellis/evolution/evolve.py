@@ -192,10 +192,11 @@ class _Evolver:
                 self.schema = self.schema.with_tables(table.with_columns(with_nested_type(base, kind.nested)))
 
     def new_column(self, table: Table, declared: Column | None, key: CellKey, seen: Seen) -> None:
+        model = self.dialect.tables.model_column(self.schema, table.name, key.column)
         data_type = self.dialect.types.first_type(self.schema, key.column, key.kind)
         if Refused(table.name, key.column) in self.cells:
             return
-        if data_type not in key.kind.fits:
+        if model is None and data_type not in key.kind.fits and data_type != key.kind.type:
             self.misfit(table, key, seen)
             return
         mode = "evolve" if self.free(table, key.column) else self.contract(table.name).columns
@@ -209,7 +210,7 @@ class _Evolver:
         if not self.dialect.tables.has_room(self.schema, table.name, key.column):
             self.cells[Refused(table.name, key.column)] = "overflow"
             return
-        column = self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
+        column = model or self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
         if isinstance(key.kind, TypedKind):
             column = with_nested_type(column, key.kind.nested)
             self.nesting = self.nesting.settle(table.name, key.column)

@@ -373,3 +373,25 @@ def test_users_with_columns_of_other_types(warehouse: Stream, sql: Sql) -> None:
         ("v", "a", None, None, None, None, "aa"),
         ("w", "c", None, None, None, None, "cc"),
     ]
+
+
+def test_a_table_that_is_too_wide_for_the_server_fails_alone(warehouse: Stream) -> None:
+    """900 properties, and 900 others: the events are good, the table of both is not."""
+    events = [track(f"w{part}", "Wide", part, **{f"p{part}_{n}": n for n in range(900)}) for part in (1, 2)]
+    report = warehouse.load(*events, track("s", "Sale", 3, price=5))
+    assert [(failure.name, failure.rows, failure.error) for failure in report.failures] == [
+        (
+            "wide",
+            2,
+            (
+                "table wide: it would have 1,808 columns, and 1,600 is the most; set --option "
+                "max_properties=NUMBER, or name those to keep with --option properties=NAMES"
+            ),
+        )
+    ]
+    assert warehouse.rows("tracks", "id") == [("s",), ("w1",), ("w2",)]
+    assert warehouse.rows("sale", "id", "price") == [("s", 5)]
+    warehouse.settings["max_properties"] = 1000
+    assert warehouse.load(*events, only_tables=("wide",)).rows.loaded == 2
+    assert warehouse.rows("wide", "id", "p1_899", "p2_0") == [("w1", 899, None), ("w2", None, 0)]
+    assert len(warehouse.rows("tracks", "id")) == 3

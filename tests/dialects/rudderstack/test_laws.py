@@ -22,7 +22,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.providers import PROVIDERS
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record_outcome import LostValue, Rejected
 
@@ -90,6 +90,7 @@ OPTIONS = st.builds(
     store_full_event=st.booleans(),
     identity_resolution=st.booleans(),
     strict_timestamps=st.booleans(),
+    legacy_timestamps=st.booleans(),
     underscore_divide_numbers=st.booleans(),
     skip_tracks_table=st.booleans(),
     source_category=st.sampled_from(("", "cloud", "singer-protocol")),

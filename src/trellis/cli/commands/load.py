@@ -26,6 +26,7 @@ from trellis.cli.arguments import (
     MergeKey,
     Mode,
     Name,
+    OnlyTable,
     ReadOption,
     Remote,
     SchemaFile,
@@ -36,6 +37,7 @@ from trellis.cli.arguments import (
     Table,
     To,
 )
+from trellis.errors import DestinationError
 from trellis.pipelines.config import Config, find_config
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class LoadArguments(NamedTuple):
     settings: Config
     config_file: str | None
     load_id: str | None
+    only_tables: tuple[str, ...]
     json: bool
     debug: bool
 
@@ -69,6 +72,7 @@ def parse_arguments(
     option: Setting = None,
     format: Format = None,
     read_option: ReadOption = None,
+    only_table: OnlyTable = None,
     config: ConfigFile = None,
     max_rejected: MaxRejected = None,
     load_id: LoadId = None,
@@ -84,7 +88,7 @@ def parse_arguments(
         schema, contract, settings_of(option), master, remote, engine, staging,
         format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
     )  # fmt: skip
-    return LoadArguments(sources, settings, config, load_id, json, debug)
+    return LoadArguments(sources, settings, config, load_id, tuple(only_table or ()), json, debug)
 
 
 def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
@@ -136,11 +140,13 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(arguments.sources, arguments.load_id, dry_run, tell)
+            report = work.run(arguments.sources, arguments.load_id, arguments.only_tables, dry_run, tell)
     if arguments.json:
         print_json(report.to_dict())
     else:
         show(report, arguments.sources, console())
+    if report.failures and not dry_run:
+        raise typer.Exit(DestinationError.exit_code)
     return report
 
 

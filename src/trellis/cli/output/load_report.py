@@ -20,6 +20,7 @@ NAMES = 8
 CHANGES = 12
 STATEMENTS = 12
 STATEMENT = 400
+DISCARDS = "_trellis_discards"
 REJECTS = "_trellis_rejects"
 
 
@@ -35,10 +36,13 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _variants(report, out)
     _statements(report, out)
     _left_out("value", "discarded", report.kept_in, report.discards, report, out)
+    _left_out("value", "truncated", (DISCARDS,), report.truncated, report, out)
     _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
-    if report.notes:
+    _failures(report, out)
+    notes = (*report.notes, *report.alerts.values())
+    if notes:
         out.print()
-    for note in report.notes:
+    for note in notes:
         out.print(note, style="yellow")
     _balance(report, out)
 
@@ -196,13 +200,18 @@ def _left_out(
         out.print(f"  and {len(reason_counts) - NAMES:,} more reasons", style="dim")
 
 
+def _failures(report: Report, out: Console) -> None:
+    if not report.failures:
+        return
+    became = "would fail" if report.dry_run else "failed"
+    tables = counted(len(report.failures), "table")
+    out.print(f"\n{tables} {became}; the others are not affected", style="bold red")
+    for failure in report.failures:
+        out.print(f"  {counted(failure.rows, 'row')}: {failure.error}", soft_wrap=True)
+
+
 def _balance(report: Report, out: Console) -> None:
-    rows = report.rows
-    parts = f"loaded {rows.loaded:,} + rejected {rows.rejected:,} + dropped {rows.dropped:,}"
-    out.print(
-        f"\nrows in {rows.read:,} = {parts}",
-        style="bold" if report.balanced else "bold red",
-    )
+    out.print(f"\n{report.balance}", style="bold" if report.balanced else "bold red")
     if not report.balanced:
         out.print(
             "the rows do not add up: this is an internal error in Trellis; please report it", style="bold red"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOCK_WAIT = 60.0
-IN_ORDER_ROWS = 200_000
+IN_ORDER_ROWS = 500_000
 """Up to so many rows of a load keep the order of the input; more of them would wait in memory."""
 _LOCK_POLL = 0.1
 _HELD = ("Could not set lock on file", "file handle conflict")
@@ -124,7 +124,11 @@ class DuckDB:
     def _execute(self, commit: Commit, end: str) -> None:
         rows = sum(file.rows for files in commit.files.values() for file in files)
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
-            db.execute(f"SET preserve_insertion_order = {rows <= IN_ORDER_ROWS}")
+            in_order = rows <= IN_ORDER_ROWS
+            db.execute(f"SET preserve_insertion_order = {in_order}")
+            if in_order and commit.only_appends:
+                # One thread compresses what it inserts; several in order compress all at the end.
+                db.execute("SET threads = 1")
             db.execute("BEGIN")
             try:
                 self._commit(db, commit)

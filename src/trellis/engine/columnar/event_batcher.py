@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +55,7 @@ class _BlockLines:
     lines: pa.BinaryArray
     id_generator: RowIdGenerator
     batches: list[TableBatch] = field(default_factory=list)
+    by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def at(self, indexes: Indexes) -> list[bytes]:
         lines: list[bytes] = self.lines.take(pa.array(indexes)).to_pylist()
@@ -70,8 +73,11 @@ class EventTypeBatcher:
 
     def rows(
         self, lines: pa.BinaryArray, indexes: Indexes, id_generator: RowIdGenerator
-    ) -> tuple[list[TableBatch], Indexes]:
-        """Batches of the lines with these indexes that were projected, and the indexes of the others."""
+    ) -> tuple[list[TableBatch], Indexes, Counter[tuple[str, ...]]]:
+        """Batches of the lines with these indexes that were projected, the indexes of the others, and counts.
+
+        These are of the projected lines, by the tables that they have rows in.
+        """
         block = _BlockLines(lines, id_generator)
         read = self.key_reader.read(lines, indexes)
         remaining, revision = [read.misfits, read.unread], self.router.tables.revision
@@ -95,7 +101,7 @@ class EventTypeBatcher:
             state.is_stale = REFRESH_RATIO * len(left) > len(group)
             state.tried += len(group)
             state.projected += len(group) - len(left)
-        return block.batches, np.sort(np.concatenate(remaining))
+        return block.batches, np.sort(np.concatenate(remaining)), block.by_tables
 
     def _project_group(self, projection: ProjectedColumns, block: _BlockLines, group: Indexes) -> Indexes:
         """Project lines of one event type; the indexes of those that are left."""
@@ -105,6 +111,7 @@ class EventTypeBatcher:
                 records, lambda rows: block.at(indexes[rows]), block.id_generator
             )
             block.batches += batches
+            block.by_tables.update(_count_by_tables(batches))
             if warnings:
                 self.router.oddities[projection.recipe.oddity] += warnings
             return indexes[:0]
@@ -114,6 +121,22 @@ class EventTypeBatcher:
         )
         special = build_in_parts(build, read.records, read.lines, MIN_SPLIT)
         return np.concatenate([read.misfits, read.unread, special])
+
+
+def _count_by_tables(batches: Sequence[TableBatch]) -> Counter[tuple[str, ...]]:
+    """The records of one event type by their tables; only one table may have no row of some of them.
+
+    >>> batches = [TableBatch("identifies", 5), TableBatch("users", 3)]
+    >>> sorted(_count_by_tables(batches).items())
+    [(('identifies',), 2), (('identifies', 'users'), 3)]
+    """
+    sizes = sorted({batch.rows for batch in batches} - {0})
+    return Counter(
+        {
+            tuple([batch.table for batch in batches if batch.rows >= size]): size - smaller
+            for smaller, size in pairwise((0, *sizes))
+        }
+    )
 
 
 def _by_event_type(keys: pa.Table, lines: Indexes) -> Iterator[tuple[EventType, Indexes]]:

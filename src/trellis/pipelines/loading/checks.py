@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from trellis.engine.task import Outcome
@@ -124,6 +124,31 @@ def refuse_faulty(schema: Schema, roots: Sequence[str], where: str) -> None:
             f"{where}, schema {schema.name}: {sentences}; give the load a mode and a strategy that exist, or "
             "correct the schema with schema export and schema import"
         )
+
+
+NEAR_LIMIT = 0.9
+"""From this share of the most columns on a table is close to it."""
+
+
+def refuse_width(schema: Schema, touched: Iterable[str], limit: int | None, advice: str) -> None:
+    """Raises SchemaError where a table gets more columns than the limit."""
+    for name in touched:
+        count = len(schema.tables[name].complete_columns)
+        if limit is not None and count > limit:
+            raise SchemaError(
+                f"table {name}: it would have {count:,} columns, and {limit:,} is the most; {advice}",
+                table=name,
+            )
+
+
+def near_width(schema: Schema, touched: Iterable[str], limit: int | None) -> dict[str, str]:
+    """The tables that have nearly as many columns as the limit, each with a sentence."""
+    counts = {name: len(schema.tables[name].complete_columns) for name in touched}
+    return {
+        name: f"table {name}: it has {count:,} columns, and {limit:,} is the most"
+        for name, count in counts.items()
+        if limit is not None and count >= NEAR_LIMIT * limit
+    }
 
 
 def refuse_collisions(schema: Schema) -> None:

@@ -84,6 +84,8 @@ class LoadOptions(TypedDict, total=False):
     """How many records may be rejected, as a number or a share such as `5%`; by default fewer than all."""
     load_id: str | None
     """The name of the load; a load that is already in the destination is not repeated."""
+    only_tables: tuple[str, ...]
+    """Load the rows of these tables alone, such as those that failed in an earlier load of the records."""
     payload: str | None
     """The column of a DataFrame that holds the records as JSON: text, bytes or VARIANT."""
     format: str | None
@@ -107,6 +109,7 @@ class LoadSettings:
     max_nesting: int | None = None
     max_rejected: int | str | None = None
     load_id: str | None = None
+    only_tables: tuple[str, ...] = ()
     payload: str | None = None
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -49,12 +49,6 @@ def test_every_function_is_in_the_table() -> None:
     assert primary - called == set()
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_every_function_says_what_it_does(name: str) -> None:
-    for function in FUNCTIONS[name]:
-        assert function.summary.strip()
-
-
 @pytest.mark.parametrize(
     ("name", "length"),
     [("seconds", 1000), ("minutes", 60_000), ("hours", 3_600_000), ("days", 86_400_000)],

@@ -219,3 +219,21 @@ def test_nothing_was_discarded(trellis, load):
     load(track("1", price=5))
     assert trellis("discards", "list", *AT).out == "no value was discarded"
     assert trellis("discards", "replay", *AT).out == "no discards are left"
+
+
+def test_truncated_values_are_a_figure_of_their_own(trellis: Any, lines: Any) -> None:
+    lines("1.jsonl", track("1", price=5))
+    lines("2.jsonl", track("2", price=1.9), track("3", price="NA"), track("4", price=2.5))
+    load = ("--dialect", "rudderstack", "--to", "duckdb:shop.duckdb")
+    trellis("load", "1.jsonl", *load)
+    ran = trellis("load", "2.jsonl", *load)
+    assert (
+        "1 value discarded; see tables rudder_discards and _trellis_discards for source position and reason\n"
+        "  1  incompatible schema conversion from int to string\n\n"
+        "2 values truncated; see table _trellis_discards for source position and reason\n"
+        "  2  truncated to an integer\n"
+    ) in ran.out
+    lines("3.jsonl", track("5", price=1.9))
+    report = trellis("load", "3.jsonl", *load, "--json").json
+    assert report["discards"] == {"count": 0, "by_reason": {}}
+    assert report["truncated"] == {"count": 1, "by_reason": {"truncated to an integer": 1}}

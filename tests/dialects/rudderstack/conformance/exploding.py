@@ -17,7 +17,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
+from trellis.dialects.rudderstack.providers import Neutral, Provider
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record_outcome import LostValue
 

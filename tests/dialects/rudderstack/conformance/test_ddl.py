@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sqlglot import ErrorLevel, exp, parse_one
 
 from trellis.dialects.rudderstack.identifiers.names import Names
-from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
-from trellis.dialects.rudderstack.warehouse.providers import (
+from trellis.dialects.rudderstack.providers import (
     NEUTRAL,
     PROVIDERS,
     Neutral,
     Provider,
     provider_of,
 )
+from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
 
 PARSERS = {
     "POSTGRES": "postgres",
@@ -174,10 +174,10 @@ def test_clickhouse_users_are_merged() -> None:
     )
     assert made == (
         "CREATE TABLE IF NOT EXISTS `shop`.`users` (`id` String,"
-        " `received_at` SimpleAggregateFunction(anyLast, Nullable(DateTime)),"
+        " `received_at` DateTime,"
         " `event` SimpleAggregateFunction(anyLast, Nullable(String)),"
         " `age` SimpleAggregateFunction(anyLast, Nullable(Int64)))"
-        " ENGINE = AggregatingMergeTree ORDER BY (`id`)"
+        " ENGINE = AggregatingMergeTree PARTITION BY toDate(`received_at`) ORDER BY (`id`)"
     )
     parsed("CLICKHOUSE", made)
 

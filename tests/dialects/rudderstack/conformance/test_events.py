@@ -23,7 +23,7 @@ from dialects.rudderstack.conformance.exploding import (
 from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import provider_of
+from trellis.dialects.rudderstack.providers import provider_of
 from trellis.evolution.record_outcome import Rejected
 
 SEED_TIMES = {
@@ -145,7 +145,7 @@ def test_c30_r27_what_stands_at_the_top_is_no_column() -> None:
 def test_an_event_without_a_name_has_only_tracks(name: Any, text: dict[str, Any]) -> None:
     said = event("track", event=name, properties={"a": 1})
     assert list(rows(said)) == ["tracks"]
-    assert own(said) == {"event": "", **text}
+    assert own(said) == text
     assert reasons(said)["properties"] == "no event table"
 
 
@@ -466,7 +466,7 @@ def test_the_context_gains_source_and_destination() -> None:
 def test_c49_depth_of_cloud_sources() -> None:
     said = event("track", event="e", properties={"a": {"b": {"c": {"d": {"e": 1}, "f": {}}}}})
     row = own(said, source_category="cloud")
-    assert (row["a_b_c_d"], type(row["a_b_c_d"]), "a_b_c_f" in row) == ('{"e":1}', ArrayText, False)
+    assert (row["a_b_c_d"], type(row["a_b_c_d"]), row["a_b_c_f"]) == ('{"e":1}', ArrayText, "{}")
     assert own(said, source_category="webhook")["a_b_c_d_e"] == 1
     deep = event("page", context={"a": {"b": {"c": {"d": {"e": 1}}}}})
     assert own(deep, source_category="cloud") == {"context_a_b_c_d": '{"e":1}'}
@@ -597,7 +597,7 @@ def test_c56_the_full_event() -> None:
         found = rows(each, storeFullEvent=True)
         assert [name for name, row in found.items() if "rudder_event" in row] in (
             ["tracks"],
-            ["identifies"],
+            ["identifies", "users"],
             [],
         )
         assert list(found)[-1] in ("e", "users")

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trellis.dialects.rudderstack.identifiers.names import Names, blendo, namespace, snake
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, Provider, provider_of
+from trellis.dialects.rudderstack.providers import PROVIDERS, Provider, provider_of
 from trellis.evolution.record_outcome import Rejected
 
 

@@ -85,8 +85,15 @@ def test_c56_the_full_event(open_shop: Opens, provider: str, native: str, declar
     (text,) = shop.values("pages", "rudder_event")
     assert '"properties":{"a":"<&>"}' in text
     assert shop.values("tracks", "rudder_event")[0].startswith('{"event":"Sale"')
-    for table in ("sale", "users"):
-        assert "rudder_event" not in shop.types(table)
+    assert shop.values("users", "rudder_event") == shop.values("identifies", "rudder_event")
+    assert "rudder_event" not in shop.types("sale")
+
+
+def test_users_of_a_lake_have_no_full_event(open_shop: Opens) -> None:
+    shop = open_shop("S3_DATALAKE", storeFullEvent=True)
+    shop.load(identify("u"))
+    assert "rudder_event" in shop.types("identifies")
+    assert "rudder_event" not in shop.types("users")
 
 
 def test_c66_a_long_string_is_text_on_redshift(open_shop: Opens) -> None:

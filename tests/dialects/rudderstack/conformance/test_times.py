@@ -19,7 +19,7 @@ from dialects.rudderstack.conformance.exploding import (
     types,
 )
 from trellis.dialects.rudderstack.events.router import EventRouter
-from trellis.dialects.rudderstack.events.timestamps import in_utc, parse, parse_strict, to_text
+from trellis.dialects.rudderstack.events.timestamps import in_utc, parse, parse_legacy, parse_strict, to_text
 from trellis.dialects.rudderstack.options import Options
 
 DAY = "2020-04-26T07:00:"
@@ -46,7 +46,11 @@ def read(text: str) -> str | None:
         pytest.param("2024-02-29T10:00:00.123456+0530", "2024-02-29T04:30:00.123Z", id="C64-cut-not-rounded"),
         pytest.param("2024-02-29 10:00", "2024-02-29T10:00:00.000Z", id="C64-minutes"),
         ("2024-02-29\t10:00", "2024-02-29T10:00:00.000Z"),
-        ("2024-02-29T10:00z", "2024-02-29T10:00:00.000Z"),
+        ("2024-02-29 10:00:00+00", "2024-02-29T10:00:00.000Z"),
+        ("2024-02-29 10:00:00.5-03", "2024-02-29T13:00:00.500Z"),
+        ("2024-02-29T10:00+05", "2024-02-29T05:00:00.000Z"),
+        ("2024-02-29T", "2024-02-29T00:00:00.000Z"),
+        ("2024-02-29 ", "2024-02-29T00:00:00.000Z"),
         ("2024-02-29T10:00-12:00", "2024-02-29T22:00:00.000Z"),
         ("2024-02-29T10:00:00.1234567890123456789", "2024-02-29T10:00:00.123Z"),
         ("0001-01-01", "0001-01-01T00:00:00.000Z"),
@@ -84,15 +88,19 @@ def test_a_timestamp(text: str, moment: str) -> None:
         "2024-00-10",
         "2024-01-32",
         "2024-01-00",
-        "2024-01-01T",
+        "2024-01-01TZ",
         "2024-01-01Z",
+        "2024-01-01T10:00z",
+        "2024-01-01T10:00:00.000z",
+        "2024-01-01  ",
         "2024-01-01T10",
         "2024-01-01T10:60",
         "2024-01-01T10:00:60",
         "2024-01-01T10:00:00.",
         "2024-01-01T10:00:00,5Z",
         "2024-01-01T10:00:00,500Z",
-        "2024-01-01T10:00+05",
+        "2024-01-01T10:00+5",
+        "2024-01-01T10:00+05:",
         "2024-01-01T10:00+24:00",
         "2024-01-01  10:00",
         "2024-01-01t10:00",
@@ -137,6 +145,19 @@ def test_r55_strict_timestamps_are_the_six() -> None:
         "a": "string",
         "b": "datetime",
     }
+
+
+def test_legacy_timestamps_are_those_of_the_javascript_engine() -> None:
+    both = ("2024-02-29", "2024-02-29 ", "2024-02-29 10:00:00+00", "2024-02-29T10:00:00.5+0530")
+    assert [parse_legacy(text) for text in both] == [parse(text) for text in both]
+    assert parse_legacy("2024-02-29T10:00z") == datetime(2024, 2, 29, 10, tzinfo=timezone.utc)
+    for text in ("2024-02-29T", "2024-02-29T10:00+05", "2024-02-29T10:00:00.123-05"):
+        assert parse(text) is not None
+        assert parse_legacy(text) is None
+    track = event("track", event="e", properties={"a": "2024-02-29T10:00z", "b": "2024-02-29T"})
+    by_go, by_javascript = types(own(track)), types(own(track, legacy_timestamps=True))
+    assert (by_go["a"], by_go["b"]) == ("string", "datetime")
+    assert (by_javascript["a"], by_javascript["b"]) == ("datetime", "string")
 
 
 @pytest.mark.parametrize(

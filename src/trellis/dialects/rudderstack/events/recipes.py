@@ -6,6 +6,7 @@ Whatever is special about an event or about the options is left to the transform
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.events.cells import is_blank, json_text
@@ -16,7 +17,7 @@ from trellis.dialects.rudderstack.events.event_types import (
     TrackTransformer,
 )
 from trellis.dialects.rudderstack.events.flatten import KeyNode, KeyTree
-from trellis.dialects.rudderstack.events.timestamps import parse
+from trellis.dialects.rudderstack.events.timestamps import Parse
 from trellis.evolution.projection import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
 
 _TEXTS: Final[tuple[Path, ...]] = tuple(
@@ -58,8 +59,8 @@ def recipe_of(transformer: EventTransformer, event: str | None, early: str) -> R
         texts=(*_TEXTS, *names, *_TIMES, _IP),
         flags=(("integrations", "All"),),
         required=(("messageId",), _RECEIVED),
-        is_plain=is_plain,
-        time_of=parse,
+        is_plain=partial(_is_plain, parse=transformer.parse),
+        time_of=transformer.parse,
         list_text=list_text,
         same=dict(_reserved(transformer)),
         longest=options.warehouse.text_beyond or options.warehouse.max_string,
@@ -68,7 +69,7 @@ def recipe_of(transformer: EventTransformer, event: str | None, early: str) -> R
     )
 
 
-def is_plain(text: str) -> bool:
+def _is_plain(text: str, parse: Parse) -> bool:
     """Whether a text is no time and holds more than white space."""
     return not text.isspace() and parse(text) is None
 

@@ -11,7 +11,7 @@ from trellis.dialects.rudderstack.events.envelope import Envelope
 from trellis.dialects.rudderstack.events.event_transformer import EventTransformer
 from trellis.dialects.rudderstack.events.event_types import TRANSFORMERS
 from trellis.dialects.rudderstack.events.recipes import recipe_of
-from trellis.dialects.rudderstack.events.timestamps import parse, parse_strict
+from trellis.dialects.rudderstack.events.timestamps import Parse, parse, parse_legacy, parse_strict
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, EventOverrides, Options
 from trellis.evolution.dialect.transforms import Routed, SharedNames
 from trellis.evolution.projection import Recipe
@@ -40,7 +40,7 @@ class EventRouter:
     def __init__(self, options: Options, now: datetime, closed: Collection[str] = ()) -> None:
         self.options = options
         self._name = options.provider
-        self.envelope = Envelope(now, parse_strict if options.strict_timestamps else parse)
+        self.envelope = Envelope(now, _time_parser(options))
         self._closed = frozenset(closed)
         self._transformers = self._create_transformers(options)
         self._by_overrides: dict[EventOverrides, Mapping[str, EventTransformer]] = {}
@@ -101,3 +101,9 @@ class EventRouter:
             kind: transformer(kind, options, self.envelope, self._closed)
             for kind, transformer in TRANSFORMERS.items()
         }
+
+
+def _time_parser(options: Options) -> Parse:
+    if options.strict_timestamps:
+        return parse_strict
+    return parse_legacy if options.legacy_timestamps else parse
