@@ -29,7 +29,7 @@ class SchemaError(TrellisError):
 
 
 class ContractError(TrellisError):
-    """The data broke a contract in mode `freeze`, or cannot be represented at all."""
+    """The data broke a contract in mode `freeze`, or too much of it is no record."""
 
     exit_code = 1
 
@@ -42,6 +42,12 @@ class DestinationError(TrellisError):
 
 class StorageError(TrellisError):
     """A file system cannot be reached, or refuses to read or write."""
+
+    exit_code = 3
+
+
+class SourceError(TrellisError):
+    """A service that a source reads from cannot be reached, or refuses."""
 
     exit_code = 3
 

@@ -40,7 +40,7 @@ COMMANDS = commands_of(app)
 
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
-    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay")
+    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay", "rejects list")
     words = ("load", "plan", "run", "drop", "inspect", "loads", "generate", *groups)
     app_of_plugins = typer.Typer()
     app_of_plugins.command("generate")(generate_records)

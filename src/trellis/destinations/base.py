@@ -250,3 +250,7 @@ class Destination(TableReader, Protocol):
         `parallel`.
         """
         ...
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        """Raise what `commit` would raise on the tables as they are now, and leave nothing behind."""
+        ...

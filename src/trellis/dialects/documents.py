@@ -21,7 +21,10 @@ def from_json(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = 
 
 
 def from_stored(text: str, where: str) -> Schema:
-    """The schema of a document that a program stored, perhaps a newer one. Raises SchemaError."""
+    """The schema of a document that a program stored, perhaps a newer one. Raises SchemaError.
+
+    It may hold hints that this version does not know: a load that has to follow them refuses them.
+    """
     return from_json(text, where, stored_faults)
 
 

@@ -50,6 +50,8 @@ class Outcome:
     truncated: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
     split: tuple[int, int] = (0, 0)
+    path: str = ""
+    """The file, where a line is told by its number in it."""
     lines: int = 0
     untyped: set[tuple[str, str]] = field(default_factory=set)
     shared: dict[str, set[str]] = field(default_factory=dict)
@@ -73,7 +75,7 @@ def run_parts(
     progress: Progress,
 ) -> Outcome:
     """Conform and stage the parts of a split, or only those at the offsets in `selection` and their lines."""
-    outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
+    outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
@@ -87,6 +89,8 @@ def run_parts(
                     if conformed.observed is None or conformed.waiting is not None:
                         stage_part(plan, conformed, partial(_place, split, part.places), stage, outcome)
                     progress(part.size)
+                if part.places is not None:
+                    outcome.path = ""
                 if part.places is None or not part.places.has_files:
                     outcome.lines = part.lines
             for batch in conformer.flush_rows():

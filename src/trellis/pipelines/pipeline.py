@@ -29,6 +29,7 @@ from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
 from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
 from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
@@ -182,12 +183,12 @@ class Pipeline:
         Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination is then
         as it was.
         """
-        settings = LoadSettings(table=table, **options)
+        settings = LoadSettings.of(table, options)
         return self._record(lambda outcome: self._load(source, settings, dry_run=False, outcome=outcome))
 
     def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
-        return self._load(source, LoadSettings(table=table, **options), dry_run=True)
+        return self._load(source, LoadSettings.of(table, options), dry_run=True)
 
     def run(
         self,
@@ -195,6 +196,7 @@ class Pipeline:
         *,
         refresh: Refresh | None = None,
         load_id: str | None = None,
+        max_rejected: int | str | None = None,
         next_item_mode: NextItemMode = "round_robin",
         **hints: Unpack[ResourceHints],
     ) -> Report:
@@ -202,12 +204,14 @@ class Pipeline:
 
         `hints` are those of `trellis.resource`, and apply to every resource that is loaded. `refresh` takes
         away before it loads: `drop_sources` all tables and the state of the source, `drop_resources` those
-        of the selected resources, `drop_data` their rows. `next_item_mode` says whether the resources are
-        read in turns, a page each, or one after the other (`fifo`). Rows that the destination did not take
-        are kept, and the next run loads them, and only them. Raises what `load` raises.
+        of the selected resources, `drop_data` their rows. `max_rejected` is that of `load`. `next_item_mode`
+        says whether the resources are read in turns, a page each, or one after the other (`fifo`). Rows that
+        the destination did not take are kept, and the next run loads them, and only them. Raises what `load`
+        raises.
         """
+        limit = RejectLimit.of(max_rejected)
         return self._record(
-            lambda outcome: self._run(source, refresh, load_id, next_item_mode, hints, outcome)
+            lambda outcome: self._run(source, refresh, load_id, limit, next_item_mode, hints, outcome)
         )
 
     def loads(self) -> list[LoadOutcome]:
@@ -226,6 +230,7 @@ class Pipeline:
         source: Any,
         refresh: Refresh | None,
         load_id: str | None,
+        reject_limit: RejectLimit,
         next_item_mode: NextItemMode,
         hints: ResourceHints,
         outcome: LoadOutcome,
@@ -258,6 +263,7 @@ class Pipeline:
             prepared=prepared,
             reset=reset,
             base_state=base_state if moves else None,
+            reject_limit=reject_limit,
         )
         return self._load_runner.run(job, load_id, keeps=True, outcome=outcome)
 
@@ -322,6 +328,7 @@ class Pipeline:
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
     ) -> Report:
         read_options = ReadOptions.of(options.format, options.read_options)
+        limit = RejectLimit.of(options.max_rejected)
         records = self._records(source, self._runner(), options.payload, read_options)
         if options.only_tables and not self._dialect.capabilities.tables_fail_alone:
             raise UsageError(f"the dialect {self.dialect} loads all tables or none; leave --only-table out")
@@ -353,6 +360,7 @@ class Pipeline:
             schema,
             user_schema=self._named(user_schema),
             state=changed,
+            reject_limit=limit,
             only_tables=options.only_tables,
         )
         done = self._load_runner.run(job, options.load_id, fingerprint, dry_run, outcome=outcome)

@@ -10,6 +10,8 @@ from trellis.engine.plan import Counts
 from trellis.schema.compare import AddColumn, AddTable, Change
 from trellis.schema.model import Schema
 
+REPR_TABLES = 5
+
 
 @dataclass(frozen=True)
 class TableReport:
@@ -45,7 +47,7 @@ class Tally:
         return {"count": self.count, "by_reason": dict(self.by_reason)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The outcome of one load (or, with `dry_run`, of what it would do). Rows are root records."""
 
@@ -79,6 +81,12 @@ class Report:
     def balanced(self) -> bool:
         rows = self.rows
         return rows.read == rows.loaded + rows.rejected + rows.dropped + rows.failed
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{table.name}: {table.rows:,}" for table in self.tables[:REPR_TABLES])
+        more = ", ..." if len(self.tables) > REPR_TABLES else ""
+        where = f"load_id={self.load_id!r}, destination={self.destination!r}, dataset={self.dataset!r}"
+        return f"Report({where}, rows={self.rows}, tables={{{tables}{more}}})"
 
     def __str__(self) -> str:
         """A few lines: the tables with their rows, what was left out, the balance."""

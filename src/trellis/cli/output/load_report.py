@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from trellis.cli.output.console import by_parent, counted, cut, grid, indented, some
+from trellis.cli.output.console import ENDLESS, by_parent, counted, cut, grid, indented, some
 from trellis.evolution.record_outcome import DUPLICATE_KEY
 from trellis.schema.compare import AddColumn, AddTable, Change, DropColumn, DropTable
 
@@ -170,13 +170,15 @@ def _listed(title: str, statements: Sequence[str], out: Console) -> None:
     if not statements:
         return
     out.print(f"\n{title}", style="bold")
-    for statement in statements[:STATEMENTS]:
-        out.print(
-            indented(statement if len(statement) <= STATEMENT else f"{statement[: STATEMENT - 3]}..."),
-            style="cyan",
-        )
-    if len(statements) > STATEMENTS:
-        out.print(f"  and {len(statements) - STATEMENTS:,} more; --json shows all", style="dim")
+    shown = statements if out.width == ENDLESS else [_first_part(text) for text in statements[:STATEMENTS]]
+    for statement in shown:
+        out.print(indented(statement), style="cyan")
+    if len(statements) > len(shown):
+        out.print(f"  and {len(statements) - len(shown):,} more; --json shows all", style="dim")
+
+
+def _first_part(statement: str) -> str:
+    return statement if len(statement) <= STATEMENT else f"{statement[: STATEMENT - 3]}..."
 
 
 def _left_out(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, Protocol
 
 from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
@@ -14,16 +15,17 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
-from trellis.engine.positions import renumber_positions
+from trellis.engine.positions import place_of, renumber_positions
 from trellis.engine.records.files import Records
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues, fill_values
-from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS
+from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS, REJECTS
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError, TrellisError
+from trellis.evolution.contract import ContractViolation
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -36,6 +38,7 @@ from trellis.pipelines.loading.checks import (
     beside_wei,
     near_width,
     refuse_collisions,
+    refuse_faulty,
     refuse_unbound,
     refuse_width,
     shared,
@@ -44,6 +47,7 @@ from trellis.pipelines.loading.checks import (
     warnings,
 )
 from trellis.pipelines.loading.partial import Files, TableSelection
+from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit, refuse_rejected
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
 from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
@@ -77,7 +81,8 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
-    `notes` are for the report. With `only_tables` the rows of these tables alone are loaded.
+    `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
+    rows of these tables alone are loaded.
     """
 
     feeds: tuple[LoadInput, ...]
@@ -88,6 +93,7 @@ class LoadJob:
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
     notes: tuple[str, ...] = ()
+    reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
     only_tables: tuple[str, ...] = ()
 
 
@@ -143,6 +149,7 @@ class LoadAttempt:
         naming = self._naming(start)
         tables = (feed.request.table for feed in self.job.feeds)
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
+        refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
             state = self._discover(
                 Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
@@ -150,8 +157,7 @@ class LoadAttempt:
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
-            if not (dry_run and is_remote(self.staging.rows)):
-                files = self._fetch(files)
+            files = self._fetch(files)
         unborn = [name for name in roots if self._unborn(name, before, state.schema)]
         if unborn:
             names = [table.name for name in unborn for table in state.schema.chain(name)]
@@ -192,10 +198,19 @@ class LoadAttempt:
             failures=tuple(TableFailure(n, rows[n], error) for n, error in self.selection.failures.items()),
             alerts=near_width(after, touched, limit),
         )
+        rejects = all_files.get(REJECTS.name, ())
+        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
+        self.commit = self._build_commit(before, after, roots, files, touched, catalog)
         if not dry_run:
             with _Clock(self.seconds, "load"):
-                self._commit(before, after, roots, files, touched, catalog)
+                self.destination.commit(self.commit, self._parallel())
         return report
+
+    def rehearse(self) -> None:
+        """After a dry run: what its commit would raise. Nothing is left in the destination."""
+        assert self.commit is not None
+        with _Clock(self.seconds, "rehearse"):
+            self.destination.rehearse(self.commit, self._parallel())
 
     def _max_columns(self, schema: Schema) -> int | None:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
@@ -280,7 +295,10 @@ class LoadAttempt:
             peek = feed.records.peek(plan)
             seen.merge(peek.observed)
             self.samples[number] += peek.sample
-        return evolve(state, seen, self.dialect, naming)
+        try:
+            return evolve(state, seen, self.dialect, naming)
+        except ContractViolation:  # the whole input will tell all of them
+            return state
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
         """Conform and stage everything; blocks with something new wait until the schema has room."""
@@ -309,7 +327,10 @@ class LoadAttempt:
                 waiting[number] = pending
             if not any(waiting):
                 return state
-            known, state = state, evolve(state, seen, self.dialect, naming)
+            try:
+                known, state = state, evolve(state, seen, self.dialect, naming)
+            except ContractViolation as violation:
+                raise violation.located(partial(place_of, outcomes=self.outcomes)) from None
             if retyped(known.schema, state.schema):  # what is staged has the old types
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
@@ -388,7 +409,7 @@ class LoadAttempt:
         statements = self.dialect.writes.foreign_ddl(before, after, dataset, family, self.context.settings)
         return (statements[0], tuple(statements[1])) if statements else None
 
-    def _commit(
+    def _build_commit(
         self,
         before: Schema,
         after: Schema,
@@ -396,13 +417,13 @@ class LoadAttempt:
         files: Mapping[str, Sequence[StagedFile]],
         touched: Collection[str],
         catalog: Mapping[str, CatalogTable] | None,
-    ) -> None:
+    ) -> Commit:
         dialect = self.dialect
         feeds = self.job.feeds
         mode = feeds[0].request.mode if feeds else None
         loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
-        self.commit = Commit(
+        return Commit(
             self.load_id,
             self.dataset,
             after,
@@ -423,7 +444,6 @@ class LoadAttempt:
             base_state=self.job.base_state,
             now=self.now,
         )
-        self.destination.commit(self.commit, self._parallel())
 
     def _parallel(self) -> Parallel:
         """What spreads the work of a commit: files that were fetched are seen by this machine alone."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from trellis.engine.task import Outcome
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import to_dict
+from trellis.schema.documents.validate import faults
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import is_modified
@@ -109,6 +112,18 @@ def refuse_unbound(schema: Schema, root: str) -> None:
                     f"table {table.name}: {kind} column {column.name} is in no record, so it has no type; "
                     "check its name, or give it a data_type in the schema"
                 )
+
+
+def refuse_faulty(schema: Schema, roots: Sequence[str], where: str) -> None:
+    """Raises SchemaError for tables that could be stored as they are, but not read back or loaded."""
+    tables = [table for name in roots if name in schema.tables for table in schema.chain(name)]
+    part = replace(schema, tables={table.name: table for table in tables})
+    if table_faults := faults(to_dict(part)):
+        sentences = "; ".join(map(str, table_faults))
+        raise SchemaError(
+            f"{where}, schema {schema.name}: {sentences}; give the load a mode and a strategy that exist, or "
+            "correct the schema with schema export and schema import"
+        )
 
 
 NEAR_LIMIT = 0.9

@@ -25,6 +25,7 @@ from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE
 from trellis.pipelines.loading.attempt import LoadAttempt, LoadInput, LoadJob
 from trellis.pipelines.loading.options import LoadSettings
+from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report
@@ -121,7 +122,8 @@ class Tables:
         staging = self.folder / str(len(self.reports))
         staging.mkdir()
         records = source if isinstance(source, FileRecords) else records_of(source, InlineRunner())
-        job = LoadJob((LoadInput(records, LoadSettings(**options).request("")),), "shop")
+        feed = LoadInput(records, LoadSettings(**options).request(""))
+        job = LoadJob((feed,), "shop", reject_limit=RejectLimit(percent=100))
         attempt = LoadAttempt(self, job, "1", StagingFolder.of(str(staging), None, "1", DEFAULT_STORAGE))
         attempt.now = NOW
         report = attempt.run(dry_run=True)
