@@ -62,7 +62,7 @@ class CellWriter:
             )
         if binding.column is None:
             kind = self.detect(value)
-            if self.types.first_type(self.plan.schema, binding.name, kind) in kind.fits:
+            if self.types.first_type(self.plan.schema, binding.name, kind) in {kind.type, *kind.fits}:
                 findings.observe(builder, binding, kind, value, item)
                 return
         else:
