@@ -13,15 +13,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_MODULES, MOST_LINES, MOST_METHODS = 16, 500, 10
 VERBS = {"found", "made", "said", "told", "given", "asked", "wanted", "mine", "there", "own", "each"}
 """What was done to get a value says nothing of what it is."""
-TO_RENAME = (
-    "dialects/rudderstack/*",
-    "dialects/pinot/commands/test_pinot.py",
-    "dialects/pinot/delivery/test_d*.py",
-    "dialects/pinot/expression/test_functions.py",
-    "dialects/pinot/jvm.py",
-    "dialects/pinot/row/test_loads.py",
-    "dialects/pinot/test_real.py",
-)
+TO_RENAME = ("dialects/rudderstack/*",)
 """Tests with values that are still named so."""
 
 
