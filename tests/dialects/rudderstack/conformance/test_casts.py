@@ -133,10 +133,10 @@ SECOND = add_to_cart(
 )  # fmt: skip
 
 
-def standard(said: dict[str, Any], at: int) -> dict[str, Any]:
+def standard(payload: dict[str, Any], at: int) -> dict[str, Any]:
     times = dict.fromkeys(("sent_at", "received_at", "original_timestamp", "timestamp"), moment(at))
     return {
-        "id": said["messageId"],
+        "id": payload["messageId"],
         "anonymous_id": ANONYMOUS,
         "context_ip": "0.0.0.0",
         "context_passed_ip": "0.0.0.0",
@@ -167,7 +167,7 @@ def test_the_seed_s_example(shop: Shop, loads: int) -> None:
         "product_name": "VARCHAR",
         "added_at": "TIMESTAMP WITH TIME ZONE",
     }
-    first, second = (shop.row("add_to_cart", said["messageId"]) for said in (FIRST, SECOND))
+    first, second = (shop.row("add_to_cart", payload["messageId"]) for payload in (FIRST, SECOND))
     stamps = [row.pop("uuid_ts") for row in (first, second)]
     assert (stamps[0] == stamps[1]) == (loads == 1)
     assert first == standard(FIRST, 1) | {
@@ -228,8 +228,8 @@ def test_text_wins_over_string(open_shop: Opens, order: tuple[str, str]) -> None
     shop = open_shop("RS")
     report = shop.pipeline.plan([track(str(at), note=note) for at, note in enumerate(order)])
     assert report.ddl is not None
-    (made,) = (statement for statement in report.ddl[1] if '"sale"' in statement)
-    assert '"note" varchar(65535)' in made
+    (create,) = (statement for statement in report.ddl[1] if '"sale"' in statement)
+    assert '"note" varchar(65535)' in create
     shop.load(*(track(str(at), note=note) for at, note in enumerate(order)))
     assert shop.values("sale", "note") == sorted(order)
     assert shop.discards == []

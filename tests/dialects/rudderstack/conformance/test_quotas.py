@@ -12,8 +12,8 @@ from dialects.rudderstack.conformance.loading import Opens, Shop, event, identif
 
 def over(shop: Shop, table: str, id: str) -> Any:
     """The content of the overflow column."""
-    found = shop.row(table, id).get("rudder_overflow")
-    return None if found is None else json.loads(found)
+    overflow = shop.row(table, id).get("rudder_overflow")
+    return None if overflow is None else json.loads(overflow)
 
 
 # --- Allow-lists -----------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ def test_properties_that_are_allowed(open_shop: Opens) -> None:
 def test_another_name_for_the_overflow(open_shop: Opens) -> None:
     shop = open_shop("SNOWFLAKE", properties="a", overflow="the rest")
     shop.load(track("1", a=1, b=2, the_rest="mine"))
-    found = shop.row("SALE", "1", of="ID")
-    assert [name for name in shop.types("SALE") if "REST" in name] == ["THE REST"] or "THE_REST" in found
-    assert "mine" in str(found) or any("mine" in str(row) for row in shop.lost)
+    sale = shop.row("SALE", "1", of="ID")
+    assert [name for name in shop.types("SALE") if "REST" in name] == ["THE REST"] or "THE_REST" in sale
+    assert "mine" in str(sale) or any("mine" in str(row) for row in shop.lost)
 
 
 # --- Quotas ----------------------------------------------------------------------------------------------

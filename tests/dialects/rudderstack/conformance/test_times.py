@@ -26,8 +26,8 @@ DAY = "2020-04-26T07:00:"
 
 
 def read(text: str) -> str | None:
-    found = parse(text)
-    return None if found is None else to_text(found)
+    moment = parse(text)
+    return None if moment is None else to_text(moment)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_r55_strict_timestamps_are_the_six() -> None:
     ):
         assert parse(text) is not None
         assert parse_strict(text) is None
-    said = event("track", event="e", properties={"a": "2019-09-26T06:30", "b": "2019-09-26"})
-    assert types(own(said, strict_timestamps=True)) | {"event": "", "event_text": ""} == {
+    track = event("track", event="e", properties={"a": "2019-09-26T06:30", "b": "2019-09-26"})
+    assert types(own(track, strict_timestamps=True)) | {"event": "", "event_text": ""} == {
         "event": "",
         "event_text": "",
         "a": "string",
@@ -194,21 +194,19 @@ def times(**fields: Any) -> dict[str, str]:
     ],
 )
 def test_timestamp_is_computed(fields: dict[str, int], seconds: int) -> None:
-    said = {name: f"2024-02-29T10:00:{second:02}Z" for name, second in fields.items()}
-    assert times(receivedAt=RECEIVED, **said)["timestamp"] == f"2024-02-29T10:00:{seconds:02}.000Z"
+    stamps = {name: f"2024-02-29T10:00:{second:02}Z" for name, second in fields.items()}
+    assert times(receivedAt=RECEIVED, **stamps)["timestamp"] == f"2024-02-29T10:00:{seconds:02}.000Z"
 
 
 def test_c67_r50_an_explicit_timestamp_is_kept() -> None:
-    said = {"sentAt": "2024-02-29T10:00:04Z", "originalTimestamp": "2024-02-29T10:00:01Z"}
-    found = times(receivedAt=RECEIVED, timestamp="2020-01-01T00:00:00+01:00", **said)
-    assert found["timestamp"] == "2019-12-31T23:00:00.000Z"
+    stamps = {"sentAt": "2024-02-29T10:00:04Z", "originalTimestamp": "2024-02-29T10:00:01Z"}
+    row = times(receivedAt=RECEIVED, timestamp="2020-01-01T00:00:00+01:00", **stamps)
+    assert row["timestamp"] == "2019-12-31T23:00:00.000Z"
 
 
 def test_r18_r19_r20_each_time_has_its_column() -> None:
-    found = times(
-        receivedAt=RECEIVED, sentAt="2024-02-29T10:00:04Z", originalTimestamp="2024-02-29T10:00:01Z"
-    )
-    assert found == {
+    row = times(receivedAt=RECEIVED, sentAt="2024-02-29T10:00:04Z", originalTimestamp="2024-02-29T10:00:01Z")
+    assert row == {
         "sent_at": "2024-02-29T10:00:04.000Z",
         "original_timestamp": "2024-02-29T10:00:01.000Z",
         "received_at": "2024-02-29T10:00:05.000Z",
@@ -217,15 +215,15 @@ def test_r18_r19_r20_each_time_has_its_column() -> None:
 
 
 def test_r21_r52_the_seed_s_first_case() -> None:
-    found = times(originalTimestamp=f"{DAY}43.400Z", sentAt=f"{DAY}45.124Z", receivedAt=f"{DAY}45.558Z")
-    assert found["timestamp"] == f"{DAY}43.834Z"
-    assert found["timestamp"] > found["original_timestamp"]
+    row = times(originalTimestamp=f"{DAY}43.400Z", sentAt=f"{DAY}45.124Z", receivedAt=f"{DAY}45.558Z")
+    assert row["timestamp"] == f"{DAY}43.834Z"
+    assert row["timestamp"] > row["original_timestamp"]
 
 
 def test_r21_r53_the_seed_s_second_case() -> None:
-    found = times(originalTimestamp=f"{DAY}45.558Z", sentAt=f"{DAY}46.124Z", receivedAt=f"{DAY}43.400Z")
-    assert found["timestamp"] == f"{DAY}42.834Z"
-    assert found["timestamp"] < found["original_timestamp"]
+    row = times(originalTimestamp=f"{DAY}45.558Z", sentAt=f"{DAY}46.124Z", receivedAt=f"{DAY}43.400Z")
+    assert row["timestamp"] == f"{DAY}42.834Z"
+    assert row["timestamp"] < row["original_timestamp"]
 
 
 def test_r22_times_are_utc_and_in_milliseconds() -> None:
@@ -236,10 +234,8 @@ def test_r22_times_are_utc_and_in_milliseconds() -> None:
 
 def test_r49_the_server_s_clock_is_the_absolute_one() -> None:
     """A client that is a day behind: its distance between the two counts, not its clock."""
-    found = times(
-        receivedAt=RECEIVED, sentAt="2024-02-28T10:00:04Z", originalTimestamp="2024-02-28T10:00:01Z"
-    )
-    assert found["timestamp"] == "2024-02-29T10:00:02.000Z"
+    row = times(receivedAt=RECEIVED, sentAt="2024-02-28T10:00:04Z", originalTimestamp="2024-02-28T10:00:01Z")
+    assert row["timestamp"] == "2024-02-29T10:00:02.000Z"
 
 
 def test_r51_what_was_sent_before_it_happened_is_kept_and_counted() -> None:
@@ -256,17 +252,17 @@ def test_missing_times_are_the_time_of_receipt_in_their_columns_too() -> None:
 
 
 def test_c61_r19_without_a_time_of_receipt_it_is_the_load_s() -> None:
-    for said in ({}, {"receivedAt": "garbage"}, {"receivedAt": None}, {"receivedAt": ""}):
-        assert times(**said)["received_at"] == "2024-02-29T12:00:00.000Z"
+    for stamps in ({}, {"receivedAt": "garbage"}, {"receivedAt": None}, {"receivedAt": ""}):
+        assert times(**stamps)["received_at"] == "2024-02-29T12:00:00.000Z"
 
 
 def test_what_is_no_time_is_lost_and_said() -> None:
-    said = event("page", sentAt="soon", originalTimestamp=1709200000, timestamp=["2024-02-29"])
-    assert reasons(said) == dict.fromkeys(("sentAt", "originalTimestamp", "timestamp"), "not a timestamp")
-    assert [each.value for each in lost(said)] == ["soon", 1709200000, ["2024-02-29"]]
-    assert set(times(**said).values()) == {RECEIVED}
+    page = event("page", sentAt="soon", originalTimestamp=1709200000, timestamp=["2024-02-29"])
+    assert reasons(page) == dict.fromkeys(("sentAt", "originalTimestamp", "timestamp"), "not a timestamp")
+    assert [loss.value for loss in lost(page)] == ["soon", 1709200000, ["2024-02-29"]]
+    assert set(times(**page).values()) == {RECEIVED}
 
 
 def test_a_skew_beyond_the_calendar_is_no_skew() -> None:
-    found = times(receivedAt=RECEIVED, sentAt="9999-12-31", originalTimestamp="0001-01-01")
-    assert found["timestamp"] == RECEIVED
+    row = times(receivedAt=RECEIVED, sentAt="9999-12-31", originalTimestamp="0001-01-01")
+    assert row["timestamp"] == RECEIVED

@@ -11,10 +11,10 @@ from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, id
 
 def user(shop: Shop, id: Any = "u") -> dict[str, Any]:
     """The row of a user, without times other than that of receipt."""
-    found = shop.row("users", id)
+    row = shop.row("users", id)
     return {
         name: value
-        for name, value in found.items()
+        for name, value in row.items()
         if name not in ("sent_at", "timestamp", "original_timestamp", "uuid_ts")
     }
 
@@ -39,15 +39,15 @@ def test_loads_that_come_too_late_fill_gaps_alone(shop: Shop) -> None:
     shop.load(identify("u", 5, plan="new"))
     shop.load(identify("u", 1, plan="old", city="x"))
     shop.load(identify("u", 3, plan="mid", city="y", age=35))
-    found = user(shop)
-    assert found["received_at"] == moment(5)
-    assert (found["plan"], found["age"]) == ("new", 35)
+    row = user(shop)
+    assert row["received_at"] == moment(5)
+    assert (row["plan"], row["age"]) == ("new", 35)
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 3, 1)], ids=str)
 def test_any_order_within_a_load_gives_one_row(shop: Shop, order: tuple[int, ...]) -> None:
-    said = {1: {"plan": "a", "city": "x"}, 2: {"age": 5}, 3: {"plan": "c"}}
-    shop.load(*(identify("u", at, **said[at]) for at in order))
+    traits = {1: {"plan": "a", "city": "x"}, 2: {"age": 5}, 3: {"plan": "c"}}
+    shop.load(*(identify("u", at, **traits[at]) for at in order))
     assert user(shop) == {"id": "u", "received_at": moment(3), "plan": "c", "city": "x", "age": 5}
 
 
@@ -68,8 +68,13 @@ def test_r32_the_latest_event_alone_in_whatever_order_loads_come(open_shop: Open
 
 def test_r17_r31_r33_columns_of_users(open_shop: Opens) -> None:
     shop = open_shop("RS")
-    said = {**identify("u", 1, plan="a"), "anonymousId": "a1", "channel": "web", "context": {"ip": "0.0.0.0"}}
-    shop.load(said, {**identify("u", 2, plan="b"), "anonymousId": "a2"})
+    event = {
+        **identify("u", 1, plan="a"),
+        "anonymousId": "a1",
+        "channel": "web",
+        "context": {"ip": "0.0.0.0"},
+    }
+    shop.load(event, {**identify("u", 2, plan="b"), "anonymousId": "a2"})
     users, identifies = shop.types("users"), shop.types("identifies")
     assert {*identifies} - {*users} == {"user_id", "anonymous_id", "channel"}
     assert {*users} <= {*identifies}
