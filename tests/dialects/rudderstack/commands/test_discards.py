@@ -18,13 +18,13 @@ Sql = Callable[..., list[tuple[Any, ...]]]
 
 
 def track(id: Any, event: str = "Sale", /, **properties: Any) -> str:
-    said = {"type": "track", "messageId": id, "event": event, "receivedAt": "2024-02-29T10:00:00Z"}
-    return json.dumps({**said, "properties": properties})
+    payload = {"type": "track", "messageId": id, "event": event, "receivedAt": "2024-02-29T10:00:00Z"}
+    return json.dumps({**payload, "properties": properties})
 
 
 def identify(user: Any, id: str, /, **traits: Any) -> str:
-    said = {"type": "identify", "messageId": id, "userId": user, "receivedAt": "2024-02-29T10:00:00Z"}
-    return json.dumps({**said, "traits": traits})
+    payload = {"type": "identify", "messageId": id, "userId": user, "receivedAt": "2024-02-29T10:00:00Z"}
+    return json.dumps({**payload, "traits": traits})
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def sql(folder: Path) -> Sql:
     def asked(*statements: str) -> list[tuple[Any, ...]]:
         with duckdb.connect(str(folder / "shop.duckdb")) as db:
             for statement in statements:
-                found = db.execute(statement).fetchall()
-            return found
+                rows = db.execute(statement).fetchall()
+            return rows
 
     return asked
 
@@ -70,9 +70,9 @@ def test_discards_are_counted_by_column_and_reason(trellis, shop):
 
 
 def test_the_counts_as_json(trellis, shop):
-    found = trellis("discards", "list", *AT, "--json").json
-    assert [*found] == ["discards"]
-    assert found["discards"][0] == {
+    listing = trellis("discards", "list", *AT, "--json").json
+    assert [*listing] == ["discards"]
+    assert listing["discards"][0] == {
         "kept_in": "rudder_discards",
         "table": "sale",
         "column": "price",
@@ -80,7 +80,7 @@ def test_the_counts_as_json(trellis, shop):
         "count": 2,
         "example": "12",
     }
-    assert [(each["kept_in"], each["column"], each["example"]) for each in found["discards"][1:]] == [
+    assert [(entry["kept_in"], entry["column"], entry["example"]) for entry in listing["discards"][1:]] == [
         ("rudder_discards", "day", "soon"),
         ("_trellis_discards", "id", "mine"),
         ("_trellis_discards", "price", "2.5"),
@@ -118,7 +118,7 @@ def test_the_replay_as_json(trellis, shop, sql):
     again = trellis("discards", "replay", *AT, "--json").json
     assert again == {"load_id": None, "restored": [], "rows": [], "left": 0}
     assert trellis("discards", "replay", *AT).out == "no discards are left"
-    assert [each["kept_in"] for each in trellis("discards", "list", *AT, "--json").json["discards"]] == [
+    assert [entry["kept_in"] for entry in trellis("discards", "list", *AT, "--json").json["discards"]] == [
         "_trellis_discards", "_trellis_discards",
     ]  # fmt: skip
 
