@@ -300,6 +300,7 @@ NOT_RUN = {
         ("docs/pinot.md", "trellis pinot segments"),
     ],
     "needs files that are not shown, or a full disk": [
+        ("docs/cli.md", "trellis loads"),
         ("docs/dlt.md", "trellis load orders-*"),
         ("docs/dlt.md", "trellis run farm.py:eggs"),
         ("docs/rudderstack.md", "cat clicks.jsonl"),

@@ -29,5 +29,5 @@ def test_a_report_of_a_wide_load_prints_on_one_line(tmp_path: Path) -> None:
     report = shop.load([record] * 2, table="wide", load_id="first")
     assert repr(report) == (
         f"Report(load_id='first', destination='duckdb:{tmp_path}/shop.duckdb', dataset='main', "
-        "rows=Counts(read=2, loaded=2, rejected=0, dropped=0), tables={wide: 2})"
+        "rows=Counts(read=2, loaded=2, rejected=0, dropped=0, failed=0), tables={wide: 2})"
     )

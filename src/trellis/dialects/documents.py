@@ -9,7 +9,7 @@ from trellis.dialects import registrations
 from trellis.schema import naming as conventions
 from trellis.schema.dict_form import Document
 from trellis.schema.documents import document as documents
-from trellis.schema.documents.validate import Fault, faults, stored_faults
+from trellis.schema.documents.validate import Fault, faults, faults_of_reading
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.user_schema import with_normalizers
@@ -25,7 +25,7 @@ def from_stored(text: str, where: str) -> Schema:
 
     It may hold hints that this version does not know: a load that has to follow them refuses them.
     """
-    return from_json(text, where, stored_faults)
+    return from_json(text, where, faults_of_reading)
 
 
 def from_yaml(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from trellis.engine.task import Outcome
 from trellis.errors import SchemaError
 from trellis.schema.dict_form import to_dict
-from trellis.schema.documents.validate import faults
+from trellis.schema.documents.validate import faults_of_stored
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import is_modified
@@ -118,7 +118,7 @@ def refuse_faulty(schema: Schema, roots: Sequence[str], where: str) -> None:
     """Raises SchemaError for tables that could be stored as they are, but not read back or loaded."""
     tables = [table for name in roots if name in schema.tables for table in schema.chain(name)]
     part = replace(schema, tables={table.name: table for table in tables})
-    if table_faults := faults(to_dict(part)):
+    if table_faults := faults_of_stored(to_dict(part)):
         sentences = "; ".join(map(str, table_faults))
         raise SchemaError(
             f"{where}, schema {schema.name}: {sentences}; give the load a mode and a strategy that exist, or "

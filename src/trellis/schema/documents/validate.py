@@ -41,9 +41,10 @@ __all__ = [
     "check",
     "dotted",
     "faults",
+    "faults_of_reading",
+    "faults_of_stored",
     "name_fault",
     "no_lines",
-    "stored_faults",
 ]
 
 NAME_LENGTH = 64
@@ -93,12 +94,17 @@ def faults(document: Any) -> tuple[Fault, ...]:
     return (*DOCUMENT((), document), *_parents(document))
 
 
-def stored_faults(document: Any) -> tuple[Fault, ...]:
+def faults_of_stored(document: Any) -> tuple[Fault, ...]:
     """`faults` of a document that a program stored: keys of tables and columns may be newer than this one.
 
-    They are kept and passed on, and so are hints that only the load of a table has to follow.
+    They are kept and passed on.
     """
-    return tuple(fault for fault in faults(document) if not (_is_newer_key(fault) or _is_load_hint(fault.at)))
+    return tuple(fault for fault in faults(document) if not _is_newer_key(fault))
+
+
+def faults_of_reading(document: Any) -> tuple[Fault, ...]:
+    """`faults_of_stored` but for those in hints that only the load of a table has to follow."""
+    return tuple(fault for fault in faults_of_stored(document) if not _is_load_hint(fault.at))
 
 
 def _is_load_hint(path: Path) -> bool:
