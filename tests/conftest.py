@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 
 os.environ["TRELLIS_ENGINE"] = "inline"  # no JVM, here and in processes; tests of Spark name it
+_HISTORY = TemporaryDirectory(prefix="trellis-history-")
+os.environ["TRELLIS_HISTORY"] = _HISTORY.name
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

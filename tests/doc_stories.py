@@ -228,6 +228,7 @@ STORIES = (
         CARTS,
         (*LOAD_CARTS, alter("shop.duckdb", "ALTER TABLE add_to_cart ALTER price TYPE VARCHAR")),
     ),
+    Story("docs/cli.md", "trellis rejects list", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
     Story("docs/cli.md", "trellis schema history", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
     Story("docs/cli.md", "trellis schema diff", {"a.yaml": SCHEMA_A, "b.yaml": SCHEMA_B}),
     Story(
@@ -293,7 +294,13 @@ NOT_RUN = {
         ("docs/pinot.md", "trellis pinot deliver"),
         ("docs/pinot.md", "curl"),
     ],
+    "needs the jars of Pinot": [
+        ("docs/cli.md", "trellis pinot segments"),
+        ("docs/pinot.md", "trellis pinot jars"),
+        ("docs/pinot.md", "trellis pinot segments"),
+    ],
     "needs files that are not shown, or a full disk": [
+        ("docs/cli.md", "trellis loads"),
         ("docs/dlt.md", "trellis load orders-*"),
         ("docs/dlt.md", "trellis run farm.py:eggs"),
         ("docs/rudderstack.md", "cat clicks.jsonl"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import typer
 import typer.main
@@ -63,3 +65,19 @@ def test_python_of_the_documentation_compiles_and_its_imports_are_there(block: B
         elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "trellis":
             known = hasattr(import_module("trellis"), node.attr)
             assert known or (ROOT / "src/trellis" / node.attr).exists()
+
+
+def test_the_cursor_of_the_readme_loads_every_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders = [
+        {"id": number, "updated_at": f"2026-02-{number % 28 + 1:02}T00:00:00Z"} for number in range(500)
+    ]
+
+    def fetch_orders(since: str, page: int) -> list[dict[str, Any]]:
+        rows = [order for order in orders if str(order["updated_at"]) >= since]
+        return rows[page * 100 : (page + 1) * 100]
+
+    monkeypatch.chdir(tmp_path)
+    (block,) = (block for block in blocks() if block.page == "README.md" and "incremental(" in block.text)
+    exec(block.text, {"fetch_orders": fetch_orders})
+    with duckdb.connect("shop.duckdb") as db:
+        assert db.execute("SELECT count(DISTINCT id) FROM shop_data.orders").fetchall() == [(500,)]

@@ -252,3 +252,14 @@ def test_the_surveys_of_splits_together_are_that_of_the_file(tmp_path_factory, r
     assert table(together) == table(whole)
     assert together.to_dict()["rejects"] == whole.to_dict()["rejects"]
     assert together.to_dict()["duplicate_keys"] == whole.to_dict()["duplicate_keys"]
+
+
+def test_keys_stand_in_the_order_of_the_first_record_that_has_them(tmp_path):
+    """Though objects of one shape are looked at together: the third record before the second here."""
+    records = (
+        {"a": 1, "c": 1, "b": 1},
+        {"a": 1, "b": 1, "c": {"b": 1, "a": 1}},
+        {"a": 1, "c": {"a": 1}, "b": 1},
+    )
+    file = lines(tmp_path / "a.jsonl", *map(json.dumps, records))
+    assert [path.path for path in inspect(file).paths] == ["a", "c", "c.b", "c.a", "b"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -13,16 +12,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_MODULES, MOST_LINES, MOST_METHODS = 16, 500, 10
 VERBS = {"found", "made", "said", "told", "given", "asked", "wanted", "mine", "there", "own", "each"}
 """What was done to get a value says nothing of what it is."""
-TO_RENAME = (
-    "dialects/rudderstack/*",
-    "dialects/pinot/commands/test_pinot.py",
-    "dialects/pinot/delivery/test_d*.py",
-    "dialects/pinot/expression/test_functions.py",
-    "dialects/pinot/jvm.py",
-    "dialects/pinot/row/test_loads.py",
-    "dialects/pinot/test_real.py",
-)
-"""Tests with values that are still named so."""
 
 
 def test_no_folder_is_full() -> None:
@@ -74,15 +63,11 @@ def test_values_are_named_after_what_they_are() -> None:
     >>> sorted(bound_names(ast.parse("for each in rows: found = each")))
     [(1, 'each'), (1, 'found')]
     """
-    tests = [
-        path
-        for path in TESTS.rglob("*.py")
-        if not any(fnmatch(path.relative_to(TESTS).as_posix(), pattern) for pattern in TO_RENAME)
-    ]
+    tests = sorted(TESTS.rglob("*.py"))
     assert len(tests) > 100
     verbs = [
         f"{path.relative_to(TESTS.parent).as_posix()}:{line}: {name}"
-        for path in (*MODULES, *sorted(tests))
+        for path in (*MODULES, *tests)
         for line, name in bound_names(ast.parse(path.read_text()))
         if name in VERBS
     ]

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trellis.pipelines.discards import list_discards as list_discards
+    from trellis.pipelines.discards import list_rejects as list_rejects
+    from trellis.pipelines.discards import replay_discards as replay_discards
+    from trellis.pipelines.drift import drift as drift
+    from trellis.pipelines.inspect import inspect as inspect
     from trellis.pipelines.pipeline import Pipeline as Pipeline
     from trellis.pipelines.pipeline import pipeline as pipeline
     from trellis.pipelines.report import Report as Report
@@ -23,6 +28,11 @@ _HOMES = {
     "Pipeline": "trellis.pipelines.pipeline",
     "pipeline": "trellis.pipelines.pipeline",
     "Report": "trellis.pipelines.report",
+    "drift": "trellis.pipelines.drift",
+    "inspect": "trellis.pipelines.inspect",
+    "list_discards": "trellis.pipelines.discards",
+    "list_rejects": "trellis.pipelines.discards",
+    "replay_discards": "trellis.pipelines.discards",
     **dict.fromkeys(
         (
             *("Resource", "Source", "current", "files", "incremental", "mark"),

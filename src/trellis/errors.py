@@ -7,9 +7,17 @@ from difflib import get_close_matches
 
 
 class TrellisError(Exception):
-    """Base of all deliberate errors. `exit_code` is what the command line ends with."""
+    """Base of all deliberate errors. `exit_code` is what the command line ends with.
+
+    `table` is the one table that the error is of, where the others could be loaded without it.
+    """
 
     exit_code = 2
+    table = ""
+
+    def __init__(self, *message: object, table: str = "") -> None:
+        super().__init__(*message)
+        self.table = table
 
 
 class UsageError(TrellisError):
@@ -21,7 +29,7 @@ class SchemaError(TrellisError):
 
 
 class ContractError(TrellisError):
-    """The data broke a contract in mode `freeze`, or cannot be represented at all."""
+    """The data broke a contract in mode `freeze`, or too much of it is no record."""
 
     exit_code = 1
 
@@ -34,6 +42,12 @@ class DestinationError(TrellisError):
 
 class StorageError(TrellisError):
     """A file system cannot be reached, or refuses to read or write."""
+
+    exit_code = 3
+
+
+class SourceError(TrellisError):
+    """A service that a source reads from cannot be reached, or refuses."""
 
     exit_code = 3
 

@@ -2,19 +2,56 @@
 
 from __future__ import annotations
 
+import duckdb
+
 AT = ("--at", "duckdb:shop.duckdb")
 
 
-def test_discards_of_dlt_are_listed_and_not_replayed(trellis, lines):
+def test_values_without_a_row_are_listed_and_left(trellis, lines):
     lines("t.jsonl", '{"a":1,"A":2}')
     assert trellis("load", "t.jsonl", "--to", "duckdb:shop.duckdb").code == 0
-    discards = trellis("discards", "list", *AT, "--json").json["discards"]
-    assert [(discard["table"], discard["column"], discard["example"]) for discard in discards] == [
-        ("t", "a", "1")
+    (discard,) = trellis("discards", "list", *AT, "--json").json["discards"]
+    assert (discard["table"], discard["column"], discard["example"]) == ("t", "a", "1")
+    assert trellis("discards", "replay", *AT).out == "1 value left in the discards"
+
+
+def test_discarded_rows_are_loaded_once_and_listed_no_more(trellis, lines):
+    to = ("--to", "duckdb:shop.duckdb", "--table", "t")
+    lines("a.jsonl", '{"id":1,"l":[{"x":1}]}')
+    lines("b.jsonl", '{"id":2}', '{"id":3,"b":1,"c":1}', '{"id":4,"l":[{"x":1,"z":2}]}')
+    assert trellis("load", "a.jsonl", *to).code == 0
+    assert trellis("load", "b.jsonl", *to, "--contract", "columns=discard_row").code == 0
+    assert trellis("discards", "replay", *AT).out == "2 values left in the discards"
+    assert trellis("load", "a.jsonl", *to, "--contract", "evolve").code == 0
+    assert trellis("discards", "replay", *AT, "--json").json == {
+        "load_id": None,
+        "restored": [],
+        "rows": [{"table": "t", "count": 1}],
+        "left": 1,
+    }
+    assert trellis("discards", "replay", *AT).out == "1 value left in the discards"
+    (discard,) = trellis("discards", "list", *AT, "--json").json["discards"]
+    assert (discard["table"], discard["column"]) == ("t__l", "z")
+    with duckdb.connect("shop.duckdb") as db:
+        assert db.execute('SELECT "id", "b", "c" FROM "t" ORDER BY "id", "b"').fetchall() == [
+            (1, None, None),
+            (1, None, None),
+            (2, None, None),
+            (3, 1, 1),
+            (4, None, None),
+        ]
+
+
+def test_rejects_are_counted_by_file_and_reason(trellis, lines):
+    lines("t.jsonl", '{"a":1}', "none", "nil", "[1]")
+    assert trellis("load", "t.jsonl", "--to", "duckdb:shop.duckdb").code == 0
+    rejects = trellis("rejects", "list", *AT, "--json").json["rejects"]
+    assert [tuple(reject.values()) for reject in rejects] == [
+        ("t.jsonl", "not JSON: expecting value at column 1", 2, "nil"),
+        ("t.jsonl", "a record must be a JSON object, this line is an array", 1, "[1]"),
     ]
-    ran = trellis("discards", "replay", *AT)
-    assert ran.code == 2
-    assert "discards of dialect dlt do not name their rows, so they cannot be replayed" in ran.err
+    _, first, _ = trellis("rejects", "list", *AT).out.splitlines()
+    assert " ".join(first.split()) == "2 t.jsonl not JSON: expecting value at column 1 'nil'"
 
 
 def test_a_destination_without_a_schema(trellis, folder):

@@ -40,8 +40,8 @@ COMMANDS = commands_of(app)
 
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
-    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay")
-    words = ("load", "plan", "run", "drop", "inspect", "generate", *groups)
+    groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay", "rejects list")
+    words = ("load", "plan", "run", "drop", "inspect", "loads", "generate", *groups)
     app_of_plugins = typer.Typer()
     app_of_plugins.command("generate")(generate_records)
     app_of_plugins.command("load")(load_records)

@@ -101,8 +101,9 @@ def test_a_plan_of_something_new_makes_no_file(trellis, lines, folder):
 
 
 KEYS = [
-    "load_id", "dataset", "destination", "dialect", "dry_run", "already_loaded", "rows", "tables", "changes",
-    "statements", "ddl", "discards", "rejects", "notes", "schema", "seconds",
+    "load_id", "dataset", "destination", "dialect", "dry_run", "already_loaded", "rows", "tables",
+    "failures", "changes", "statements", "ddl", "discards", "truncated", "rejects", "notes", "alerts",
+    "schema", "seconds",
 ]  # fmt: skip
 
 
@@ -173,11 +174,11 @@ def test_a_schema_file(trellis, lines):
 
 
 NEW_COLUMN = (
-    'error: shop.orders.coupon: the data needs a new column for coupon, first seen with "TEA", and the '
-    "contract has columns: freeze"
+    "error: orders-2024-02.jsonl:1: shop.orders.coupon: the data needs a new column for coupon, first seen "
+    'with "TEA", and the contract has columns: freeze'
 )
 CONTRACTS = {
-    "freeze": 'error: shop.orders.id: "x3" at id does not fit its column, which is bigint',
+    "freeze": 'error: orders-2024-02.jsonl:1: shop.orders.id: "x3" at id does not fit its column, which is',
     "columns=freeze, data_type=evolve": NEW_COLUMN,
     "contract.yaml": NEW_COLUMN,
 }

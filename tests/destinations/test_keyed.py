@@ -100,6 +100,14 @@ def test_rows_without_a_whole_key_are_all_loaded(warehouse: Warehouse, on_match:
     assert warehouse.rows("users", "id", "plan") == expected
 
 
+@pytest.mark.parametrize("on_match", ["replace", "newer", "fill"])
+def test_rows_without_a_key_are_left_out_where_they_need_one(warehouse: Warehouse, on_match: OnMatch) -> None:
+    keyed = KeyedWrite("users", ("id",), "at", on_match, needs_keys=True)
+    warehouse.commit(keyed, [user(None, 1, "x"), user("a", 1, "y"), user("a", 2, "z")], USERS)
+    warehouse.commit(keyed, [{"at": 3, "plan": "no row has the key"}], USERS)
+    assert warehouse.rows("users", "id", "plan") == [("a", "z")]
+
+
 @pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "append"])
 @pytest.mark.parametrize("keys", [(), ("id",)])
 def test_without_keys_all_rows_are_loaded(

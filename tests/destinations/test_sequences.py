@@ -66,9 +66,10 @@ def test_w01_w04_w12_any_sequence(postgres: Server, database: str, loads: list[t
             for how, rows in [("delete-insert", seed), *loads]:
                 if how == "upsert":
                     rows = list({row["id"]: row for row in rows}.values())
-                options: Any = {"mode": "merge", "strategy": "upsert" if how == "upsert" else "delete-insert"}
+                strategy = "upsert" if how == "upsert" else "delete-insert"
+                options: Any = {"mode": "merge", "strategy": strategy}
                 if how in ("append", "replace"):
-                    options["mode"] = how
+                    options = {"mode": how}
                 day = (
                     COLUMNS[1].with_hints(merge_key=True)
                     if how == "day"

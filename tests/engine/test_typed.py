@@ -179,7 +179,7 @@ def test_digits_that_are_cut_are_told() -> None:
     conformer = LearnedConformer(plan)
     (batch,) = conformer.batch(WHERE, RowBatch(0, 0, batch)).batches
     assert batch.columns["a"].cast(pa.int64()).to_pylist() == [1, 2, None, -1]
-    assert conformer.flattener.oddities == {
+    assert conformer.flattener.warnings == {
         "a second in t.a has more digits than the column keeps, the last ones were cut": 2
     }
 

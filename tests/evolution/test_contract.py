@@ -18,7 +18,6 @@ from trellis.evolution.contract import (
     ContractViolation,
     contract_for,
     expand,
-    impose_contract,
 )
 from trellis.evolution.declare import apply_contract
 from trellis.schema.model import Column, Schema, Settings, Table
@@ -79,28 +78,6 @@ def test_s11_a_table_s_map_hides_the_whole_of_the_source_s() -> None:
 def test_s12_without_its_own_the_source_s_holds() -> None:
     source = {"columns": "freeze", "data_type": "freeze"}
     assert contract_for(schema(table("other"), contract=source), "other") == expand(source)
-
-
-def test_s13_a_contract_of_the_run_is_stored_on_source_and_tables() -> None:
-    before = schema(
-        table("own", schema_contract={"columns": "evolve"}),
-        table("other"),
-        table("own__kids", "own", schema_contract="freeze"),
-        table("_trellis_loads"),
-        contract={"columns": "freeze"},
-    )
-    after = impose_contract(before, "evolve")
-    assert after.settings.schema_contract == "evolve"
-    assert {t.name: t.hints.get("schema_contract") for t in after.tables.values()} == {
-        "own": "evolve",
-        "other": "evolve",
-        "own__kids": "freeze",
-        "_trellis_loads": None,
-    }
-    assert contract_for(after, "other") == EVOLVE
-    assert impose_contract(before, "evolve", ["own"]).tables["other"] == before.tables["other"]
-    with pytest.raises(SchemaError):
-        impose_contract(before, "evolv")
 
 
 def test_the_nearest_ancestor_decides() -> None:

@@ -329,6 +329,36 @@ def test_the_function_sees_where_to_start() -> None:
     assert first.parts[0].declared.table.columns["c"].hints == {"incremental": True}
 
 
+def test_a_last_value_that_is_read_between_pages_is_noted() -> None:
+    records = [{"id": number, "day": number % 5} for number in range(20)]
+
+    def page_of(since: int, page: int) -> list[dict[str, int]]:
+        return [record for record in records if record["day"] >= since][page * 8 : (page + 1) * 8]
+
+    @trellis.resource
+    def moving(after: Any = trellis.incremental("day", initial_value=0)) -> Any:  # noqa: B008
+        page = 0
+        while rows := page_of(after.last_value, page):
+            yield rows
+            page += 1
+
+    @trellis.resource
+    def staying(after: Any = trellis.incremental("day", initial_value=0)) -> Any:  # noqa: B008
+        page = 0
+        while rows := page_of(after.start_value, page):
+            yield rows
+            page += 1
+
+    lossy, whole = read(moving), read(staying)
+    assert (len(list(lossy.parts[0].source)), len(list(whole.parts[0].source))) == (8, 20)
+    assert whole.notes == ()
+    (note,) = lossy.notes
+    assert note == (
+        "cursor day of moving: last_value was read after it had moved; if it is part of a request for "
+        "further pages of the same range, rows are missing: use start_value there"
+    )
+
+
 def test_what_the_caller_passes_changes_the_cursor() -> None:
     @trellis.resource
     def rows(count: int, updated: Any = trellis.incremental("c", initial_value=1)) -> Any:  # noqa: B008

@@ -132,7 +132,7 @@ def test_a_usage_error_does_not_wait_for_spark(tmp_path: Path, source: str) -> N
     command = [sys.executable, "-m", "trellis.cli", "load", source, "--engine", "spark", "--mode", "apend"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: --mode: there is no mode 'apend': did you mean 'append'?\n"
+    assert done.stderr == "error: there is no mode 'apend': did you mean 'append'?\n"
 
 
 def test_output_for_a_program_is_one_object(tmp_path: Path, source: str) -> None:

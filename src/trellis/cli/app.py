@@ -16,10 +16,11 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
-from trellis.cli.commands.discards import discards
+from trellis.cli.commands.discards import discards, rejects
 from trellis.cli.commands.generate import generate_records
 from trellis.cli.commands.inspect import inspect_records
 from trellis.cli.commands.load import load_records, plan_load
+from trellis.cli.commands.loads import list_loads
 from trellis.cli.commands.run import drop_resources, run_source
 from trellis.cli.commands.schema import schemas
 from trellis.cli.output.console import print_warning
@@ -43,6 +44,8 @@ app.command("drop")(drop_resources)
 app.command("inspect")(inspect_records)
 app.add_typer(schemas, name="schema")
 app.add_typer(discards, name="discards")
+app.add_typer(rejects, name="rejects")
+app.command("loads")(list_loads)
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)
@@ -88,25 +91,37 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _failed(bad: Exception, argv: Sequence[str]) -> int:
+    """Print what went wrong, with --json as an object too, and give the exit code."""
     if arguments.debug:
         traceback.print_exception(bad)
+    message, exit_code = _explained(bad, argv)
+    _error(message)
+    if "--json" in argv:
+        from trellis.cli.output.console import print_json
+
+        error = {"type": type(bad).__name__, "message": message, "exit_code": exit_code}
+        print_json({"error": error})
+    return exit_code
+
+
+def _explained(bad: Exception, argv: Sequence[str]) -> tuple[str, int]:
+    """The sentence for an error, and its exit code."""
     if isinstance(bad, TrellisError):
-        _error(str(bad))
-        return bad.exit_code
+        return str(bad), bad.exit_code
     usage: Any = getattr(bad, "format_message", None)  # Typer's own errors: unknown options and the like
     if usage is not None:
         message, command = _plain(usage()), " ".join(["trellis", *_words(argv)])
-        _error(message if "did you mean" in message else f"{message}; {command} --help lists the options")
-        return 2
+        known = "did you mean" in message
+        return message if known else f"{message}; {command} --help lists the options", 2
     if isinstance(bad, OSError) and bad.strerror:
-        _error(f"{bad.filename or 'the system'}: {bad.strerror[0].lower()}{bad.strerror[1:]}")
-        return 2 if isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError)) else FAULT
+        is_usage = isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError))
+        reason = f"{bad.strerror[0].lower()}{bad.strerror[1:]}"
+        return f"{bad.filename or 'the system'}: {reason}", 2 if is_usage else FAULT
     message = str(bad).strip().partition("\n")[0]
-    _error(
+    return (
         f"internal error in Trellis ({type(bad).__name__}{f': {message}' if message else ''}); "
         "run it again with --debug and report what that shows"
-    )
-    return FAULT
+    ), FAULT
 
 
 class _Interrupts:

@@ -82,6 +82,15 @@ Table = Annotated[
     str | None,
     option("--table", metavar="NAME", panel=WHERE, help="Root table, default the name of the first file."),
 ]
+OnlyTable = Annotated[
+    list[str] | None,
+    option(
+        "--only-table",
+        metavar="NAME",
+        panel=HOW,
+        help="Load the rows of this table alone, such as one that failed; may be given several times.",
+    ),
+]
 Dialect = Annotated[
     str | None,
     option(
@@ -156,6 +165,15 @@ ConfigFile = Annotated[
     str | None,
     option("--config", metavar="FILE", panel=HOW, help="Settings, default ./trellis.yaml if it is there."),
 ]
+MaxRejected = Annotated[
+    str | None,
+    option(
+        "--max-rejected",
+        metavar="N|N%",
+        panel=HOW,
+        help="Fail if more records are rejected, default if all are.",
+    ),
+]
 LoadId = Annotated[
     str | None,
     option(
@@ -200,6 +218,7 @@ At = Annotated[
     str | None, option("--at", metavar="DEST", panel=WHERE, help="Destination that holds the schema.")
 ]
 Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
+ExitCode = Annotated[bool, option("--exit-code", panel=OUTPUT, help="End with 1 if there are differences.")]
 Debug = Annotated[
     bool,
     typer.Option(

@@ -29,6 +29,7 @@ from trellis.schema.merge import adopt
 from trellis.schema.model import Schema, Settings, Table
 from trellis.schema.system import is_system
 
+YAML, JSON = (".yaml", ".yml"), ".json"
 Changes = tuple[Change | ChangeSchema, ...]
 
 
@@ -208,7 +209,9 @@ def write_schema(schema: Schema, to: str | None, declared_only: bool) -> str | N
         return None
     from trellis.schema.documents.document import declared
 
-    if to.endswith(".json"):
+    if Path(to).suffix not in (*YAML, JSON):
+        raise UsageError(f"--to {to}: a schema is written as YAML or JSON; end the name in .yaml or .json")
+    if to.endswith(JSON):
         text = to_json(declared(schema) if declared_only else schema, pretty=True) + "\n"
     else:
         text = to_yaml(schema, declared_only)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from trellis.cli.foreign_documents import describe_foreign
@@ -19,7 +19,6 @@ from trellis.dialects.documents import from_json, from_yaml, get_naming
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
-from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import Config, read_text
 from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
@@ -39,10 +38,6 @@ class LoadCommand:
     @staticmethod
     def of(config: Config) -> LoadCommand:
         """Check everything that can be checked before any data is read. Raises UsageError, SchemaError."""
-        _one_of("--mode", config.mode, get_args(Mode))
-        _one_of("--strategy", config.strategy, get_args(Strategy))
-        if config.strategy and config.mode not in (None, "merge"):
-            raise UsageError(f"--strategy says how to merge, but the mode is {config.mode}; add --mode merge")
         options: dict[str, Any] = {
             "table": config.table,
             "mode": config.mode,
@@ -54,17 +49,23 @@ class LoadCommand:
             if config.schema
             else None,
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
+            "max_rejected": config.max_rejected,
             "format": config.format,
             "read_options": config.read_options,
         }
         return LoadCommand(open_pipeline(config), options)
 
     def run(
-        self, sources: Sequence[str], load_id: str | None, dry_run: bool, tell: ProgressCallback
+        self,
+        sources: Sequence[str],
+        load_id: str | None,
+        only_tables: Sequence[str],
+        dry_run: bool,
+        tell: ProgressCallback,
     ) -> Report:
         self.pipeline.tell = tell
         do = self.pipeline.plan if dry_run else self.pipeline.load
-        return do(list(sources), load_id=load_id, **self.options)
+        return do(list(sources), load_id=load_id, only_tables=tuple(only_tables), **self.options)
 
 
 def open_pipeline(config: Config) -> Pipeline:
@@ -172,11 +173,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals:
         raise UsageError(f"--contract {text!r}: write ENTITY=MODE, for example columns=freeze")
     return entity, mode
-
-
-def _one_of(what: str, word: str | None, choices: Sequence[str]) -> None:
-    if word is not None and word not in choices:
-        raise UsageError(f"{what}: there is no {what.lstrip('-')} {word!r}{nearest(word, choices)}")
 
 
 def _whole(name: str, value: Any) -> int | None:

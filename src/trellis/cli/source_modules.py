@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from trellis.errors import UsageError, nearest
+from trellis.errors import SourceError, TrellisError, UsageError, nearest
 from trellis.sources import Resource, Source
 
 
@@ -48,8 +48,8 @@ def source_at(where: str, arguments: Mapping[str, str], resources: Sequence[str]
     return source
 
 
-def own_fault(bad: Exception) -> UsageError | None:
-    """What went wrong in code that is not ours: where, and what. None where it was in ours."""
+def own_fault(bad: Exception) -> TrellisError | None:
+    """What went wrong in code that is not ours, or in a service it talks to. None where it was in ours."""
     if isinstance(bad, SyntaxError):
         return UsageError(f"{bad.filename}, line {bad.lineno}: {bad.msg}")
     others = (str(Path(__file__).parents[1]), sys.prefix, sys.base_prefix, "<")
@@ -59,10 +59,19 @@ def own_fault(bad: Exception) -> UsageError | None:
     if not frames:
         return None
     last, what = frames[-1], f"{type(bad).__name__}: {bad}"
-    return UsageError(
+    error = SourceError if _is_of_service(bad) else UsageError
+    return error(
         f"{last.filename}, line {last.lineno}, in {last.name}: {what}; nothing was loaded, --debug shows "
         "all of it"
     )
+
+
+def _is_of_service(bad: Exception) -> bool:
+    """Whether a connection failed or a server refused, by whatever HTTP library."""
+    if isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError)):
+        return False
+    libraries = {kind.__module__.partition(".")[0] for kind in type(bad).__mro__}
+    return isinstance(bad, OSError) or not libraries.isdisjoint(("httpx", "aiohttp", "urllib3"))
 
 
 def _module(place: str) -> ModuleType:

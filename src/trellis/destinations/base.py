@@ -137,6 +137,13 @@ class Commit:
     base_state: RunState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
+    @property
+    def only_appends(self) -> bool:
+        """Whether no row of the load is compared with others."""
+        return all(chain.mode != "merge" for chain in self.chains) and not any(
+            load.keys for load in self.keyed
+        )
+
 
 @dataclass(frozen=True)
 class CatalogTable:
@@ -242,4 +249,8 @@ class Destination(TableReader, Protocol):
         What can be done before the one transaction, such as copying rows near the tables, may go through
         `parallel`.
         """
+        ...
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        """Raise what `commit` would raise on the tables as they are now, and leave nothing behind."""
         ...

@@ -15,7 +15,8 @@ def first_line(error: Exception) -> str:
 def null_violation(table: str, column: str) -> ContractError:
     return ContractError(
         f"table {table}, column {column}: it is required (NOT NULL), but some rows of this load have no "
-        "value for it; add the values, or make the column nullable; nothing was loaded"
+        "value for it; add the values, or make the column nullable; nothing was loaded",
+        table=table,
     )
 
 
@@ -23,7 +24,8 @@ def type_mismatch(table: str, column: str, real: str, declared: str, value: obje
     example = "" if value is None else f", and {str(value)[:80]!r} does not fit"
     return SchemaError(
         f"table {table}, column {column}: it is {real} in the destination, but {declared} in the schema"
-        f"{example}; give the column its old type, or load into another table; nothing was loaded"
+        f"{example}; give the column its old type, or load into another table; nothing was loaded",
+        table=table,
     )
 
 
@@ -31,7 +33,8 @@ def duplicate_keys(table: str, count: int) -> ContractError:
     keys = "primary key occurs" if count == 1 else "primary keys occur"
     return ContractError(
         f"table {table}: {count} {keys} more than once in the load, which upsert does not allow; "
-        "remove the duplicates, or use the delete-insert strategy; nothing was loaded"
+        "remove the duplicates, or use the delete-insert strategy; nothing was loaded",
+        table=table,
     )
 
 
@@ -48,7 +51,8 @@ def refuse_required(table: Table, missing: Iterable[Column]) -> None:
             raise SchemaError(
                 f"table {table.name}, column {column.name}: it is required (NOT NULL), but the table has "
                 "rows already, which have no value for it; make it nullable, load with mode replace, or load "
-                "into another table; nothing was loaded"
+                "into another table; nothing was loaded",
+                table=table.name,
             )
 
 

@@ -9,7 +9,7 @@ from trellis.dialects import registrations
 from trellis.schema import naming as conventions
 from trellis.schema.dict_form import Document
 from trellis.schema.documents import document as documents
-from trellis.schema.documents.validate import Fault, faults, stored_faults
+from trellis.schema.documents.validate import Fault, faults, faults_of_reading
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.user_schema import with_normalizers
@@ -21,8 +21,11 @@ def from_json(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = 
 
 
 def from_stored(text: str, where: str) -> Schema:
-    """The schema of a document that a program stored, perhaps a newer one. Raises SchemaError."""
-    return from_json(text, where, stored_faults)
+    """The schema of a document that a program stored, perhaps a newer one. Raises SchemaError.
+
+    It may hold hints that this version does not know: a load that has to follow them refuses them.
+    """
+    return from_json(text, where, faults_of_reading)
 
 
 def from_yaml(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

@@ -89,7 +89,10 @@ def lines_by_offset(waiting: Iterable[object]) -> dict[int, tuple[int, ...] | No
 
 @dataclass
 class Discard:
-    """A value that no column takes, kept with everything needed to bring it back."""
+    """A value that no column takes, kept with everything needed to bring it back.
+
+    `is_truncated`: its column holds what is left of it.
+    """
 
     table: str
     column: str
@@ -98,6 +101,7 @@ class Discard:
     line: int
     reason: str
     row: str | None = None
+    is_truncated: bool = False
 
 
 @dataclass
@@ -112,18 +116,23 @@ class Reject:
 
 @dataclass
 class Counts:
-    """Root records: read = loaded + rejected + dropped."""
+    """Root records: read = loaded + rejected + dropped + failed.
+
+    A record has failed if a table did that it has a row in.
+    """
 
     read: int = 0
     loaded: int = 0
     rejected: int = 0
     dropped: int = 0
+    failed: int = 0
 
     def add(self, other: Counts) -> None:
         self.read += other.read
         self.loaded += other.loaded
         self.rejected += other.rejected
         self.dropped += other.dropped
+        self.failed += other.failed
 
 
 Row = dict[str, Any]

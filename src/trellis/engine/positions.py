@@ -26,6 +26,15 @@ def renumber_positions(files: Sequence[StagedFile], outcomes: Sequence[Outcome])
     ]
 
 
+def place_of(position: Sequence[int], outcomes: Sequence[Outcome]) -> str:
+    """The file and line, from 1, of what was observed at a position; empty where these are not known."""
+    lines = _lines_before(outcomes)
+    for outcome in outcomes:
+        if outcome.path and outcome.split == tuple(position[:2]):
+            return f"{outcome.path}:{lines[outcome.split] + position[2] + 1}"
+    return ""
+
+
 def _lines_before(outcomes: Sequence[Outcome]) -> dict[tuple[int, int], int]:
     lines: dict[tuple[int, int], int] = {}
     for outcome in outcomes:

@@ -42,16 +42,20 @@ class Outcome:
 
     task: str
     counts: Counts = field(default_factory=Counts)
+    by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
     files: list[StagedFile] = field(default_factory=list)
     pending: list[Waiting] = field(default_factory=list)
     observed: Observations = field(default_factory=Observations)
     discards: Counter[str] = field(default_factory=Counter)
+    truncated: Counter[str] = field(default_factory=Counter)
     rejects: Counter[str] = field(default_factory=Counter)
     split: tuple[int, int] = (0, 0)
+    path: str = ""
+    """The file, where a line is told by its number in it."""
     lines: int = 0
     untyped: set[tuple[str, str]] = field(default_factory=set)
     shared: dict[str, set[str]] = field(default_factory=dict)
-    oddities: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
     examples: list[bytes] = field(default_factory=list)
     error: TrellisError | None = None
 
@@ -71,7 +75,7 @@ def run_parts(
     progress: Progress,
 ) -> Outcome:
     """Conform and stage the parts of a split, or only those at the offsets in `selection` and their lines."""
-    outcome = Outcome(name, split=(plan.first_file + split.file, split.number))
+    outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
@@ -85,13 +89,15 @@ def run_parts(
                     if conformed.observed is None or conformed.waiting is not None:
                         stage_part(plan, conformed, partial(_place, split, part.places), stage, outcome)
                     progress(part.size)
+                if part.places is not None:
+                    outcome.path = ""
                 if part.places is None or not part.places.has_files:
                     outcome.lines = part.lines
             for batch in conformer.flush_rows():
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
             outcome.shared = conformer.shared_names()
-            outcome.oddities = conformer.oddities
+            outcome.warnings = conformer.warnings
             outcome.examples = conformer.examples
         outcome.files = stage.files
     except TrellisError as bad:
@@ -197,11 +203,14 @@ def _place(split: Split, places: Places | None, number: int) -> tuple[str, int]:
 def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage, outcome: Outcome) -> None:
     """Stage the rows and dead letters of a part, and count them."""
     outcome.counts.add(conformed.counts)
+    outcome.by_tables.update(conformed.by_tables)
     for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)
     if conformed.discards:
-        outcome.discards.update(discard.reason.partition(":")[0] for discard in conformed.discards)
+        for discard in conformed.discards:
+            counts = outcome.truncated if discard.is_truncated else outcome.discards
+            counts[discard.reason.partition(":")[0]] += 1
         stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, place_of))
     if conformed.rejects:
         outcome.rejects.update(reject.kind or reject.reason.partition(":")[0] for reject in conformed.rejects)

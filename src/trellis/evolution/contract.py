@@ -6,7 +6,7 @@ three entities, or a map of some; an entity that the map leaves out evolves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast, get_args
 
@@ -46,8 +46,16 @@ EVOLVE = Contract()
 Shorthand = str | Mapping[str, str] | None
 
 
+OTHERS = 5
+"""How many further violations an error names."""
+
+
 class ContractViolation(ContractError):
-    """Data or a declaration that a frozen entity refuses: where, why and in which record."""
+    """Data or a declaration that a frozen entity refuses: where, why and in which record.
+
+    `position` is that of the first record in the input, `place` its file and line, `count` says how many
+    values it are, `others` are the violations of other tables and columns by the same input.
+    """
 
     def __init__(
         self,
@@ -62,6 +70,10 @@ class ContractViolation(ContractError):
         item: Mapping[str, Any] | None = None,
         reason: str = "",
         declared: bool = False,
+        position: Sequence[int] = (),
+        place: str = "",
+        count: int = 1,
+        others: Sequence[ContractViolation] = (),
     ) -> None:
         self.schema_name = schema_name
         self.table = table
@@ -73,13 +85,38 @@ class ContractViolation(ContractError):
         self.item = item
         self.reason = reason or _REASONS[entity]
         self.declared = declared
+        self.position = tuple(position)
+        self.place = place
+        self.count = count
+        self.others = tuple(others)
         where = f"{schema_name}.{table}" + (f".{column}" if column else "")
         which = _keys_of(table_schema, item)
+        self.summary = f"{f'{place}: ' if place else ''}{where}: {self.reason}"
+        if count > 1:
+            self.summary += f" ({count:,} values)"
+        more = [f"\n  {other.summary}" for other in self.others[:OTHERS]]
+        if len(self.others) > OTHERS:
+            more.append(f"\n  and {len(self.others) - OTHERS:,} more")
         super().__init__(
-            f"{where}: {self.reason}, and the contract has {entity}: {mode}"
+            f"{self.summary}, and the contract has {entity}: {mode}"
             + (f" (record with {which})" if which else "")
             + f"; {_TAKE_BACK if declared else _REMEDIES[entity]}, or load with the contract {entity}: evolve"
+            + "".join(more),
+            table=table,
         )
+
+    def with_others(self, others: Sequence[ContractViolation]) -> ContractViolation:
+        """The violation of an input that has these as well."""
+        return self._changed(others=tuple(others))
+
+    def located(self, place_of: Callable[[Sequence[int]], str]) -> ContractViolation:
+        """The violation with its file and line, and the others with theirs."""
+        others = tuple(other.located(place_of) for other in self.others)
+        return self._changed(place=place_of(self.position), others=others)
+
+    def _changed(self, **changes: Any) -> ContractViolation:
+        _, (place, details) = self.__reduce__()
+        return _violation(place, {**details, **changes})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _violation, (
@@ -90,6 +127,10 @@ class ContractViolation(ContractError):
                 "item": self.item,
                 "reason": self.reason,
                 "declared": self.declared,
+                "position": self.position,
+                "place": self.place,
+                "count": self.count,
+                "others": self.others,
             },
         )
 

@@ -72,10 +72,15 @@ def evolve(start: Evolution, seen: Observations, dialect: Dialect, naming: Namin
     Evolving by the first part of the input and then by the others gives what evolving by all of it gives.
     Only what came first in a row that a contract drops is left to the next pass, which leaves that row out.
 
-    Raises ContractViolation where a contract says `freeze`, ContractError where a value cannot be
-    placed at all.
+    Raises ContractViolation for all that a contract with `freeze` refuses, ContractError where a value
+    cannot be placed at all.
     """
-    return _Evolver(start, dialect, naming).apply(seen)
+    evolver = _Evolver(start, dialect, naming)
+    evolution = evolver.apply(seen)
+    if evolver.violations:
+        first, *others = evolver.violations
+        raise first.with_others(others)
+    return evolution
 
 
 class _Evolver:
@@ -90,6 +95,7 @@ class _Evolver:
         self.at: Position = ()
         self.row_start: Schema = start.schema
         self.dropped: list[tuple[Position, int, int]] = []
+        self.violations: list[ContractViolation] = []
 
     def apply(self, seen: Observations) -> Evolution:
         # A table comes before the cells of its first row, its bookkeeping columns come after them.
@@ -115,7 +121,7 @@ class _Evolver:
                     ):  # a typed column is not one row
                         self.drop_row(seen.below)
                 case (str() as name, TableSeen() as table):
-                    self.table(name, table.parent)
+                    self.table(name, table)
                 case (str() as name, below, bool() as bare):
                     self.bookkeeping(name, str(below) if below is not None else None, bare)
         refusals = Refusals(dict(self.tables), dict(self.cells))
@@ -134,7 +140,8 @@ class _Evolver:
         *record, row = position[:ROW]
         return any(tuple(record) == of and first <= row <= last for of, first, last in self.dropped)
 
-    def table(self, name: str, parent: str | None) -> None:
+    def table(self, name: str, seen: TableSeen) -> None:
+        parent = seen.parent
         if name in self.tables or (parent is not None and parent in self.tables):
             self.tables.setdefault(name, self.tables.get(parent or name, "discard_row"))
             return
@@ -145,7 +152,7 @@ class _Evolver:
             known = self.dialect.tables.new_table(self.schema, name, parent)
         mode = self.contract(name, parent).tables
         if mode == "freeze":
-            raise self.violation(name, None, "tables", known, Seen(()))
+            self.violate(name, None, "tables", known, Seen(seen.position))
         if mode != "evolve":
             self.tables[name] = "discard_row"
             return
@@ -185,15 +192,16 @@ class _Evolver:
                 self.schema = self.schema.with_tables(table.with_columns(with_nested_type(base, kind.nested)))
 
     def new_column(self, table: Table, declared: Column | None, key: CellKey, seen: Seen) -> None:
+        model = self.dialect.tables.model_column(self.schema, table.name, key.column)
         data_type = self.dialect.types.first_type(self.schema, key.column, key.kind)
         if Refused(table.name, key.column) in self.cells:
             return
-        if data_type not in key.kind.fits:
+        if model is None and data_type not in key.kind.fits and data_type != key.kind.type:
             self.misfit(table, key, seen)
             return
         mode = "evolve" if self.free(table, key.column) else self.contract(table.name).columns
         if mode == "freeze":
-            raise self.violation(table.name, key.column, "columns", table, seen)
+            self.violate(table.name, key.column, "columns", table, seen)
         if mode != "evolve":
             self.cells[Refused(table.name, key.column)] = (
                 "discard_row" if mode == "discard_row" else "discard_value"
@@ -202,7 +210,7 @@ class _Evolver:
         if not self.dialect.tables.has_room(self.schema, table.name, key.column):
             self.cells[Refused(table.name, key.column)] = "overflow"
             return
-        column = self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
+        column = model or self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
         if isinstance(key.kind, TypedKind):
             column = with_nested_type(column, key.kind.nested)
             self.nesting = self.nesting.settle(table.name, key.column)
@@ -235,7 +243,7 @@ class _Evolver:
             else self.contract(table.name).data_type
         )
         if mode == "freeze":
-            raise self.violation(table.name, key.column, "data_type", table, seen)
+            self.violate(table.name, key.column, "data_type", table, seen)
         if mode != "evolve":
             self.cells[refusal] = "discard_row" if mode == "discard_row" else "discard_value"
             return
@@ -248,10 +256,9 @@ class _Evolver:
         known = table if table in self.schema.tables or parent is None else parent
         return contract_for(self.schema, known, prefix=self.dialect.capabilities.system_prefix)
 
-    def violation(
-        self, name: str, column: str | None, entity: Entity, table: Table, seen: Seen
-    ) -> ContractViolation:
-        return ContractViolation(
+    def violate(self, name: str, column: str | None, entity: Entity, table: Table, seen: Seen) -> None:
+        """Take note of a violation; what it brings is refused, so that the others are seen as well."""
+        violation = ContractViolation(
             schema_name=self.schema.name,
             table=name,
             column=column,
@@ -261,7 +268,10 @@ class _Evolver:
             contract=self.contract(name, table.parent),
             item=json.loads(seen.item) if seen.item else None,
             reason=_reason(entity, table, column, seen),
+            position=seen.position,
+            count=seen.count,
         )
+        self.violations.append(violation)
 
 
 def _reason(entity: Entity, table: Table, column: str | None, seen: Seen) -> str:

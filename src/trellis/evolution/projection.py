@@ -1,7 +1,7 @@
 """How all records of one event type become rows: as paths and columns.
 
-A recipe holds only for ordinary records: every value at its path and of its class, text that is no time. It
-gives the rows that the router gives, for many records at once.
+A projection holds only for ordinary records: every value at its path and of its class, text that is no time.
+It gives the rows that the router gives, for many records at once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Source = First | Constant | Moment | Shifted
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableRows:
     """The rows of one table. `columns` are those of the dialect, `leaves` the columns of other values.
 
     Only records have one in which there is something other than white space at `where`.
@@ -65,16 +65,16 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Projection:
     """What records of one sort may hold, and their rows.
 
     `texts` and `flags` may be there beside the leaves; `required` has to be. Texts at `same` must equal the
     text of a column of the first table. `is_plain` tells of a text whether it is nothing else, `time_of`
     which time it is, `list_text` as what text a list is kept (None: as nothing). Where the first of `early`
-    is before the second, `oddity` is to be counted.
+    is before the second, `warning` is to be counted.
     """
 
-    rows: tuple[Rows, ...]
+    rows: tuple[TableRows, ...]
     texts: tuple[Path, ...]
     flags: tuple[Path, ...]
     required: tuple[Path, ...]
@@ -84,4 +84,4 @@ class Recipe:
     same: Mapping[Path, str] = field(default_factory=dict)
     longest: int | None = None
     early: tuple[Moment, Moment] | None = None
-    oddity: str = ""
+    warning: str = ""

@@ -20,12 +20,12 @@ class TransformResult:
     """What became of one record.
 
     `rows` hold values by column, a missing one is NULL. `dropped`: no row is left, as a filter says. `lost`
-    are values that reached no row; `oddities` are things to count that are no fault.
+    are values that reached no row; `warnings` are things to count that are no fault.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     lost: list[LostValue] = field(default_factory=list)
-    oddities: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     dropped: bool = False
 
 
@@ -47,5 +47,5 @@ class RowTransform(Protocol):
         ...
 
     def taken(self) -> Counter[str]:
-        """What is to be counted of the rows made since it was asked last, beside their oddities."""
+        """What is to be counted of the rows made since it was asked last, beside their warnings."""
         ...

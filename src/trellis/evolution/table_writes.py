@@ -49,13 +49,15 @@ class KeyedWrite:
     `latest`, `keep` it, keep it and of the rows of the load the `first` in the input, or `fill`: of each
     column the non-NULL value with the greatest `latest` over the row in the table and all rows of the load
     stays, a row of the load winning a tie. `amend` is `fill` without the keys that the table does not hold.
-    `append` does not look at the table. Without keys all rows are appended.
+    `append` does not look at the table. Without keys all rows are appended. `needs_keys`: a row that
+    has NULL in a key column is left out.
     """
 
     table: str
     keys: tuple[str, ...] = ()
     latest: str | None = None
     on_match: OnMatch = "append"
+    needs_keys: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ class Config:
     staging: str | None = None
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    max_rejected: str | None = None
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
@@ -139,4 +140,5 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "contract": _contract,
     "options": _options,
     "read_options": _read_options,
+    "max_rejected": lambda _, value: str(value),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -14,9 +15,9 @@ from typing import Any
 from trellis.destinations.base import Commit, CommitConflict, KeyedWrite, TableTreeWrite
 from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import TableBatch, array_of
-from trellis.engine.staging.dead_letters import DISCARDS
+from trellis.engine.staging.dead_letters import DISCARDS, REJECTS
 from trellis.engine.staging.stage import Stage, by_table
-from trellis.errors import TrellisError, UsageError
+from trellis.errors import TrellisError
 from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
 from trellis.pipelines.loading.runner import ATTEMPTS
 from trellis.pipelines.pipeline import Pipeline
@@ -24,6 +25,8 @@ from trellis.schema.model import Schema, Table
 from trellis.schema.version import bump
 
 ROWS = 50_000
+OF_ROW = ": discard_row"
+"""How the reason of a discard ends that a whole row was left out for."""
 
 Back = tuple[RestoredValue, Mapping[str, Any]]
 """A value that can go back, and the row it is kept in."""
@@ -43,11 +46,12 @@ class DiscardCount:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came back, by table and column, and what is still refused."""
+    """What came back, values by table and column and rows by table, and what is still refused."""
 
     load_id: str | None
     restored: Mapping[tuple[str, str], int] = field(default_factory=dict)
     left: int = 0
+    rows: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -56,33 +60,69 @@ class Replay:
                 {"table": table, "column": column, "count": count}
                 for (table, column), count in self.restored.items()
             ],
+            "rows": [{"table": table, "count": count} for table, count in self.rows.items()],
             "left": self.left,
         }
 
 
+@dataclass(frozen=True)
+class RejectCount:
+    """How many records of one file were rejected for one reason, and one of them."""
+
+    file: str
+    reason: str
+    count: int
+    example: str
+
+
 def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
-    """The discards of a dataset, most frequent first. Raises DestinationError."""
+    """The discards of a dataset that were not replayed, most frequent first. Raises DestinationError."""
     schema, destination = pipeline.schema, pipeline.destination
     known = destination.catalog(pipeline.dataset)
     dialect_table = get_dialect(pipeline.dialect).dead_letters.table(schema)
-    engine = DeadLetterTable(DISCARDS.name, "table_name", "column_name", "value", "reason")
-    counts: list[DiscardCount] = []
-    for kept in filter(None, (dialect_table, engine)):
-        if kept.name in known:
-            by = (kept.table, kept.column, kept.reason)
-            for row in destination.count_by(pipeline.dataset, kept.name, by, kept.value):
-                of, column, reason, count, example = row
-                counts.append(DiscardCount(kept.name, of, column, reason, int(count), str(example or "")))
-    return sorted(counts, key=lambda discard: (-discard.count, discard.table, discard.column, discard.reason))
+    groups: dict[tuple[str, str, str, str], list[tuple[int, str]]] = defaultdict(list)
+    if dialect_table is not None and dialect_table.name in known:
+        by = (dialect_table.table, dialect_table.column, dialect_table.reason)
+        counts = destination.count_by(pipeline.dataset, dialect_table.name, by, dialect_table.value)
+        for table, column, reason, count, example in counts:
+            groups[dialect_table.name, table, column, reason].append((int(count), str(example or "")))
+    if DISCARDS.name in known:
+        by_load = ("load_id", "table_name", "column_name", "reason")
+        loads = _loads(pipeline)
+        for load_id, table, column, reason, count, example in destination.count_by(
+            pipeline.dataset, DISCARDS.name, by_load, "value"
+        ):
+            if not (reason.endswith(OF_ROW) and _replay_id(load_id, table) in loads):
+                groups[DISCARDS.name, table, column, reason].append((int(count), str(example or "")))
+    discards = [
+        DiscardCount(*group, sum(count for count, _ in parts), min(example for _, example in parts))
+        for group, parts in groups.items()
+    ]
+    return sorted(
+        discards, key=lambda discard: (-discard.count, discard.table, discard.column, discard.reason)
+    )
+
+
+def list_rejects(pipeline: Pipeline) -> list[RejectCount]:
+    """The rejected records of a dataset, most frequent first. Raises DestinationError."""
+    destination = pipeline.destination
+    if REJECTS.name not in destination.catalog(pipeline.dataset):
+        return []
+    counts = destination.count_by(pipeline.dataset, REJECTS.name, ("file", "reason"), "text")
+    rejects = [RejectCount(file, reason, int(count), str(text or "")) for file, reason, count, text in counts]
+    return sorted(rejects, key=lambda reject: (-reject.count, reject.file, reject.reason))
 
 
 def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
-    """Put refused values back into their rows where the column takes them by now, in one commit.
+    """Put discarded values back into their rows, or load discarded rows, as far as they fit by now.
 
-    A row that is gone, that shares its key with others, or whose column was given a value since, stays as it
-    is. Raises UsageError where the
-    dialect keeps no refused values, DestinationError, and TrellisError where others were faster.
+    Values go back in one commit: a row that is gone, that shares its key with others, or whose column was
+    given a value since, stays as it is. Rows of root tables are loaded as records under the contract that
+    holds now, those of one load and table in one load, and no second time; other discards are left. Raises
+    what `load` raises, and TrellisError where others were faster.
     """
+    if get_dialect(pipeline.dialect).dead_letters.table(pipeline.schema) is None:
+        return _replay_rows(pipeline, table)
     for _ in range(ATTEMPTS):
         try:
             return _Replaying(pipeline, table).run()
@@ -91,6 +131,43 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
     raise TrellisError(
         f"{pipeline.destination.url}: commit conflict: other writers kept committing first; replay again"
     )
+
+
+def _replay_rows(pipeline: Pipeline, only: str | None) -> Replay:
+    """Load the discarded rows of each load and table under a load id that tells that they are loaded."""
+    destination, dataset = pipeline.destination, pipeline.dataset
+    loads, tables = _loads(pipeline), pipeline.schema.tables
+    records: dict[tuple[str, str], dict[tuple[str, int], str]] = defaultdict(dict)
+    known = destination.catalog(dataset)
+    for discard in destination.query(dataset, DISCARDS.name) if DISCARDS.name in known else ():
+        load_id, name = discard["load_id"], discard["table_name"]
+        is_root = name in tables and tables[name].parent is None
+        if discard["row"] is not None and is_root and only in (None, name):
+            records[load_id, name][discard["file"], discard["position"]] = discard["row"]
+    rows: dict[str, int] = defaultdict(int)
+    for (load_id, name), by_place in records.items():
+        if _replay_id(load_id, name) not in loads:
+            row_records = [json.loads(row) for row in by_place.values()]
+            if pipeline.plan(row_records, name).rows.loaded:
+                report = pipeline.load(row_records, name, load_id=_replay_id(load_id, name))
+                rows[name] += report.rows.loaded
+    left = sum(discard.count for discard in list_discards(pipeline) if only in (None, discard.table))
+    return Replay(None, left=left, rows=rows)
+
+
+def _replay_id(load_id: str, table: str) -> str:
+    """The id of the load that replays the rows of a table that another load discarded."""
+    return f"replay-{load_id}-{table}"
+
+
+def _loads(pipeline: Pipeline) -> set[str]:
+    """The ids of the loads of a dataset."""
+    metadata = get_dialect(pipeline.dialect).metadata.tables()
+    if metadata.loads not in pipeline.destination.catalog(pipeline.dataset):
+        return set()
+    return {
+        str(row[metadata.load_id]) for row in pipeline.destination.query(pipeline.dataset, metadata.loads)
+    }
 
 
 class _Replaying:
@@ -107,12 +184,7 @@ class _Replaying:
         pipeline, dialect = self.pipeline, self.dialect
         schema, catalog = pipeline.look()
         kept = dialect.dead_letters.table(schema)
-        if kept is None:
-            raise UsageError(
-                f"discards of dialect {pipeline.dialect} do not name their rows, so they cannot be replayed; "
-                "trellis discards list shows them"
-            )
-        if kept.name not in pipeline.destination.catalog(pipeline.dataset):
+        if kept is None or kept.name not in pipeline.destination.catalog(pipeline.dataset):
             return Replay(None)
         rows = pipeline.destination.query(pipeline.dataset, kept.name)
         back: dict[str, list[Back]] = defaultdict(list)

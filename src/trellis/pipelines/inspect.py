@@ -221,9 +221,10 @@ def inspection(survey: Survey, files: Sequence[str]) -> Inspection:
 
     paths, depths = [], {id(survey.root): -1}
 
-    def first_seen(node: Node) -> tuple[int, int]:
+    def first_seen(node: Node) -> tuple[int, int, int, str]:
         """The order of paths, whatever the blocks that the records were read in."""
-        return min((number.get(seen.first.file, 0), seen.first.line) for seen in node.kinds.values())
+        file, line = min((number.get(seen.first.file, 0), seen.first.line) for seen in node.kinds.values())
+        return file, line, node.position, node.path
 
     for node, around in survey.root.below(first_seen):
         depths[id(node)] = depth = depths[id(around)] + 1

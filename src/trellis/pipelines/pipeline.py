@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from types import MappingProxyType
@@ -25,9 +25,11 @@ from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.engine import Engine, engine_of, runner_of
+from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
 from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
 from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
@@ -181,11 +183,12 @@ class Pipeline:
         Raises UsageError, SchemaError, ContractError, DestinationError or SparkError; the destination is then
         as it was.
         """
-        return self._load(source, LoadSettings(table=table, **options), dry_run=False)
+        settings = LoadSettings.of(table, options)
+        return self._record(lambda outcome: self._load(source, settings, dry_run=False, outcome=outcome))
 
     def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
-        return self._load(source, LoadSettings(table=table, **options), dry_run=True)
+        return self._load(source, LoadSettings.of(table, options), dry_run=True)
 
     def run(
         self,
@@ -193,6 +196,7 @@ class Pipeline:
         *,
         refresh: Refresh | None = None,
         load_id: str | None = None,
+        max_rejected: int | str | None = None,
         next_item_mode: NextItemMode = "round_robin",
         **hints: Unpack[ResourceHints],
     ) -> Report:
@@ -200,10 +204,37 @@ class Pipeline:
 
         `hints` are those of `trellis.resource`, and apply to every resource that is loaded. `refresh` takes
         away before it loads: `drop_sources` all tables and the state of the source, `drop_resources` those
-        of the selected resources, `drop_data` their rows. `next_item_mode` says whether the resources are
-        read in turns, a page each, or one after the other (`fifo`). Rows that the destination did not take
-        are kept, and the next run loads them, and only them. Raises what `load` raises.
+        of the selected resources, `drop_data` their rows. `max_rejected` is that of `load`. `next_item_mode`
+        says whether the resources are read in turns, a page each, or one after the other (`fifo`). Rows that
+        the destination did not take are kept, and the next run loads them, and only them. Raises what `load`
+        raises.
         """
+        limit = RejectLimit.of(max_rejected)
+        return self._record(
+            lambda outcome: self._run(source, refresh, load_id, limit, next_item_mode, hints, outcome)
+        )
+
+    def loads(self) -> list[LoadOutcome]:
+        """What became of the loads into the dataset, of those that failed too; the oldest first."""
+        return self._history.outcomes()
+
+    def _record(self, load: Callable[[LoadOutcome], Report]) -> Report:
+        return self._history.record(begin_outcome(self.name, self.dialect), load)
+
+    @property
+    def _history(self) -> LoadHistory:
+        return LoadHistory(self.destination.url, self.dataset)
+
+    def _run(
+        self,
+        source: Any,
+        refresh: Refresh | None,
+        load_id: str | None,
+        reject_limit: RejectLimit,
+        next_item_mode: NextItemMode,
+        hints: ResourceHints,
+        outcome: LoadOutcome,
+    ) -> Report:
         delivered = self._load_runner.deliver()
         if delivered is not None:
             return delivered
@@ -232,8 +263,9 @@ class Pipeline:
             prepared=prepared,
             reset=reset,
             base_state=base_state if moves else None,
+            reject_limit=reject_limit,
         )
-        return self._load_runner.run(job, load_id, keeps=True)
+        return self._load_runner.run(job, load_id, keeps=True, outcome=outcome)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
         """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
@@ -292,9 +324,14 @@ class Pipeline:
             ) from None
         return after
 
-    def _load(self, source: Any, options: LoadSettings, dry_run: bool) -> Report:
+    def _load(
+        self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
+    ) -> Report:
         read_options = ReadOptions.of(options.format, options.read_options)
+        limit = RejectLimit.of(options.max_rejected)
         records = self._records(source, self._runner(), options.payload, read_options)
+        if options.only_tables and not self._dialect.capabilities.tables_fail_alone:
+            raise UsageError(f"the dialect {self.dialect} loads all tables or none; leave --only-table out")
         table = options.table or records.name
         if self._dialect.capabilities.records_name_tables:
             if options.table:
@@ -323,8 +360,10 @@ class Pipeline:
             schema,
             user_schema=self._named(user_schema),
             state=changed,
+            reject_limit=limit,
+            only_tables=options.only_tables,
         )
-        done = self._load_runner.run(job, options.load_id, fingerprint, dry_run)
+        done = self._load_runner.run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
         return replace(done, notes=(*notes, *done.notes)) if notes else done
 
     def _records(

@@ -10,6 +10,8 @@ from trellis.engine.plan import Counts
 from trellis.schema.compare import AddColumn, AddTable, Change
 from trellis.schema.model import Schema
 
+REPR_TABLES = 5
+
 
 @dataclass(frozen=True)
 class TableReport:
@@ -20,6 +22,15 @@ class TableReport:
     created: bool = False
     columns_added: tuple[str, ...] = ()
     parent: str | None = None
+
+
+@dataclass(frozen=True)
+class TableFailure:
+    """A table that was left out of a load, with its rows, because of an error."""
+
+    name: str
+    rows: int
+    error: str
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,7 @@ class Tally:
         return {"count": self.count, "by_reason": dict(self.by_reason)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The outcome of one load (or, with `dry_run`, of what it would do). Rows are root records."""
 
@@ -49,33 +60,53 @@ class Report:
     dry_run: bool = False
     already_loaded: bool = False
     tables: tuple[TableReport, ...] = ()
+    failures: tuple[TableFailure, ...] = ()
+    """Tables that failed, while the others were loaded."""
     changes: tuple[Change, ...] = ()
     statements: tuple[str, ...] = ()
     ddl: tuple[str, tuple[str, ...]] | None = None
     """The warehouse whose rules were followed, where it is not the destination, and its statements."""
     discards: Tally = field(default_factory=Tally)
+    truncated: Tally = field(default_factory=Tally)
+    """Values whose columns hold what is left of them; the discards have them whole."""
     kept_in: tuple[str, ...] = ()
     """The tables that keep the discards."""
     rejects: Tally = field(default_factory=Tally)
     notes: tuple[str, ...] = ()
+    alerts: Mapping[str, str] = field(default_factory=dict)
+    """Tables that come close to a limit, each with a sentence about it."""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def balanced(self) -> bool:
-        return self.rows.read == self.rows.loaded + self.rows.rejected + self.rows.dropped
+        rows = self.rows
+        return rows.read == rows.loaded + rows.rejected + rows.dropped + rows.failed
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{table.name}: {table.rows:,}" for table in self.tables[:REPR_TABLES])
+        more = ", ..." if len(self.tables) > REPR_TABLES else ""
+        where = f"load_id={self.load_id!r}, destination={self.destination!r}, dataset={self.dataset!r}"
+        return f"Report({where}, rows={self.rows}, tables={{{tables}{more}}})"
 
     def __str__(self) -> str:
         """A few lines: the tables with their rows, what was left out, the balance."""
-        rows = self.rows
         where = f"{self.destination}, dataset {self.dataset}" if self.dataset else self.destination
         lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
         lines += [f"  {table.name}: {table.rows:,} rows{new[table.created]}" for table in self.tables]
-        for what, tally in (("discarded", self.discards), ("rejected", self.rejects)):
+        left_out = {"discarded": self.discards, "truncated": self.truncated, "rejected": self.rejects}
+        for what, tally in left_out.items():
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
-        lines += self.notes
-        balance = f"rows in {rows.read:,} = loaded {rows.loaded:,} + rejected {rows.rejected:,}"
-        return "\n".join((*lines, f"{balance} + dropped {rows.dropped:,}"))
+        lines += [f"  {failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
+        return "\n".join((*lines, *self.notes, *self.alerts.values(), self.balance))
+
+    @property
+    def balance(self) -> str:
+        """Where the records went, as an equation."""
+        rows = self.rows
+        failed = f" + failed {rows.failed:,}" if self.failures else ""
+        parts = f"loaded {rows.loaded:,} + rejected {rows.rejected:,} + dropped {rows.dropped:,}"
+        return f"rows in {rows.read:,} = {parts}{failed}"
 
     def to_dict(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -91,6 +122,7 @@ class Report:
                 "loaded": self.rows.loaded,
                 "rejected": self.rows.rejected,
                 "dropped": self.rows.dropped,
+                **({"failed": self.rows.failed} if self.failures else {}),
             },
             "tables": [
                 {
@@ -102,12 +134,18 @@ class Report:
                 }
                 for table in self.tables
             ],
+            "failures": [
+                {"table": failure.name, "rows": failure.rows, "error": failure.error}
+                for failure in self.failures
+            ],
             "changes": [change.describe() for change in self.changes],
             "statements": list(self.statements),
             "ddl": {self.ddl[0]: list(self.ddl[1])} if self.ddl else {},
             "discards": self.discards.to_dict(),
+            "truncated": self.truncated.to_dict(),
             "rejects": self.rejects.to_dict(),
             "notes": list(self.notes),
+            "alerts": dict(self.alerts),
             "schema": {"version": self.schema.stored_version, "version_hash": self.schema.stored_hash},
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
         }

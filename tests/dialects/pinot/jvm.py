@@ -34,11 +34,11 @@ class NoPinot(RuntimeError):
 def tool(name: str) -> str:
     """The path of `java`, `javac` or `mvn`, that of JAVA_HOME first."""
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which(name, path=f"{home}/bin") if home and name != "mvn" else None
-    found = found or shutil.which(name)
-    if found is None:
+    path = shutil.which(name, path=f"{home}/bin") if home and name != "mvn" else None
+    path = path or shutil.which(name)
+    if path is None:
         raise NoPinot(f"`{name}` is not on the PATH: Pinot needs Maven and a JDK of 17 or later")
-    return found
+    return path
 
 
 def kept_path(kind: str, content: bytes) -> Path:
@@ -59,7 +59,7 @@ def classpath() -> str:
             return jars
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "classpath"
-        asked = [
+        command = [
             tool("mvn"),
             "-B",
             "-q",
@@ -68,7 +68,7 @@ def classpath() -> str:
             "dependency:build-classpath",
             f"-Dmdep.outputFile={written}",
         ]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=900)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
         if done.returncode or not written.exists():
             raise NoPinot("Maven did not resolve tests/dialects/pinot/pom.xml:\n" + done.stdout[-3000:])
         jars = written.read_text().strip()
@@ -85,7 +85,7 @@ def classes() -> Path:
     kept = kept_path("classes", b"\0".join([POM.read_bytes(), *(source.read_bytes() for source in sources)]))
     if not kept.exists():
         part = Path(tempfile.mkdtemp(prefix=f"{kept.name}."))
-        asked = [
+        command = [
             tool("javac"),
             "-proc:none",
             "-nowarn",
@@ -97,7 +97,7 @@ def classes() -> Path:
             str(part),
         ]
         done = subprocess.run(
-            [*asked, *map(str, sources)], capture_output=True, text=True, check=False, timeout=300
+            [*command, *map(str, sources)], capture_output=True, text=True, check=False, timeout=300
         )
         if done.returncode:
             raise NoPinot("javac refused tests/dialects/pinot:\n" + done.stderr[-3000:])

@@ -31,8 +31,8 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "pinot"
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with pinot_cluster(tmp_path_factory.mktemp("pinot")) as made:
-        yield made
+    with pinot_cluster(tmp_path_factory.mktemp("pinot")) as pinot:
+        yield pinot
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ class Lake:
     def steps(self, capsys: pytest.CaptureFixture[str], *options: str) -> list[tuple[str, str]]:
         capsys.readouterr()
         assert self.deliver("--json", *options) == 0
-        return [(each["step"], each["outcome"]) for each in json.loads(capsys.readouterr().out)["steps"]]
+        return [(step["step"], step["outcome"]) for step in json.loads(capsys.readouterr().out)["steps"]]
 
 
 @pytest.fixture
@@ -92,10 +92,10 @@ def test_every_type_comes_back_as_it_was_written(lake: Lake, cluster: Cluster, f
         [f"{name}_part-00001", 150],
         [f"{name}_part-00002", 100],
     ]
-    found = cluster.respond(f"SET enableNullHandling=true; SELECT * FROM {name} ORDER BY id LIMIT 1000")
-    assert found["exceptions"] == []
-    names = found["resultTable"]["dataSchema"]["columnNames"]
-    got = [dict(zip(names, values, strict=True)) for values in found["resultTable"]["rows"]]
+    response = cluster.respond(f"SET enableNullHandling=true; SELECT * FROM {name} ORDER BY id LIMIT 1000")
+    assert response["exceptions"] == []
+    names = response["resultTable"]["dataSchema"]["columnNames"]
+    got = [dict(zip(names, values, strict=True)) for values in response["resultTable"]["rows"]]
     for row, answer in zip(rows, got, strict=True):
         assert answer == every_type.answered(row)
 
@@ -185,12 +185,14 @@ def test_the_example_comes_back_as_trellis_keeps_it(lake: Lake, cluster: Cluster
     )
     assert lake.deliver() == 0
     cluster.run_job(name, lake.folder / "out" / "ingestion-job.yaml")
-    found = cluster.respond(f"SET enableNullHandling=true; SELECT * FROM {name} ORDER BY ride_id LIMIT 1000")
-    names = found["resultTable"]["dataSchema"]["columnNames"]
-    got = [dict(zip(names, values, strict=True)) for values in found["resultTable"]["rows"]]
+    response = cluster.respond(
+        f"SET enableNullHandling=true; SELECT * FROM {name} ORDER BY ride_id LIMIT 1000"
+    )
+    names = response["resultTable"]["dataSchema"]["columnNames"]
+    got = [dict(zip(names, values, strict=True)) for values in response["resultTable"]["rows"]]
     rows = sorted(kept.destination.query("", name), key=lambda row: row["ride_id"])
     assert len(rows) == 200
-    short = {each["name"] for each in document["metricFieldSpecs"] if each["dataType"] == "FLOAT"}
+    short = {spec["name"] for spec in document["metricFieldSpecs"] if spec["dataType"] == "FLOAT"}
     for row in rows:
         row.update({name: float(str(np.float32(row[name]))) for name in short if row[name] is not None})
     for row, answer in zip(rows, got, strict=True):
@@ -212,9 +214,9 @@ def test_seed_p68_p69_virtual_columns_can_be_asked_for(lake: Lake, cluster: Clus
     lake.load(small("virtual"), [{"s": "a"}, {"s": "b"}, {"s": "c"}])
     assert lake.deliver("--rows", "2") == 0
     cluster.run_job("virtual", lake.folder / "out" / "ingestion-job.yaml")
-    found = cluster.respond("SELECT $segmentName, $docId, $hostName, s FROM virtual ORDER BY s")
-    assert found["resultTable"]["dataSchema"]["columnDataTypes"] == ["STRING", "INT", "STRING", "STRING"]
-    rows = found["resultTable"]["rows"]
+    response = cluster.respond("SELECT $segmentName, $docId, $hostName, s FROM virtual ORDER BY s")
+    assert response["resultTable"]["dataSchema"]["columnDataTypes"] == ["STRING", "INT", "STRING", "STRING"]
+    rows = response["resultTable"]["rows"]
     assert [(segment, at, value) for segment, at, _, value in rows] == [
         ("virtual_part-00000", 0, "a"),
         ("virtual_part-00000", 1, "b"),
@@ -233,10 +235,10 @@ def small(name: str, **more: Any) -> dict[str, Any]:
     return {"schemaName": name, "dimensionFieldSpecs": [{"name": "s", "dataType": "STRING"}], **more}
 
 
-def refusal(asked: Any, *args: Any, **options: Any) -> tuple[int, str]:
-    with pytest.raises(ControllerError) as told:
-        asked(*args, **options)
-    return told.value.status, told.value.reason
+def refusal(method: Any, *args: Any, **options: Any) -> tuple[int, str]:
+    with pytest.raises(ControllerError) as raised:
+        method(*args, **options)
+    return raised.value.status, raised.value.reason
 
 
 def test_r01_an_unknown_key_is_told(controller: Controller) -> None:
@@ -260,19 +262,19 @@ def test_r03_another_name_is_refused(controller: Controller) -> None:
 def test_what_the_controller_refuses_is_said_in_one_sentence(controller: Controller) -> None:
     controller.add_schema(small("fit"))
     other = {"schemaName": "fit", "dimensionFieldSpecs": [{"name": "s", "dataType": "INT"}]}
-    with pytest.raises(ControllerError) as told:
+    with pytest.raises(ControllerError) as raised:
         controller.update_schema(other)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"{controller.url}: cannot update schema fit: incompatible with the schema fit of the cluster: it "
         "may only "
         "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it "
         "anyway"
     )
-    with pytest.raises(ControllerError) as told:
+    with pytest.raises(ControllerError) as raised:
         controller.add_schema(other, override=True)
     assert (
         "of the cluster: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"
-        in str(told.value)
+        in str(raised.value)
     )
 
 
@@ -280,11 +282,11 @@ def test_the_types_are_those_that_this_pinot_knows(controller: Controller) -> No
     """Every default of 1.5.1 is the one that we take."""
     known = json.loads(controller.http.send("GET", "/schemas/fieldSpec").body)["fieldTypes"]
     for role, types in known.items():
-        for name, said in types["allowedDataTypes"].items():
+        for name, spec in types["allowedDataTypes"].items():
             if name == "STRUCT":
                 continue
             ours: Any = type_default(FieldType[role], PinotType[name])
-            theirs = said["nullDefault"]
+            theirs = spec["nullDefault"]
             ours = ours.hex() if isinstance(ours, bytes) else ours
             assert theirs == (str(ours).replace("inf", "Infinity") if theirs == "-Infinity" else ours)
 

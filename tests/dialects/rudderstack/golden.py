@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from golden_files import GoldenFiles
+from trellis.dialects.rudderstack.providers import NEUTRAL, PROVIDERS, Provider
 from trellis.dialects.rudderstack.schema_document import LONG
 from trellis.dialects.rudderstack.warehouse import ddl
 from trellis.dialects.rudderstack.warehouse.migration import migration_statements
-from trellis.dialects.rudderstack.warehouse.providers import NEUTRAL, PROVIDERS, Provider
 from trellis.dialects.rudderstack.writes import RudderWrites
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.version import bump

@@ -45,8 +45,8 @@ class Stream:
         return report
 
     def rows(self, table: str, *columns: str) -> Rows:
-        found = self.pipeline.destination.query(self.pipeline.dataset, table)
-        return sorted((tuple(row.get(name) for name in columns) for row in found), key=repr)
+        records = self.pipeline.destination.query(self.pipeline.dataset, table)
+        return sorted((tuple(row.get(name) for name in columns) for row in records), key=repr)
 
     @property
     def discards(self) -> Rows:
@@ -106,7 +106,7 @@ def test_the_same_load_twice(stream: Stream) -> None:
     events = [track("1", price=5), track("2", price="NA"), identify("u", 1, plan="a")]
     stream.load(*events)
     tables = ("sale", "tracks", "users", "identifies", "rudder_discards")
-    columns = {name: [each for each in stream.types(name) if each != "uuid_ts"] for name in tables}
+    columns = {name: [column for column in stream.types(name) if column != "uuid_ts"] for name in tables}
     before = {name: stream.rows(name, *columns[name]) for name in tables}
     version = stream.pipeline.schema.stored_version
     assert stream.load(*events).changes == ()
@@ -131,8 +131,8 @@ def test_c79_identities(destination_url: str) -> None:
     stream.load({**identify("u1", 1), "anonymousId": "a1"})
     stream.load({**identify("u2", 2), "anonymousId": "a2"})
     stream.load(event("alias", "3", userId="u1", previousId="u2"))
-    found = stream.rows("rudder_identity_mappings", "merge_property_value", "rudder_id")
-    ids = dict(found)
+    mappings = stream.rows("rudder_identity_mappings", "merge_property_value", "rudder_id")
+    ids = dict(mappings)
     assert {*ids} == {"a1", "a2", "u0", "u1", "u2"}
     assert len({ids[value] for value in ("a1", "a2", "u1", "u2")}) == 1
     assert ids["u0"] != ids["u1"]
@@ -184,7 +184,7 @@ def test_values_at_the_edge(stream: Stream) -> None:
 def test_discards_go_back(stream: Stream, request: pytest.FixtureRequest) -> None:
     stream.load(track("1", price=5), identify("u", 1, age=35))
     stream.load(track("2", price="NA"), track("3", price="12"), identify("u", 2, age="old"))
-    assert [(each.table, each.column, each.count) for each in list_discards(stream.pipeline)] == [
+    assert [(discard.table, discard.column, discard.count) for discard in list_discards(stream.pipeline)] == [
         ("sale", "price", 2), ("identifies", "age", 1), ("users", "age", 1),
     ]  # fmt: skip
     run = _sql(stream, request)
@@ -201,8 +201,8 @@ def _sql(stream: Stream, request: pytest.FixtureRequest) -> Sql:
         def run(*statements: str) -> Rows:
             with duckdb.connect(stream.to.removeprefix("duckdb:")) as db:
                 for statement in statements:
-                    found = db.execute(statement).fetchall()
-                return found
+                    rows = db.execute(statement).fetchall()
+                return rows
 
         return run
     return request.getfixturevalue("sql")
@@ -262,8 +262,8 @@ def test_r37_types_are_those_of_rudderstack(warehouse: Stream, sql: Sql) -> None
 def test_the_plan_is_what_postgres_gets(warehouse: Stream) -> None:
     plan = warehouse.pipeline.plan([track("1", price=0.5)])
     assert plan.ddl is None
-    (made,) = (each for each in plan.statements if '"sale"' in each)
-    assert '"price" numeric' in made and f'"received_at" {TZ}'.replace(TZ, "timest") in made
+    (create,) = (statement for statement in plan.statements if '"sale"' in statement)
+    assert '"price" numeric' in create and f'"received_at" {TZ}'.replace(TZ, "timest") in create
 
 
 RUNNING = """
@@ -373,3 +373,25 @@ def test_users_with_columns_of_other_types(warehouse: Stream, sql: Sql) -> None:
         ("v", "a", None, None, None, None, "aa"),
         ("w", "c", None, None, None, None, "cc"),
     ]
+
+
+def test_a_table_that_is_too_wide_for_the_server_fails_alone(warehouse: Stream) -> None:
+    """900 properties, and 900 others: the events are good, the table of both is not."""
+    events = [track(f"w{part}", "Wide", part, **{f"p{part}_{n}": n for n in range(900)}) for part in (1, 2)]
+    report = warehouse.load(*events, track("s", "Sale", 3, price=5))
+    assert [(failure.name, failure.rows, failure.error) for failure in report.failures] == [
+        (
+            "wide",
+            2,
+            (
+                "table wide: it would have 1,808 columns, and 1,600 is the most; set --option "
+                "max_properties=NUMBER, or name those to keep with --option properties=NAMES"
+            ),
+        )
+    ]
+    assert warehouse.rows("tracks", "id") == [("s",), ("w1",), ("w2",)]
+    assert warehouse.rows("sale", "id", "price") == [("s", 5)]
+    warehouse.settings["max_properties"] = 1000
+    assert warehouse.load(*events, only_tables=("wide",)).rows.loaded == 2
+    assert warehouse.rows("wide", "id", "p1_899", "p2_0") == [("w1", 899, None), ("w2", None, 0)]
+    assert len(warehouse.rows("tracks", "id")) == 3

@@ -22,7 +22,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import parse, to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.providers import PROVIDERS
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record_outcome import LostValue, Rejected
 
@@ -90,6 +90,7 @@ OPTIONS = st.builds(
     store_full_event=st.booleans(),
     identity_resolution=st.booleans(),
     strict_timestamps=st.booleans(),
+    legacy_timestamps=st.booleans(),
     underscore_divide_numbers=st.booleans(),
     skip_tracks_table=st.booleans(),
     source_category=st.sampled_from(("", "cloud", "singer-protocol")),
@@ -113,7 +114,7 @@ def shuffled(value: Any) -> Any:
 
 
 def counted(lost: list[LostValue]) -> Counter[str]:
-    return Counter(json_text(list(each)) for each in lost)
+    return Counter(json_text(list(loss)) for loss in lost)
 
 
 @given(st.dictionaries(KEYS | st.sampled_from(("type", *FIELDS)), JSON, max_size=8), OPTIONS)
@@ -125,11 +126,11 @@ def test_any_object_is_spread_or_rejected(event: dict[str, Any], options: Option
 def test_rows_hold_cells_that_are_not_blank_under_valid_names(
     event: dict[str, Any], options: Options
 ) -> None:
-    found = explode(event, options)
-    if isinstance(found, str):
+    outcome = explode(event, options)
+    if isinstance(outcome, str):
         return
-    assert found.rows or len(found.lost) == 1
-    for table, row in found.rows:
+    assert outcome.rows or len(outcome.lost) == 1
+    for table, row in outcome.rows:
         assert COLUMN.fullmatch(table)
         for column, value in row.items():
             assert COLUMN.fullmatch(column)
@@ -156,13 +157,13 @@ def test_what_was_seen_before_does_not_matter(events: list[dict[str, Any]], opti
     learned = EventRouter(options, NOW)
     for event in events:
         try:
-            found: Routed | str = learned(event, "1")
+            outcome: Routed | str = learned(event, "1")
         except Rejected as why:
-            found = str(why)
+            outcome = str(why)
         alone = explode(event, options)
-        assert found == alone
-        if isinstance(found, Routed) and isinstance(alone, Routed):
-            assert [list(row) for _, row in found.rows] == [list(row) for _, row in alone.rows]
+        assert outcome == alone
+        if isinstance(outcome, Routed) and isinstance(alone, Routed):
+            assert [list(row) for _, row in outcome.rows] == [list(row) for _, row in alone.rows]
 
 
 @given(EVENTS, OPTIONS)
@@ -175,9 +176,9 @@ def test_the_event_is_left_as_it_was(event: dict[str, Any], options: Options) ->
 @given(st.dictionaries(KEYS, SCALARS, max_size=8))
 def test_each_value_is_in_a_column_or_lost(properties: dict[str, Any]) -> None:
     """As many cells and losses as values that are not blank, where no two of one column are equal."""
-    found = EventRouter(Options(), NOW)({"type": "track", "event": "e", "properties": properties}, "1")
-    tracks, own = (row for _, row in found.rows)
-    held = len(own) - len(tracks) + len(found.lost)
+    routed = EventRouter(Options(), NOW)({"type": "track", "event": "e", "properties": properties}, "1")
+    tracks, event_row = (row for _, row in routed.rows)
+    held = len(event_row) - len(tracks) + len(routed.lost)
     values = [value for value in properties.values() if not is_blank(value)]
     assert held <= len(values)
     if len({json_text(value) for value in values}) == len(values):
@@ -200,8 +201,8 @@ def test_a_time_comes_back(moment: datetime) -> None:
 
 @given(st.text(alphabet="0123456789-:.TZz+ ", max_size=42) | st.text(max_size=42))
 def test_parse_never_raises(text: str) -> None:
-    found = parse(text)
-    assert found is None or found.tzinfo is timezone.utc
+    moment = parse(text)
+    assert moment is None or moment.tzinfo is timezone.utc
 
 
 @given(
@@ -210,5 +211,5 @@ def test_parse_never_raises(text: str) -> None:
     )
 )
 def test_parse_never_raises_on_what_looks_like_a_time(text: str) -> None:
-    found = parse(text)
-    assert found is None or parse(to_text(found)) == found
+    moment = parse(text)
+    assert moment is None or parse(to_text(moment)) == moment

@@ -1,4 +1,4 @@
-"""`trellis discards`: what did not fit its column, counted; and back into the rows once it does."""
+"""`trellis discards` and `trellis rejects`: what was left out, counted, and loaded once it fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 discards = typer.Typer(
     name="discards",
-    help="List the values that did not fit their column, and put them back once it is widened.",
+    help="List what was discarded, and load it once it fits.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+rejects = typer.Typer(
+    name="rejects",
+    help="List the records that were rejected.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -53,10 +59,10 @@ def replay(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Put discarded values back into their rows, where the column takes them by now.
+    """Put discarded values back into their rows, and load discarded rows, where they fit by now.
 
-    Widen the column first, for example with ALTER TABLE. All values go back in one commit; those that still
-    do not fit stay where they are.
+    Widen the column or the contract first. What was replayed is not replayed again, nor listed; what still
+    does not fit stays in the discards.
     """
     from trellis.cli.output.console import console, counted, grid, indented, print_json
     from trellis.pipelines.discards import replay_discards
@@ -72,7 +78,32 @@ def replay(
         for (owner, column), count in done.restored.items():
             restored.add_row(f"{count:,}", owner, column)
         out.print(indented(restored))
+    for owner, count in done.rows.items():
+        out.print(f"{counted(count, 'row')} loaded into {owner}", style="bold")
     out.print(f"{counted(done.left, 'value')} left in the discards" if done.left else "no discards are left")
+
+
+@rejects.command("list")
+def list_rejected(
+    at: At = None, dataset: Dataset = None, name: Name = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Count the rejected records of a dataset: per file and reason, with an example."""
+    from dataclasses import asdict
+
+    from trellis.cli.output.console import console, cut, grid, indented, print_json
+    from trellis.pipelines.discards import list_rejects
+
+    counts = list_rejects(_pipeline(at, dataset, name))
+    if json:
+        print_json({"rejects": [asdict(reject) for reject in counts]})
+        return
+    if not counts:
+        console().print("no record was rejected")
+        return
+    table = grid("Count", "File", "Reason", "Example", right=("Count",))
+    for reject in counts:
+        table.add_row(f"{reject.count:,}", reject.file, reject.reason, repr(cut(reject.example, 40)))
+    console().print(indented(table))
 
 
 def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline:
@@ -82,7 +113,6 @@ def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline
 
     if at is None and find_config().to is None:
         raise UsageError(
-            "missing option --at: name the destination that holds the discards, such as"
-            " --at duckdb:shop.duckdb"
+            "missing option --at: name the destination that holds them, such as --at duckdb:shop.duckdb"
         )
     return StoredSchema.open(at, dataset, name).pipeline

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
-from typing import Any, NamedTuple
+from inspect import Signature, signature
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
 
 from trellis.cli.arguments import (
     ConfigFile,
@@ -14,14 +16,17 @@ from trellis.cli.arguments import (
     Debug,
     Dialect,
     Engine,
+    ExitCode,
     Format,
     Json,
     Key,
     LoadId,
     Master,
+    MaxRejected,
     MergeKey,
     Mode,
     Name,
+    OnlyTable,
     ReadOption,
     Remote,
     SchemaFile,
@@ -32,7 +37,11 @@ from trellis.cli.arguments import (
     Table,
     To,
 )
+from trellis.errors import DestinationError
 from trellis.pipelines.config import Config, find_config
+
+if TYPE_CHECKING:
+    from trellis.pipelines.report import Report
 
 
 class LoadArguments(NamedTuple):
@@ -42,6 +51,7 @@ class LoadArguments(NamedTuple):
     settings: Config
     config_file: str | None
     load_id: str | None
+    only_tables: tuple[str, ...]
     json: bool
     debug: bool
 
@@ -62,7 +72,9 @@ def parse_arguments(
     option: Setting = None,
     format: Format = None,
     read_option: ReadOption = None,
+    only_table: OnlyTable = None,
     config: ConfigFile = None,
+    max_rejected: MaxRejected = None,
     load_id: LoadId = None,
     engine: Engine = None,
     master: Master = None,
@@ -74,20 +86,23 @@ def parse_arguments(
     settings = Config(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
-        format, settings_of(read_option, "--read-option", "sep=;", exact=True),
+        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
     )  # fmt: skip
-    return LoadArguments(sources, settings, config, load_id, json, debug)
+    return LoadArguments(sources, settings, config, load_id, tuple(only_table or ()), json, debug)
 
 
-def with_load_arguments(command: Callable[[LoadArguments], None]) -> Callable[..., None]:
-    """The command with the parameters of `parse_arguments`, which Typer reads off its signature."""
+def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the parameters of `parse_arguments` and its own keywords, for Typer to read."""
+    (_, *keywords) = signature(command, eval_str=True).parameters.values()
 
     @wraps(command)
     def typed(**values: Any) -> None:
-        command(parse_arguments(**values))
+        own_values = {keyword.name: values.pop(keyword.name) for keyword in keywords}
+        command(parse_arguments(**values), **own_values)
 
-    typed.__annotations__ = parse_arguments.__annotations__
-    typed.__signature__ = signature(parse_arguments, eval_str=True)  # type: ignore[attr-defined]
+    typed.__annotations__ = {**parse_arguments.__annotations__, **command.__annotations__}
+    parameters = [*signature(parse_arguments, eval_str=True).parameters.values(), *keywords]
+    typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return typed
 
 
@@ -102,16 +117,18 @@ def load_records(arguments: LoadArguments) -> None:
 
 
 @with_load_arguments
-def plan_load(arguments: LoadArguments) -> None:
+def plan_load(arguments: LoadArguments, *, exit_code: ExitCode = False) -> None:
     """Show what a load would do, and write nothing.
 
-    The whole input is read: the new tables and columns, the statements, the discards and the rejects
-    are those that the load will have.
+    The whole input is read and its commit rehearsed: the new tables and columns, the statements, the
+    discards and the rejects are those that the load will have, and what it refuses the plan refuses.
     """
-    _run(arguments, dry_run=True)
+    report = _run(arguments, dry_run=True)
+    if report.changes and exit_code:
+        raise typer.Exit(1)
 
 
-def _run(arguments: LoadArguments, dry_run: bool) -> None:
+def _run(arguments: LoadArguments, dry_run: bool) -> Report:
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
 
@@ -123,11 +140,14 @@ def _run(arguments: LoadArguments, dry_run: bool) -> None:
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(arguments.sources, arguments.load_id, dry_run, tell)
+            report = work.run(arguments.sources, arguments.load_id, arguments.only_tables, dry_run, tell)
     if arguments.json:
         print_json(report.to_dict())
     else:
         show(report, arguments.sources, console())
+    if report.failures and not dry_run:
+        raise typer.Exit(DestinationError.exit_code)
+    return report
 
 
 def settings_of(

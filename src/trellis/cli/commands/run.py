@@ -15,6 +15,7 @@ from trellis.cli.arguments import (
     Engine,
     Json,
     Master,
+    MaxRejected,
     Name,
     Remote,
     Setting,
@@ -68,6 +69,7 @@ def run_source(
     refresh: Refresh = None,
     arguments: Given = None,
     option: Setting = None,
+    max_rejected: MaxRejected = None,
     config: ConfigFile = None,
     engine: Engine = None,
     master: Master = None,
@@ -99,13 +101,14 @@ def run_source(
         remote=remote,
         engine=engine,
         staging=staging,
-    )
-    pipeline = open_pipeline(settings.over(find_config(config)))
+        max_rejected=max_rejected,
+    ).over(find_config(config))
+    pipeline = open_pipeline(settings)
     try:
         source = source_at(where, settings_of(arguments, "--with"), tuple(resource or ()))
         with quiet_children(bool(debug)), progress() as tell:
             pipeline.tell = tell
-            report = pipeline.run(source, refresh=refresh_of(refresh))
+            report = pipeline.run(source, refresh=refresh_of(refresh), max_rejected=settings.max_rejected)
     except TrellisError:
         raise
     except Exception as bad:

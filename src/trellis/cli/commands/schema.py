@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import At, Dataset, Debug, Json, Name, option
+from trellis.cli.arguments import At, Dataset, Debug, ExitCode, Json, Name, option
 
 schemas = typer.Typer(
     name="schema",
@@ -22,7 +22,6 @@ Side = Annotated[
         metavar="B", help="File or version number; default the newest at --at.", show_default=False
     ),
 ]
-ExitCode = Annotated[bool, option("--exit-code", help="End with 1 if there are differences.", panel="Output")]
 
 
 @schemas.command("show")

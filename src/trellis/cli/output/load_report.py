@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from trellis.cli.output.console import by_parent, counted, cut, grid, indented, some
+from trellis.cli.output.console import ENDLESS, by_parent, counted, cut, grid, indented, some
 from trellis.evolution.record_outcome import DUPLICATE_KEY
 from trellis.schema.compare import AddColumn, AddTable, Change, DropColumn, DropTable
 
@@ -20,6 +20,7 @@ NAMES = 8
 CHANGES = 12
 STATEMENTS = 12
 STATEMENT = 400
+DISCARDS = "_trellis_discards"
 REJECTS = "_trellis_rejects"
 
 
@@ -35,10 +36,13 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _variants(report, out)
     _statements(report, out)
     _left_out("value", "discarded", report.kept_in, report.discards, report, out)
+    _left_out("value", "truncated", (DISCARDS,), report.truncated, report, out)
     _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
-    if report.notes:
+    _failures(report, out)
+    notes = (*report.notes, *report.alerts.values())
+    if notes:
         out.print()
-    for note in report.notes:
+    for note in notes:
         out.print(note, style="yellow")
     _balance(report, out)
 
@@ -166,13 +170,15 @@ def _listed(title: str, statements: Sequence[str], out: Console) -> None:
     if not statements:
         return
     out.print(f"\n{title}", style="bold")
-    for statement in statements[:STATEMENTS]:
-        out.print(
-            indented(statement if len(statement) <= STATEMENT else f"{statement[: STATEMENT - 3]}..."),
-            style="cyan",
-        )
-    if len(statements) > STATEMENTS:
-        out.print(f"  and {len(statements) - STATEMENTS:,} more; --json shows all", style="dim")
+    shown = statements if out.width == ENDLESS else [_first_part(text) for text in statements[:STATEMENTS]]
+    for statement in shown:
+        out.print(indented(statement), style="cyan")
+    if len(statements) > len(shown):
+        out.print(f"  and {len(statements) - len(shown):,} more; --json shows all", style="dim")
+
+
+def _first_part(statement: str) -> str:
+    return statement if len(statement) <= STATEMENT else f"{statement[: STATEMENT - 3]}..."
 
 
 def _left_out(
@@ -194,13 +200,18 @@ def _left_out(
         out.print(f"  and {len(reason_counts) - NAMES:,} more reasons", style="dim")
 
 
+def _failures(report: Report, out: Console) -> None:
+    if not report.failures:
+        return
+    became = "would fail" if report.dry_run else "failed"
+    tables = counted(len(report.failures), "table")
+    out.print(f"\n{tables} {became}; the others are not affected", style="bold red")
+    for failure in report.failures:
+        out.print(f"  {counted(failure.rows, 'row')}: {failure.error}", soft_wrap=True)
+
+
 def _balance(report: Report, out: Console) -> None:
-    rows = report.rows
-    parts = f"loaded {rows.loaded:,} + rejected {rows.rejected:,} + dropped {rows.dropped:,}"
-    out.print(
-        f"\nrows in {rows.read:,} = {parts}",
-        style="bold" if report.balanced else "bold red",
-    )
+    out.print(f"\n{report.balance}", style="bold" if report.balanced else "bold red")
     if not report.balanced:
         out.print(
             "the rows do not add up: this is an internal error in Trellis; please report it", style="bold red"

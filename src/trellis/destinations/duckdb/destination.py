@@ -35,6 +35,7 @@ from trellis.destinations.sql.preconditions import (
 )
 from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 from trellis.destinations.waiting import LockWait, Notify, ignore_notice
+from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOCK_WAIT = 60.0
-IN_ORDER_ROWS = 200_000
+IN_ORDER_ROWS = 500_000
 """Up to so many rows of a load keep the order of the input; more of them would wait in memory."""
 _LOCK_POLL = 0.1
 _HELD = ("Could not set lock on file", "file handle conflict")
@@ -114,13 +115,24 @@ class DuckDB:
         return plan.statements(tables)
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        self._execute(commit, "COMMIT")
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        destination = self if os.path.exists(self.path) else DuckDB(":memory:")
+        destination._execute(commit, "ROLLBACK")
+
+    def _execute(self, commit: Commit, end: str) -> None:
         rows = sum(file.rows for files in commit.files.values() for file in files)
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
-            db.execute(f"SET preserve_insertion_order = {rows <= IN_ORDER_ROWS}")
+            in_order = rows <= IN_ORDER_ROWS
+            db.execute(f"SET preserve_insertion_order = {in_order}")
+            if in_order and commit.only_appends:
+                # One thread compresses what it inserts; several in order compress all at the end.
+                db.execute("SET threads = 1")
             db.execute("BEGIN")
             try:
                 self._commit(db, commit)
-                db.execute("COMMIT")
+                db.execute(end)
             except BaseException:
                 with suppress(Exception):
                     db.execute("ROLLBACK")
@@ -141,8 +153,7 @@ class DuckDB:
         with self._open() as db:
             limited = "" if limit is None else f" LIMIT {int(limit)}"
             result = db.sql(f"SELECT * FROM {_table(db, dataset, table)}{limited}")
-            rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
-            return rows
+            return to_rows(result.to_arrow_table())
 
     def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
         known = self.catalog(dataset)
@@ -296,7 +307,7 @@ def _newest_row(
     if not _has_table(db, dataset, table, column):
         return None
     result = db.sql(newest_row_query(_table(db, dataset, table), column, order), params=[value])
-    rows: list[dict[str, Any]] = result.to_arrow_table().to_pylist()
+    rows = to_rows(result.to_arrow_table())
     return rows[0] if rows else None
 
 

@@ -30,7 +30,8 @@ def refusal(
         return null_violation(table.name, _last_name(missing[1]))
     return _misfit(db, table, real, paths) or SchemaError(
         f"table {table.name}: the rows do not fit the table in the destination ({first_line(bad)}); "
-        "nothing was loaded"
+        "nothing was loaded",
+        table=table.name,
     )
 
 

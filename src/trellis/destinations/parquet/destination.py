@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.destinations.base import (
@@ -132,12 +133,8 @@ class Parquet:
                     base = dataset_files.manifests.newest()
                     if _has_load(base, commit.load_id, commit.metadata):
                         return
-                    if base.schemas.get(commit.schema.name) != commit.base_hash:
-                        raise CommitConflict
-                    if catalog_has_changed(commit, catalog_of(base)):
-                        raise CommitConflict
-                    check_run_state(commit, partial(self._newest_in, base))
-                    draft = self._draft(dataset_files, base, commit)
+                    self._check_base(base, commit)
+                    draft = self._draft(dataset_files, base, commit, self._scratch(commit))
                     if draft is None:
                         continue
                     if attempt < UNLOCKED_ATTEMPTS:
@@ -148,6 +145,23 @@ class Parquet:
             f"{self.path}: commit conflict: gave up after {ATTEMPTS} attempts, as other loads kept "
             "committing first; nothing was loaded, load again"
         )
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        dataset_files = self._dataset_files(commit.dataset)
+        with explain_os_errors(self.path), TemporaryDirectory(prefix="trellis-plan-") as scratch:
+            self._check_dataset_name(commit)
+            base = dataset_files.manifests.newest()
+            self._check_base(base, commit)
+            if self._draft(dataset_files, base, commit, scratch) is None:
+                raise CommitConflict
+
+    def _check_base(self, base: Manifest, commit: Commit) -> None:
+        """Raises CommitConflict, StateConflict where the load was not planned on these tables."""
+        if base.schemas.get(commit.schema.name) != commit.base_hash:
+            raise CommitConflict
+        if catalog_has_changed(commit, catalog_of(base)):
+            raise CommitConflict
+        check_run_state(commit, partial(self._newest_in, base))
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
@@ -244,9 +258,10 @@ class Parquet:
                         f"{self.path}: a file of table data is missing ({bad}); restore it from a backup"
                     ) from bad
 
-    def _draft(self, dataset_files: DatasetFiles, base: Manifest, commit: Commit) -> Draft | None:
+    def _draft(
+        self, dataset_files: DatasetFiles, base: Manifest, commit: Commit, scratch: str
+    ) -> Draft | None:
         """The tables after this load, or None if another load removed files under it."""
-        scratch = self._scratch(commit)
         shutil.rmtree(scratch, ignore_errors=True)
         try:
             make_folder(scratch)

@@ -132,9 +132,8 @@ class KeyedMerge:
         relations = (current.relation(), staged.relation())
         keyed = KeyedStatements(load, *relations, names, self.columns, place, self.prefix)
         if not keyed.merges:
-            return RewrittenTable(
-                live, () if load.on_match == "amend" else tuple(file.path for file in files)
-            )
+            new = () if load.on_match == "amend" or load.needs_keys else tuple(file.path for file in files)
+            return RewrittenTable(live, new)
         compared = {*self.columns} if keyed.coalesces else {*load.keys, load.latest}
         _refuse_inexact(table.name, {n: type_ for n, type_ in self.columns.items() if n in compared})
         with open_rewriter(self.root, self.scratch, place) as rewriter:

@@ -30,7 +30,7 @@ from trellis.destinations.postgres.errors import ServerUnreachable, explain_erro
 from trellis.destinations.postgres.literals import render_literal
 from trellis.destinations.postgres.load import commit_load
 from trellis.destinations.postgres.metadata_tables import has_load, newest_version
-from trellis.destinations.postgres.names import refuse_names
+from trellis.destinations.postgres.names import refuse_names, staging_schema
 from trellis.destinations.postgres.rows import (
     count_rows,
     count_rows_by,
@@ -133,6 +133,17 @@ class Postgres:
             filled,
         )
         return [*create_schema, *plan.statements(tables)]
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        with self._open() as session:
+            staging = staging_schema(commit.dataset)
+            had_staging = has_schema(session, staging)
+            try:
+                commit_load(session, commit, parallel, rehearsal=True)
+            finally:
+                if not had_staging:
+                    with suppress(StatementError):  # another load has put tables there meanwhile
+                        session.run(f"DROP SCHEMA IF EXISTS {quoted(staging)} RESTRICT")
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
         unknown = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.refusals import first_line, null_violation
 from trellis.destinations.sql.names import quoted
-from trellis.errors import DestinationError, SchemaError, TrellisError
+from trellis.errors import ContractError, DestinationError, SchemaError, TrellisError
 
 if TYPE_CHECKING:
     from trellis.destinations.postgres.session import Session, StatementError
@@ -64,7 +64,10 @@ def cannot_connect(bad: Exception, shown: str) -> ServerUnreachable:
 def explain_error(error: StatementError, session: Session) -> TrellisError:
     """The error for a statement that the server refused. No transaction may be open."""
     make = _EXPLANATIONS.get(error.code) or _EXPLANATIONS.get(error.code[:2]) or _unknown_error
-    return make(error, session)
+    explained = make(error, session)
+    if isinstance(explained, (SchemaError, ContractError)):
+        explained.table = error.context.table
+    return explained
 
 
 def _nothing_loaded(error: StatementError) -> str:

@@ -49,8 +49,15 @@ _CANNOT_CAST = ("42804", "42846", "42883")
 _SERIALIZATION_FAILURES = ("40P01", "40001")
 
 
-def commit_load(session: Session, commit: Commit, parallel: Parallel) -> None:
-    """Stage and commit, unless the load is there. Raises CommitConflict, ConnectionLost, TrellisError."""
+class _Rehearsed(Exception):
+    """Ends a transaction that is not to be committed."""
+
+
+def commit_load(session: Session, commit: Commit, parallel: Parallel, rehearsal: bool = False) -> None:
+    """Stage and commit, unless the load is there. Raises CommitConflict, ConnectionLost, TrellisError.
+
+    A rehearsal takes back what it did.
+    """
     tables = tables_of(commit)
     refuse_names(commit.dataset, tables)
     if is_committed(session, commit):
@@ -68,6 +75,10 @@ def commit_load(session: Session, commit: Commit, parallel: Parallel) -> None:
             try:
                 with session.transaction(decisive=True):
                     load.run()
+                    if rehearsal:
+                        raise _Rehearsed
+                return
+            except _Rehearsed:
                 return
             except StatementError as error:
                 if error.code not in _SERIALIZATION_FAILURES or attempt == ATTEMPTS:

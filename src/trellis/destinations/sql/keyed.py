@@ -131,12 +131,15 @@ class KeyedStatements:
         if self.load.on_match == "amend":
             return "FALSE"
         if not self.merges:
-            return "TRUE"
+            return "FALSE" if self.load.needs_keys else "TRUE"
         q, current, staged = self.prefix, self.current_row, self.staged_row
         others = f"{self._turns if self.coalesces else self._older} AS {q}turns"
         is_latest = (
             f"NOT EXISTS (SELECT 1 FROM {others} WHERE {q}turns.{q}place = {staged}.{quoted(self.place)})"
         )
+        if self.load.needs_keys:
+            keys = (f"{staged}.{quoted(key)} IS NOT NULL" for key in self.load.keys)
+            is_latest = " AND ".join((is_latest, *keys))
         stays = {"keep": "TRUE", "first": "TRUE", "newer": self._is_newer}.get(self.load.on_match)
         if stays is None:
             return is_latest

@@ -16,7 +16,8 @@ def refuse_views(tables: Iterable[Table], catalog: Mapping[str, CatalogTable]) -
         if table.name in catalog and catalog[table.name].is_view:
             raise SchemaError(
                 f"table {table.name}: it is a view in the destination, and a load needs a table; rename the "
-                "one or the other; nothing was loaded"
+                "one or the other; nothing was loaded",
+                table=table.name,
             )
 
 

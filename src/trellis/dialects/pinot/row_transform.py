@@ -65,7 +65,7 @@ class PinotProgram:
             ) from None
         result = TransformResult(dropped=not outcome.rows)
         if outcome.filtered and outcome.rows:
-            result.oddities += ["the filter dropped one of several rows of a record"] * outcome.filtered
+            result.warnings += ["the filter dropped one of several rows of a record"] * outcome.filtered
         for row in outcome.rows:
             result.rows.append(self._emitted(row))
             result.lost += [
@@ -80,11 +80,11 @@ class PinotProgram:
                 if fault.value is not None
             ]
             if row.time_out_of_range:
-                result.oddities.append(self.time_out_of_range)
+                result.warnings.append(self.time_out_of_range)
             if row.incomplete:
-                result.oddities.append("a value could not be stored and became null")
+                result.warnings.append("a value could not be stored and became null")
         if self.pipeline.conforming is None:
-            result.oddities += [unused(key) for key, value in record.items() if self._drops(key, value)]
+            result.warnings += [unused(key) for key, value in record.items() if self._drops(key, value)]
         return result
 
     def defaults(self) -> dict[str, Any]:

@@ -20,7 +20,12 @@ from trellis.evolution.dialect.own_metadata import OwnMetadata
 class RudderStack(DialectDefaults):
     name = "rudderstack"
     capabilities = Capabilities(
-        records_name_tables=True, follows_catalog=True, system_prefix=PREFIX, options=tuple(FIELDS)
+        records_name_tables=True,
+        follows_catalog=True,
+        system_prefix=PREFIX,
+        tables_fail_alone=True,
+        too_wide="set --option max_properties=NUMBER, or name those to keep with --option properties=NAMES",
+        options=tuple(FIELDS),
     )
     routing = RudderRouting()
     naming = RudderNaming()

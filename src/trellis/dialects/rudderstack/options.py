@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from trellis.dialects.rudderstack.warehouse.providers import Provider, provider_of
+from trellis.dialects.rudderstack.providers import Provider, provider_of
 from trellis.errors import UsageError, nearest
 
 Read = Callable[[str, Any], Any]
@@ -116,6 +116,7 @@ class Options:
     populate_src_dest_info: bool = _option(_flag, True)
     identity_resolution: bool = _option(_flag, False)
     strict_timestamps: bool = _option(_flag, False)
+    legacy_timestamps: bool = _option(_flag, False)
     max_columns: int = _option(_count(1), 1600)
 
     # Names

@@ -14,15 +14,11 @@ from trellis.dialects.rudderstack.identifiers.standard import (
 from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
 from trellis.dialects.rudderstack.options import Options
 from trellis.dialects.rudderstack.schema_document import IDENTIFIES, NATIVE
-from trellis.errors import SchemaError
-from trellis.schema.model import Schema, Table
+from trellis.schema.model import Column, Schema, Table
 
 
 def complete_schema(before: Schema, after: Schema, touched: Collection[str], options: Options) -> Schema:
-    """The schema with the tables that always exist, and the shared columns of users and identifies.
-
-    Raises SchemaError where a table has more columns than the warehouse takes.
-    """
+    """The schema with the tables that always exist, and the shared columns of users and identifies."""
     named = StandardNames.of(options)
     tables = [named.discards_table()]
     if options.identity_resolution and options.warehouse.identities:
@@ -35,18 +31,32 @@ def complete_schema(before: Schema, after: Schema, touched: Collection[str], opt
         known = before.tables[users] if users in before.tables else Table(users)
         after = _add_columns(after, _shared_columns(known, excluded), into=identifies)
         after = _add_columns(after, _shared_columns(after.tables[identifies], excluded), into=users)
-    limit = options.warehouse.max_columns
-    if options.warehouse.beyond_columns == "fail" and limit is not None:
-        _check_column_limit(limit, after, touched)
     return after
 
 
+def shared_column(schema: Schema, table: str, column: str, options: Options) -> Column | None:
+    """The column of identifies that one of users is like, and the other way round."""
+    named = StandardNames.of(options)
+    users, identifies = named.table(USERS), named.table(IDENTIFIES)
+    id_, user_id = named.columns("id", "user_id")
+    if table == users and column == id_:
+        other, name = identifies, user_id
+    elif table in (users, identifies) and column not in (id_, *_columns_not_in_users(named, options)):
+        other, name = (identifies if table == users else users), column
+    else:
+        return None
+    model = schema.tables[other].columns.get(name) if other in schema.tables else None
+    if model is None or not model.complete or NATIVE in model.hints:
+        return None
+    return replace(model, name=column)
+
+
 def _columns_not_in_users(named: StandardNames, options: Options) -> set[str]:
-    left_out = ["user_id", FULL_EVENT]
+    left_out = ["user_id"]
     if not options.users_anonymous_id:
         left_out += NOT_IN_USERS
     if options.warehouse.lake:
-        left_out += NOT_IN_USERS_OF_LAKES
+        left_out += [FULL_EVENT, *NOT_IN_USERS_OF_LAKES]
     return {*named.columns(*left_out)}
 
 
@@ -63,13 +73,3 @@ def _shared_columns(table: Table, names: Collection[str]) -> Table:
     """The table without these columns, and without those of types that only the warehouse knows."""
     left = {n: c for n, c in table.columns.items() if n not in names and NATIVE not in c.hints}
     return replace(table, columns=left)
-
-
-def _check_column_limit(limit: int, schema: Schema, touched: Collection[str]) -> None:
-    for name in touched:
-        count = len(schema.tables[name].columns)
-        if count > limit:
-            raise SchemaError(
-                f"table {name}: staging file schema limit exceeded: {count} columns, and the warehouse takes "
-                f"{limit}; set a quota with --option max_properties=NUMBER, or name the properties to keep"
-            )

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.providers import home_provider
 from trellis.dialects.rudderstack.schema_document import METADATA, OPTIONS, PREFIX, options_of
 from trellis.dialects.rudderstack.tables import RudderTables
 from trellis.dialects.rudderstack.warehouse.catalog import schema_from_catalog
-from trellis.dialects.rudderstack.warehouse.providers import home_provider
 from trellis.errors import UsageError
 from trellis.evolution.dialect.defaults import DefaultSchemas
 from trellis.evolution.dialect.schemas import Catalog, TableRequest

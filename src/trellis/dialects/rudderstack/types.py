@@ -18,8 +18,8 @@ from trellis.dialects.rudderstack.events.cells import (
 )
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
+from trellis.dialects.rudderstack.providers import Provider
 from trellis.dialects.rudderstack.schema_document import LONG, NATIVE, RANGE, options_of
-from trellis.dialects.rudderstack.warehouse.providers import Provider
 from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.scalars.kinds import Kind
 from trellis.evolution.scalars.values import BIGINT_MAX, BIGINT_MIN, MISFIT, WEI_SIZE

@@ -8,9 +8,9 @@ from typing import Any
 
 from trellis.dialects.rudderstack.identifiers.standard import MERGE_RULES
 from trellis.dialects.rudderstack.identifiers.standard_names import StandardNames
+from trellis.dialects.rudderstack.providers import PROVIDERS, home_provider
 from trellis.dialects.rudderstack.schema_document import options_of
 from trellis.dialects.rudderstack.warehouse.migration import migration_statements
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, home_provider
 from trellis.dialects.rudderstack.warehouse.write_policy import table_loads
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.table_writes import IdentityRules, Load, Mode

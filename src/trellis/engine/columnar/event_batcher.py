@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from trellis.engine.columnar.events import ProjectedColumns, prepare
+from trellis.engine.columnar.events import CompiledProjection, compile_projection
 from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.sampled_types import types_in
 from trellis.engine.columnar.strict import Indexes, StrictReader, single_chunk
@@ -35,7 +37,7 @@ TRIAL_LINES, MIN_SHARE = 400, 0.5
 class _GroupState:
     """The projection of one event type; `revision` is that of the tables that it was made for."""
 
-    projection: ProjectedColumns | None = None
+    compiled: CompiledProjection | None = None
     revision: int = -1
     is_stale: bool = True
     tried: int = 0
@@ -53,6 +55,7 @@ class _BlockLines:
     lines: pa.BinaryArray
     id_generator: RowIdGenerator
     batches: list[TableBatch] = field(default_factory=list)
+    by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def at(self, indexes: Indexes) -> list[bytes]:
         lines: list[bytes] = self.lines.take(pa.array(indexes)).to_pylist()
@@ -70,8 +73,11 @@ class EventTypeBatcher:
 
     def rows(
         self, lines: pa.BinaryArray, indexes: Indexes, id_generator: RowIdGenerator
-    ) -> tuple[list[TableBatch], Indexes]:
-        """Batches of the lines with these indexes that were projected, and the indexes of the others."""
+    ) -> tuple[list[TableBatch], Indexes, Counter[tuple[str, ...]]]:
+        """Batches of the lines with these indexes that were projected, the indexes of the others, and counts.
+
+        These are of the projected lines, by the tables that they have rows in.
+        """
         block = _BlockLines(lines, id_generator)
         read = self.key_reader.read(lines, indexes)
         remaining, revision = [read.misfits, read.unread], self.router.tables.revision
@@ -80,40 +86,56 @@ class EventTypeBatcher:
             if len(group) < MIN_GROUP or not state.is_worthwhile:
                 remaining.append(group)
                 continue
-            if state.projection is not None and state.revision != revision:
-                state.projection = state.projection.with_current_misfits()
+            if state.compiled is not None and state.revision != revision:
+                state.compiled = state.compiled.with_current_misfits()
             state.revision = revision
             if state.is_stale:
-                recipe = self.router.route.recipe(event_type)
+                projection = self.router.route.projection(event_type)
                 types = types_in(block.at(group[:SAMPLE_LINES]))
-                state.projection = prepare(recipe, self.router.tables.root_builder, types) if recipe else None
-            if state.projection is None:
+                builder_of = self.router.tables.root_builder
+                state.compiled = compile_projection(projection, builder_of, types) if projection else None
+            if state.compiled is None:
                 remaining.append(group)
                 continue
-            left = self._project_group(state.projection, block, group)
+            left = self._project_group(state.compiled, block, group)
             remaining.append(left)
             state.is_stale = REFRESH_RATIO * len(left) > len(group)
             state.tried += len(group)
             state.projected += len(group) - len(left)
-        return block.batches, np.sort(np.concatenate(remaining))
+        return block.batches, np.sort(np.concatenate(remaining)), block.by_tables
 
-    def _project_group(self, projection: ProjectedColumns, block: _BlockLines, group: Indexes) -> Indexes:
+    def _project_group(self, compiled: CompiledProjection, block: _BlockLines, group: Indexes) -> Indexes:
         """Project lines of one event type; the indexes of those that are left."""
 
         def build(records: pa.Table, indexes: Indexes) -> Indexes:
-            batches, warnings = projection.build_batches(
+            batches, warnings = compiled.build_batches(
                 records, lambda rows: block.at(indexes[rows]), block.id_generator
             )
             block.batches += batches
+            block.by_tables.update(_count_by_tables(batches))
             if warnings:
-                self.router.oddities[projection.recipe.oddity] += warnings
+                self.router.warnings[compiled.projection.warning] += warnings
             return indexes[:0]
 
-        read = StrictReader(projection.schema, projection.misfits, MIN_SPLIT, MAX_MISSES).read(
-            block.lines, group
-        )
+        read = StrictReader(compiled.schema, compiled.misfits, MIN_SPLIT, MAX_MISSES).read(block.lines, group)
         special = build_in_parts(build, read.records, read.lines, MIN_SPLIT)
         return np.concatenate([read.misfits, read.unread, special])
+
+
+def _count_by_tables(batches: Sequence[TableBatch]) -> Counter[tuple[str, ...]]:
+    """The records of one event type by their tables; only one table may have no row of some of them.
+
+    >>> batches = [TableBatch("identifies", 5), TableBatch("users", 3)]
+    >>> sorted(_count_by_tables(batches).items())
+    [(('identifies',), 2), (('identifies', 'users'), 3)]
+    """
+    sizes = sorted({batch.rows for batch in batches} - {0})
+    return Counter(
+        {
+            tuple([batch.table for batch in batches if batch.rows >= size]): size - smaller
+            for smaller, size in pairwise((0, *sizes))
+        }
+    )
 
 
 def _by_event_type(keys: pa.Table, lines: Indexes) -> Iterator[tuple[EventType, Indexes]]:

@@ -1,8 +1,8 @@
 """Records of one event type -> rows, many at a time, where no value needs special treatment.
 
-Arrow reads the lines under a schema made from the recipe and the types of the columns; it is strict, so what
-it reads holds only what the recipe allows. What it does not check is checked here: text that is a time, or
-white space alone. Everything else is left to the exact path (`exact/routed_rows.py`), which is the
+Arrow reads the lines under a schema made from the projection and the types of the columns; it is strict, so
+what it reads holds only what the projection allows. What it does not check is checked here: text that is a
+time, or white space alone. Everything else is left to the exact path (`exact/routed_rows.py`), which is the
 definition.
 """
 
@@ -26,7 +26,7 @@ from trellis.engine.columnar.sampled_types import TypesByPath
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, single_chunk
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
-from trellis.evolution.projection import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
+from trellis.evolution.projection import Constant, First, Moment, Path, Projection, Shifted, Source, TableRows
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
@@ -50,13 +50,13 @@ _DASH_POSITION: Final = 4
 
 
 @dataclass(frozen=True)
-class ProjectedColumns:
-    """A recipe with the tables of its rows.
+class CompiledProjection:
+    """A projection with the tables of its rows.
 
     Lines have to fit `schema`; `misfits` are patterns of lines that do not.
     """
 
-    recipe: Recipe
+    projection: Projection
     builders: tuple[TableBuilder, ...]
     schema: pa.Schema
     misfits: tuple[str, ...]
@@ -65,8 +65,8 @@ class ProjectedColumns:
     empty: frozenset[Path]
     """Paths that were blank in every sampled record."""
 
-    def with_current_misfits(self) -> ProjectedColumns:
-        """The projection with patterns of all values met so far."""
+    def with_current_misfits(self) -> CompiledProjection:
+        """The same with patterns of all values met so far."""
         return replace(self, misfits=tuple(self._misfits()))
 
     def _misfits(self) -> Iterator[str]:
@@ -89,14 +89,14 @@ class ProjectedColumns:
         arrays = _leaves((), records.schema, [single_chunk(column) for column in records.columns])
         special: Mask = np.zeros(records.num_rows, np.bool_)
         values = {path: self._stored(path, array, lines_of, special) for path, array in arrays}
-        for path in self.recipe.required:
+        for path in self.projection.required:
             _mark(special, pc.is_null(values[path]))
         if special.any():
             raise SpecialRows(np.flatnonzero(special).tolist())
         projector = _Projector(self, values)
         batches = [
             projector.build_batch(rows, builder, leaves, id_generator)
-            for rows, builder, leaves in zip(self.recipe.rows, self.builders, self.leaves, strict=True)
+            for rows, builder, leaves in zip(self.projection.rows, self.builders, self.leaves, strict=True)
         ]
         projector.check_equal_texts(batches[0])
         return [batch for batch in batches if batch.rows], projector.warning_count()
@@ -104,7 +104,7 @@ class ProjectedColumns:
     def _stored(self, path: Path, array: pa.Array, lines_of: LinesOf, special: Mask) -> pa.Array:
         """The values at a path as they are stored; marks rows that need the exact path as special."""
         if pa.types.is_list(array.type):
-            return _lists(path, array, lines_of, self.recipe.list_text)
+            return _lists(path, array, lines_of, self.projection.list_text)
         if not pa.types.is_string(array.type):
             if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
                 _mark(special, pc.invert(pc.is_finite(array)))
@@ -113,27 +113,27 @@ class ProjectedColumns:
         if path in self.empty and array.null_count < len(array):
             _mark(special, pc.is_valid(array))
         if path in self.times:
-            return _moments(array, self.recipe.time_of, special)
-        _mark_special(array, self.recipe.is_plain, self.recipe.longest, special)
+            return _moments(array, self.projection.time_of, special)
+        _mark_special(array, self.projection.is_plain, self.projection.longest, special)
         return array
 
 
-def prepare(
-    recipe: Recipe, walk_of: Callable[[str], TableBuilder], sample_types: TypesByPath
-) -> ProjectedColumns | None:
-    """The projection of a recipe for the current tables; None where they do not fit it.
+def compile_projection(
+    projection: Projection, walk_of: Callable[[str], TableBuilder], sample_types: TypesByPath
+) -> CompiledProjection | None:
+    """A projection compiled for the current tables; None where they do not fit it.
 
     `sample_types` are the types of values in some records: they show lists, and what is never filled.
     """
-    builders = tuple(walk_of(rows.table) for rows in recipe.rows)
+    builders = tuple(walk_of(rows.table) for rows in projection.rows)
     if any(
         not builder.in_schema or builder.verdict is not None or builder.table is None for builder in builders
     ):
         return None
-    text_paths = {*recipe.texts, *recipe.same}
+    text_paths = {*projection.texts, *projection.same}
     kinds: dict[Path, DataType] = {}
-    unfit_paths = {*text_paths, *recipe.flags}
-    for rows, builder in zip(recipe.rows, builders, strict=True):
+    unfit_paths = {*text_paths, *projection.flags}
+    for rows, builder in zip(projection.rows, builders, strict=True):
         if not _has_expected_types(rows, builder):
             return None
         for path, name in rows.leaves.items():
@@ -150,10 +150,10 @@ def prepare(
         }
     )
     types.update(dict.fromkeys(text_paths, pa.string()))
-    types.update(dict.fromkeys(recipe.flags, pa.bool_()))
+    types.update(dict.fromkeys(projection.flags, pa.bool_()))
     time_paths = {path for path, kind in kinds.items() if kind == "timestamp"}
     time_paths.update(
-        path for rows in recipe.rows for source in rows.columns.values() for path in _time_paths(source)
+        path for rows in projection.rows for source in rows.columns.values() for path in _time_paths(source)
     )
     leaves = tuple(
         {
@@ -161,7 +161,7 @@ def prepare(
             for path, name in rows.leaves.items()
             if path in kinds and builder.table
         }
-        for rows, builder in zip(recipe.rows, builders, strict=True)
+        for rows, builder in zip(projection.rows, builders, strict=True)
     )
     empty_paths = {
         path for path, type_ in sample_types.items() if _is_empty(type_) and _fits_beside(path, types)
@@ -175,10 +175,10 @@ def prepare(
     schema = _schema(types)
     if schema is None:
         return None
-    projection = ProjectedColumns(
-        recipe, builders, schema, (), leaves, frozenset(time_paths), frozenset(empty_paths)
+    compiled = CompiledProjection(
+        projection, builders, schema, (), leaves, frozenset(time_paths), frozenset(empty_paths)
     )
-    return projection.with_current_misfits()
+    return compiled.with_current_misfits()
 
 
 def _is_list(type_: pa.DataType) -> bool:
@@ -200,8 +200,8 @@ def _type(column: Column) -> DataType:
     return column.data_type
 
 
-def _has_expected_types(rows: Rows, builder: TableBuilder) -> bool:
-    """Whether existing system columns have the types that the recipe gives them."""
+def _has_expected_types(rows: TableRows, builder: TableBuilder) -> bool:
+    """Whether existing system columns have the types that the projection gives them."""
     for name, source in rows.columns.items():
         column = _column(builder, name)
         expected_type = "timestamp" if isinstance(source, (Moment, Shifted)) else "text"
@@ -262,13 +262,17 @@ def _leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[
 class _Projector:
     """Builds batches from the values of some records by path: texts without blanks, times as times."""
 
-    def __init__(self, projection: ProjectedColumns, values: Arrays) -> None:
-        self.projection = projection
+    def __init__(self, compiled: CompiledProjection, values: Arrays) -> None:
+        self.compiled = compiled
         self.values = values
         self.size = len(next(iter(values.values())))
 
     def build_batch(
-        self, rows: Rows, builder: TableBuilder, leaves: Mapping[Path, Column], id_generator: RowIdGenerator
+        self,
+        rows: TableRows,
+        builder: TableBuilder,
+        leaves: Mapping[Path, Column],
+        id_generator: RowIdGenerator,
     ) -> TableBatch:
         table = builder.table
         assert table is not None
@@ -301,7 +305,7 @@ class _Projector:
 
     def check_equal_texts(self, batch: TableBatch) -> None:
         """Raises SpecialRows where a text differs from the column that it has to equal."""
-        for path, column in self.projection.recipe.same.items():
+        for path, column in self.compiled.projection.same.items():
             texts = self.values[path]
             if texts.null_count == len(texts):
                 continue
@@ -311,9 +315,9 @@ class _Projector:
                 raise _special_rows(differs)
 
     def warning_count(self) -> int:
-        if self.projection.recipe.early is None:
+        if self.compiled.projection.early is None:
             return 0
-        first, second = (self._values_of(moment) for moment in self.projection.recipe.early)
+        first, second = (self._values_of(moment) for moment in self.compiled.projection.early)
         return int(pc.sum(pc.less(first, second)).as_py() or 0)
 
     def _values_of(self, source: Source) -> pa.Array:

@@ -48,7 +48,7 @@ class AuthoredConformer:
         self.plan = plan
         self.program = program
         self.table = plan.schema.tables[program.table]
-        self.oddities: Counter[str] = Counter()
+        self.warnings: Counter[str] = Counter()
         self.examples: list[bytes] = []
         self.columns = ColumnReader(self.table, program.fast) if fast and program.fast is not None else None
         self.line_reader = None if self.columns is None else LineReader(self.columns.program)
@@ -123,7 +123,7 @@ class AuthoredConformer:
         outcome.counts.add(Counts(len(numbers), len(numbers) - read.dropped, 0, read.dropped))
         if read.batch.rows:
             outcome.batches.append(self.add_system_columns(read.batch, seed))
-        self.oddities.update(read.oddities)
+        self.warnings.update(read.warnings)
 
     def _in_order(self, outcome: Conformed) -> Conformed:
         outcome.batches = in_order_of_input(outcome.batches)
@@ -198,7 +198,7 @@ class _RecordCollector:
         self.origins += [number] * len(result.rows)
         for lost in result.lost:
             self._discard(number, lost.column, lost.path, lost.value, lost.reason)
-        self.conformer.oddities.update(result.oddities)
+        self.conformer.warnings.update(result.warnings)
         if line is not None:
             for key, value in replaced_values(line, count_keys(item)):
                 self._discard(number, "", key, value, DUPLICATE_KEY)
@@ -210,7 +210,7 @@ class _RecordCollector:
 
     def close(self, seed: bytes) -> None:
         """Add the rows to the outcome."""
-        self.conformer.oddities.update(self.program.taken())
+        self.conformer.warnings.update(self.program.taken())
         if not self.rows:
             return
         table = self.conformer.table

@@ -29,7 +29,7 @@ class Conformer(Protocol):
     """Lines that held such."""
 
     @property
-    def oddities(self) -> Counter[str]:
+    def warnings(self) -> Counter[str]:
         """Things worth a note that are no error, and how often they occurred."""
         ...
 

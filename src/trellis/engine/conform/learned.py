@@ -130,7 +130,7 @@ class LearnedConformer:
         for line in sample:
             with suppress(BadLine, ContractError):
                 flattener.flatten_record(root, record(line), (0, 0, 0))
-        flattener.oddities.clear()
+        flattener.warnings.clear()
         flattener.start_block()
         self._learn()
 
@@ -260,9 +260,9 @@ class LearnedConformer:
         return self.flattener.shared_names()
 
     @property
-    def oddities(self) -> Counter[str]:
+    def warnings(self) -> Counter[str]:
         """Things worth a note that are no error, and how often they occurred."""
-        return self.flattener.oddities
+        return self.flattener.warnings
 
     def flush_rows(self) -> list[TableBatch]:
         """The rows of earlier blocks that were held back to fill larger batches."""
@@ -271,7 +271,7 @@ class LearnedConformer:
     def _complete(self, outcome: Conformed, seed: bytes, first: int) -> Conformed:
         """The outcome of a block with the rows and findings of the flattener."""
         findings = self.flattener.findings
-        self.flattener.oddities.update(findings.losses)
+        self.flattener.warnings.update(findings.losses)
         outcome.batches += self._batches(seed, first)
         outcome.discards += sorted(findings.discards, key=lambda discard: discard.line)
         outcome.rejects.sort(key=lambda reject: reject.line)
@@ -282,7 +282,7 @@ class LearnedConformer:
         id_generator = self._id_generator(seed, first)
         builders = _parents_first(self.flattener.tables.by_place.values())
         batches = [batch_of_rows(builder, id_generator) for builder in builders if builder.rows]
-        self.flattener.oddities.update(id_generator.oddities)
+        self.flattener.warnings.update(id_generator.warnings)
         return batches
 
     def _id_generator(self, seed: bytes, first: int = 0) -> RowIdGenerator:

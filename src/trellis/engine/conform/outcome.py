@@ -21,6 +21,7 @@ class Conformed:
     """The outcome of one block. `observed` is set where the schema lacks something of it.
 
     Then the lines numbered in `waiting` are not in the other fields; if `waiting` is None, no line is.
+    `by_tables` counts loaded records that name their tables, by these.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -30,6 +31,7 @@ class Conformed:
     refusals: Counter[str] = field(default_factory=Counter)
     observed: Observations | None = None
     waiting: tuple[int, ...] | None = None
+    by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def reject(self, line: int, text: bytes, reason: str, kind: str = "") -> None:
         """Count a line that is no record, and keep it."""

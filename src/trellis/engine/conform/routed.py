@@ -79,7 +79,7 @@ class RoutedConformer(LearnedConformer):
             position = (self._file(work.split.file), work.split.number, number)
             try:
                 check_big_ints = has_big_ints and has_long_number(line, SAFE)
-                result = self._route(item, position, work.outcome.counts, check_big_ints)
+                result = self._route(item, position, work.outcome, check_big_ints)
             except Rejected as bad:
                 work.outcome.reject(number, line, str(bad), bad.kind)
                 continue
@@ -96,7 +96,7 @@ class RoutedConformer(LearnedConformer):
             with suppress(BadLine, Rejected, ContractError):
                 router.spread(record(line), (0, 0, 0), True)
         router.forget()
-        router.oddities.clear()
+        router.warnings.clear()
         router.start_block()
         self.batcher = EventTypeBatcher(router)
 
@@ -106,13 +106,13 @@ class RoutedConformer(LearnedConformer):
         is_special = np.zeros(len(indexes), np.bool_)
         if has_big_ints:
             is_special = matching_lines(work.lines, f"[0-9]{{{SAFE}}}")
-        batches, remaining = self.batcher.rows(
+        batches, remaining, by_tables = self.batcher.rows(
             work.lines, indexes[~is_special], self._id_generator(work.seed)
         )
         remaining = np.union1d(indexes[is_special], remaining)
         work.outcome.batches += batches
-        projected = len(indexes) - len(remaining)
-        work.outcome.counts.add(Counts(projected, projected))
+        work.outcome.by_tables.update(by_tables)
+        work.outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
         return remaining
 
     def flush_rows(self) -> list[TableBatch]:
@@ -142,7 +142,7 @@ class RoutedConformer(LearnedConformer):
                 continue
             try:
                 position = (self._file(file), number, line)
-                if self._route(item, position, outcome.counts, check_big_ints=True) == "waits":
+                if self._route(item, position, outcome, check_big_ints=True) == "waits":
                     waiting.append(line)
             except Rejected as bad:
                 outcome.reject(line, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
@@ -154,8 +154,10 @@ class RoutedConformer(LearnedConformer):
             outcome.observed, outcome.waiting = self.router.findings.observed, tuple(waiting)
         return outcome
 
-    def _route(self, item: Any, position: Position, counts: Counts, check_big_ints: bool) -> Became:
-        result = self.router.spread(item, position, check_big_ints)
+    def _route(self, item: Any, position: Position, outcome: Conformed, check_big_ints: bool) -> Became:
+        result, counts = self.router.spread(item, position, check_big_ints), outcome.counts
+        if result == "loaded":
+            outcome.by_tables[tuple([builder.name for builder in self.router.placed])] += 1
         if result != "waits":
             counts.read += 1
             counts.loaded += result == "loaded"

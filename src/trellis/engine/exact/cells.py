@@ -62,7 +62,7 @@ class CellWriter:
             )
         if binding.column is None:
             kind = self.detect(value)
-            if self.types.first_type(self.plan.schema, binding.name, kind) in kind.fits:
+            if self.types.first_type(self.plan.schema, binding.name, kind) in {kind.type, *kind.fits}:
                 findings.observe(builder, binding, kind, value, item)
                 return
         else:
@@ -73,10 +73,12 @@ class CellWriter:
             binding.variants[kind] = self._mismatch_outcome(builder, binding, kind)
         match binding.variants[kind]:
             case LossyCast(reason, into):
-                findings.discard(builder, binding.name, binding.path, value, reason)
-                row[binding.name] = into(value)
+                row[binding.name] = left = into(value)
+                findings.discard(
+                    builder, binding.name, binding.path, value, reason, is_truncated=left is not None
+                )
             case Rejection(reason):
-                self._discard_misfit(builder, binding, value, reason, row)
+                self._discard_misfit(builder, binding, value, reason, item)
             case (name, coerce):
                 converted = coerce(value)
                 if converted is MISFIT:
@@ -121,7 +123,7 @@ class CellWriter:
             raise Dropped
 
     def _discard_misfit(
-        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, row: Row
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, item: Mapping[str, Any]
     ) -> None:
-        """Discard a value that neither its column nor another one takes."""
+        """Discard a value of an item that neither its column nor another one takes."""
         self.findings.discard(builder, binding.name, binding.path, value, reason)

@@ -73,10 +73,17 @@ class Findings:
         del self.new_cells[count:]
 
     def discard(
-        self, builder: TableBuilder, column: str, path: str, value: Any, reason: str, row: str | None = None
+        self,
+        builder: TableBuilder,
+        column: str,
+        path: str,
+        value: Any,
+        reason: str,
+        row: str | None = None,
+        is_truncated: bool = False,
     ) -> None:
         text = value if isinstance(value, str) else to_json(value)
-        self.discards.append(Discard(builder.name, column, path, text, self.line, reason, row))
+        self.discards.append(Discard(builder.name, column, path, text, self.line, reason, row, is_truncated))
 
     def record_loss(self, builder: TableBuilder, column: str, loss: Loss) -> None:
         self.losses.append(f"{builder.name}.{column}: {loss.message}")

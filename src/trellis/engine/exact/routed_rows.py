@@ -39,16 +39,16 @@ class RoutedCellWriter(CellWriter):
 
     def reset(self) -> None:
         self.overflow: dict[str, Any] = {}
-        self.refused: list[tuple[TableBuilder, Row, FieldBinding, Any, str]] = []
+        self.refused: list[tuple[TableBuilder, Mapping[str, Any], FieldBinding, Any, str]] = []
 
-    def drop_row(self, row: Row) -> None:
+    def drop_row(self, item: Mapping[str, Any]) -> None:
         """Forget the values held back of a row that a contract drops."""
-        self.overflow, self.refused = {}, [refused for refused in self.refused if refused[1] is not row]
+        self.overflow, self.refused = {}, [refused for refused in self.refused if refused[1] is not item]
 
     def _discard_misfit(
-        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, row: Row
+        self, builder: TableBuilder, binding: FieldBinding, value: Any, reason: str, item: Mapping[str, Any]
     ) -> None:
-        self.refused.append((builder, row, binding, value, reason))
+        self.refused.append((builder, item, binding, value, reason))
 
     def _refuse(
         self,
@@ -113,8 +113,8 @@ class RoutedFlattener(Flattener):
             del findings.discards[discards:]
             return "waits"
         findings.refusals.update(reasons)
-        if routed.oddity is not None:
-            self.oddities[routed.oddity] += 1
+        if routed.warning is not None:
+            self.warnings[routed.warning] += 1
         return "loaded" if loaded else "dropped"
 
     def shared_names(self) -> dict[str, set[str]]:
@@ -145,7 +145,7 @@ class RoutedFlattener(Flattener):
                 self._write_field(builder, name, value, row, item)
         except Dropped:
             findings.forget_since(new_cells)
-            cells.drop_row(row)
+            cells.drop_row(item)
             return False
         self.brings_news = self.brings_news or findings.ordinal > 0
         builder.rows.append(row)
@@ -168,9 +168,9 @@ class RoutedFlattener(Flattener):
         """Write refused values into the dialect's dead-letter table, if it has one; the reasons of these."""
         refused, self.cells.refused = self.cells.refused, []
         reasons = []
-        for builder, row, binding, value, reason in refused:
+        for builder, item, binding, value, reason in refused:
             dead_letter = self.plan.dialect.dead_letters.dead_letter(
-                self.plan.schema, builder.name, row, binding.name, value, reason
+                self.plan.schema, builder.name, item, binding.name, value, reason
             )
             if dead_letter is None:
                 self.findings.discard(builder, binding.name, binding.path, value, reason)

@@ -42,7 +42,7 @@ class Flattener:
         self.tables = tables or TableBuilders(plan)
         self.cells = cells or CellWriter(plan, Findings())
         self.findings = self.cells.findings
-        self.oddities: Counter[str] = Counter()
+        self.warnings: Counter[str] = Counter()
         self.sequence = 0
         self.start_block()
 

@@ -70,7 +70,7 @@ class RowIdGenerator:
         self.seed = seed
         self.now = now
         self.first = first
-        self.oddities: Counter[str] = Counter()
+        self.warnings: Counter[str] = Counter()
         self.row_ids: dict[str, Sequence[Any]] = {}
         self.root_ids: dict[str, Sequence[Any]] = {}
 
@@ -227,7 +227,7 @@ def batch_of_rows(builder: TableBuilder, id_generator: RowIdGenerator) -> TableB
             batch.columns[name] = array_of(table, table.columns[name], values)
     data_columns = [column for column in table.complete_columns if column.name not in system_columns]
     for column, array in zip(
-        data_columns, _arrays(table, data_columns, rows, id_generator.oddities), strict=True
+        data_columns, _arrays(table, data_columns, rows, id_generator.warnings), strict=True
     ):
         if array.null_count < len(rows):
             batch.columns[column.name] = array
@@ -235,24 +235,24 @@ def batch_of_rows(builder: TableBuilder, id_generator: RowIdGenerator) -> TableB
 
 
 def _arrays(
-    table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], oddities: Counter[str]
+    table: Table, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], warnings: Counter[str]
 ) -> list[pa.Array]:
     """The values of each column; converted together where Arrow takes all of them as they are."""
     if any(nested_type(column) is not None for column in columns):
         return [
-            array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
+            array_of(table, column, [row.get(column.name) for row in rows], warnings) for column in columns
         ]
     try:
         together = pa.array(rows, pa.struct([(column.name, arrow_type(column)) for column in columns]))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return [
-            array_of(table, column, [row.get(column.name) for row in rows], oddities) for column in columns
+            array_of(table, column, [row.get(column.name) for row in rows], warnings) for column in columns
         ]
     arrays: list[pa.Array] = together.flatten()
     return arrays
 
 
-def array_of(table: Table, column: Column, values: Any, oddities: Counter[str] | None = None) -> pa.Array:
+def array_of(table: Table, column: Column, values: Any, warnings: Counter[str] | None = None) -> pa.Array:
     """The values as the column's Arrow type. Raises ContractError where Arrow cannot hold one."""
     arrow = arrow_type(column)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -264,7 +264,7 @@ def array_of(table: Table, column: Column, values: Any, oddities: Counter[str] |
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         if is_number_text(column):
             return number_texts(values)
-        return pa.array([_storable_value(table, column, arrow, value, oddities) for value in values], arrow)
+        return pa.array([_storable_value(table, column, arrow, value, warnings) for value in values], arrow)
 
 
 def _nested(table: Table, column: Column, arrow: pa.DataType, texts: Sequence[str | None]) -> pa.Array:
@@ -279,7 +279,7 @@ def _nested(table: Table, column: Column, arrow: pa.DataType, texts: Sequence[st
 
 
 def _storable_value(
-    table: Table, column: Column, arrow: pa.DataType, value: Any, oddities: Counter[str] | None
+    table: Table, column: Column, arrow: pa.DataType, value: Any, warnings: Counter[str] | None
 ) -> Any:
     """One value that Arrow did not take as it is: rounded to the column's scale, or an error."""
     if value is None:
@@ -289,8 +289,8 @@ def _storable_value(
     elif pa.types.is_string(arrow):
         value = value if isinstance(value, str) else str(value)
         encoded = value.encode("utf-8", "replace").decode()
-        if encoded != value and oddities is not None:
-            oddities[f"half of a surrogate pair in {table.name}.{column.name} was stored as ?"] += 1
+        if encoded != value and warnings is not None:
+            warnings[f"half of a surrogate pair in {table.name}.{column.name} was stored as ?"] += 1
         value = encoded
     try:
         pa.scalar(value, arrow)

@@ -51,7 +51,10 @@ class Seen:
 
 @dataclass
 class Node:
-    """One path: what stood there, and the paths below it."""
+    """One path: what stood there, and the paths below it.
+
+    `position` is that of its key in the object of the first record that has it.
+    """
 
     path: str
     kinds: dict[Kind, Seen] = field(default_factory=dict)
@@ -59,6 +62,7 @@ class Node:
     items: Node | None = None
     objects: int = 0
     timestamps: int = 0
+    position: int = 0
 
     @property
     def count(self) -> int:
@@ -75,7 +79,7 @@ class Node:
             self.items = Node(f"{self.path}[]")
         return self.items
 
-    def below(self, rank: Callable[[Node], tuple[int, int]]) -> Iterator[tuple[Node, Node]]:
+    def below(self, rank: Callable[[Node], tuple[int, int, int, str]]) -> Iterator[tuple[Node, Node]]:
         """All paths below, depth first, each with the path around it; keys of one object by their rank."""
         stack = [(node, self) for node in sorted(self.keys.values(), key=rank)[::-1]]
         while stack:

@@ -23,6 +23,7 @@ class PathCounts(NamedTuple):
     kinds: dict[Kind, Seen]
     objects: int
     timestamps: int
+    position: int
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def flat_survey(survey: Survey, split: Split, lines: int) -> SplitSurvey:
     stack: list[tuple[int, str | None, Node]] = [(0, key, node) for key, node in reversed(root.keys.items())]
     while stack:
         around, key, node = stack.pop()
-        whole.paths.append(PathCounts(around, key, node.kinds, node.objects, node.timestamps))
+        whole.paths.append(PathCounts(around, key, node.kinds, node.objects, node.timestamps, node.position))
         number = len(whole.paths)
         stack += ((number, name, inner) for name, inner in reversed(node.keys.items()))
         if node.items is not None:
@@ -94,7 +95,10 @@ def _add(whole: Survey, part: SplitSurvey, before: int) -> None:
     nodes = [whole.root]
     for path in part.paths:
         around = nodes[path.around]
+        is_new = path.key not in around.keys
         node = around.item() if path.key is None else around.key(path.key)
+        if is_new:
+            node.position = path.position
         nodes.append(node)
         node.objects += path.objects
         node.timestamps += path.timestamps

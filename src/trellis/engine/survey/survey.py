@@ -40,6 +40,7 @@ class Survey:
         self.number = 0
         self.keys = 0
         self.fresh: dict[int, int] = {}
+        self.fresh_keys: dict[int, tuple[int, int]] = {}
 
     @property
     def rejected(self) -> int:
@@ -71,7 +72,7 @@ class Survey:
 
     def objects(self, records: Sequence[dict[str, Any]], numbers: Sequence[int] = (), first: int = 1) -> None:
         """Take records that are objects, with their numbers or the number of the first."""
-        self.fresh = {}
+        self.fresh, self.fresh_keys = {}, {}
         self.records += len(records)
         waiting: Waiting = deque()
         self._objects(self.root, records, numbers or range(first, first + len(records)), waiting)
@@ -158,7 +159,8 @@ class Survey:
                 objects, at_lines = [values[at] for at in chosen], [numbers[at] for at in chosen]
             columns = zip(*[value.values() for value in objects], strict=True)
             waiting.extend(
-                (node.key(key), column, at_lines) for key, column in zip(shape, columns, strict=True)
+                (self._key(node, key, at_lines[0], position), column, at_lines)
+                for position, (key, column) in enumerate(zip(shape, columns, strict=True))
             )
 
     def _by_name(
@@ -174,7 +176,18 @@ class Survey:
             has = [name in value for value in values]
             column = [value[name] for value in compress(values, has)]
             at_lines = numbers if len(column) == len(values) else list(compress(numbers, has))
-            waiting.append((node.key(name), column, at_lines))
+            holders = zip(compress(values, has), at_lines, strict=True)
+            position = min(list(value).index(name) for value, line in holders if line == at_lines[0])
+            waiting.append((self._key(node, name, at_lines[0], position), column, at_lines))
+
+    def _key(self, node: Node, name: str, line: int, position: int) -> Node:
+        """The path of a key that a line has at this position, perhaps as the first of its block."""
+        is_new = name not in node.keys
+        key = node.key(name)
+        if is_new or (line, position) < self.fresh_keys.get(id(key), (0, 0)):
+            self.fresh_keys[id(key)] = line, position
+            key.position = position
+        return key
 
     def _exact(
         self, lines: Sequence[bytes], numbers: Sequence[int]

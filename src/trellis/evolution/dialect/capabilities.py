@@ -20,6 +20,12 @@ class Capabilities:
     system_prefix: str = OURS
     """What the names of its own tables and columns begin with."""
 
+    tables_fail_alone: bool = False
+    """A table that the destination refuses is left out of a load, and the others are loaded."""
+
+    too_wide: str = ""
+    """What to do about a table with too many columns, for messages."""
+
     options: tuple[str, ...] = ()
     """Names of the settings that a user may give."""
 

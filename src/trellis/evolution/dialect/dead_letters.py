@@ -39,7 +39,10 @@ class DeadLetterPolicy(Protocol):
     def dead_letter(
         self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
     ) -> tuple[str, Mapping[str, Any]] | None:
-        """The table and row that keep a rejected value; None: the discards of Trellis do."""
+        """The table and row that keep a rejected value; None: the discards of Trellis do.
+
+        `row` has the values that came, also those which no column takes.
+        """
         ...
 
     def restore(self, schema: Schema, row: Mapping[str, Any]) -> RestoredValue | None:

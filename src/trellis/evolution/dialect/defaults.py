@@ -156,6 +156,12 @@ class DefaultTables:
     def has_room(self, schema: Schema, table: str, column: str | None) -> bool:
         return True
 
+    def model_column(self, schema: Schema, table: str, column: str) -> Column | None:
+        return None
+
+    def max_columns(self, schema: Schema) -> int | None:
+        return None
+
     def drop_tables(self, schema: Schema, tables: Collection[str]) -> Schema:
         return drop_tables(schema, tables)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from trellis.schema.model import Schema, Table
+from trellis.schema.model import Column, Schema, Table
 
 
 class TableRules(Protocol):
@@ -19,6 +19,14 @@ class TableRules(Protocol):
 
     def has_room(self, schema: Schema, table: str, column: str | None) -> bool:
         """Whether quotas leave room for one more table, or for one more column of it."""
+        ...
+
+    def model_column(self, schema: Schema, table: str, column: str) -> Column | None:
+        """The column whose type a new column has, whatever its first value; None: the value decides."""
+        ...
+
+    def max_columns(self, schema: Schema) -> int | None:
+        """The most columns of a table by the dialect's own rules; None: as many as the destination takes."""
         ...
 
     def drop_tables(self, schema: Schema, tables: Collection[str]) -> Schema:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from trellis.evolution.projection import Recipe
+from trellis.evolution.projection import Projection
 from trellis.evolution.record_outcome import LostValue
 from trellis.evolution.row_transform import RowTransform
 from trellis.schema.model import Schema
@@ -18,12 +18,12 @@ from trellis.schema.naming import Naming
 class Routed:
     """What becomes of one record: flat rows by table, in order, and what of it reaches none of them.
 
-    `oddity` is something to count that is no fault.
+    `warning` is something to count that is no fault.
     """
 
     rows: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     lost: list[LostValue] = field(default_factory=list)
-    oddity: str | None = None
+    warning: str | None = None
 
 
 SharedNames = Mapping[str, Collection[str]]
@@ -34,14 +34,14 @@ class Router(Protocol):
     """Spreads records over tables."""
 
     sorts: tuple[str, ...]
-    """The keys at the top of a record that tell its sort, for `recipe`."""
+    """The keys at the top of a record that tell its sort, for `projection`."""
 
     def __call__(self, record: Mapping[str, Any], position: str, /) -> Routed:
         """From a record and its position as text. Raises Rejected."""
         ...
 
-    def recipe(self, sort: Sequence[str | None]) -> Recipe | None:
-        """The recipe of the records with these texts under the keys of `sorts`, from what is known by now."""
+    def projection(self, sort: Sequence[str | None]) -> Projection | None:
+        """The projection of records with these texts under the keys of `sorts`, from what is known by now."""
         ...
 
     def shared(self) -> SharedNames:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, Protocol
 
 from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
@@ -14,16 +15,17 @@ from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
-from trellis.engine.positions import renumber_positions
+from trellis.engine.positions import place_of, renumber_positions
 from trellis.engine.records.files import Records
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues, fill_values
-from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS
+from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS, REJECTS
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
-from trellis.errors import SchemaError
+from trellis.errors import SchemaError, TrellisError
+from trellis.evolution.contract import ContractViolation
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -34,14 +36,19 @@ from trellis.evolution.scalars.wei import with_default_precision
 from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
 from trellis.pipelines.loading.checks import (
     beside_wei,
-    oddities,
+    near_width,
     refuse_collisions,
+    refuse_faulty,
     refuse_unbound,
+    refuse_width,
     shared,
     unscaled,
     untyped,
+    warnings,
 )
-from trellis.pipelines.report import Report, Tally, table_reports
+from trellis.pipelines.loading.partial import Files, TableSelection
+from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit, refuse_rejected
+from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
 from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
@@ -74,7 +81,8 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
-    `notes` are for the report.
+    `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
+    rows of these tables alone are loaded.
     """
 
     feeds: tuple[LoadInput, ...]
@@ -85,6 +93,8 @@ class LoadJob:
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
     notes: tuple[str, ...] = ()
+    reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
+    only_tables: tuple[str, ...] = ()
 
 
 class LoadContext(Protocol):
@@ -127,6 +137,7 @@ class LoadAttempt:
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
         self.samples: list[list[bytes]] = [[] for _ in job.feeds]
+        self.selection = TableSelection(self.dialect, job.only_tables)
         self.commit: Commit | None = None
         self.report: Report | None = None
         self.now = datetime.now(timezone.utc)
@@ -138,6 +149,7 @@ class LoadAttempt:
         naming = self._naming(start)
         tables = (feed.request.table for feed in self.job.feeds)
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
+        refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
             state = self._discover(
                 Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
@@ -145,8 +157,7 @@ class LoadAttempt:
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
-            if not (dry_run and is_remote(self.staging.rows)):
-                files = self._fetch(files)
+            files = self._fetch(files)
         unborn = [name for name in roots if self._unborn(name, before, state.schema)]
         if unborn:
             names = [table.name for name in unborn for table in state.schema.chain(name)]
@@ -155,15 +166,55 @@ class LoadAttempt:
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
-        touched = [name for name in state.schema.tables if name in staged]
-        after = bump(self.dialect.tables.finalize_schema(start, state.schema, touched))
+        while True:
+            try:
+                return self._write(before, start, state.schema, roots, staged, catalog, dry_run)
+            except TrellisError as error:
+                if not self.selection.fail(error, state.schema, staged):
+                    raise
+
+    def _write(
+        self,
+        before: Schema,
+        start: Schema,
+        conformed: Schema,
+        roots: Sequence[str],
+        all_files: Files,
+        catalog: Mapping[str, CatalogTable] | None,
+        dry_run: bool,
+    ) -> Report:
+        """Commit the tables of the selection. Raises TrellisError, of one table where the others are fine."""
+        schema, files = self.selection.apply(start, conformed, all_files)
+        touched = [name for name in schema.tables if name in files]
+        after = bump(self.dialect.tables.finalize_schema(start, schema, touched))
+        limit = self._max_columns(after)
+        if self.dialect.capabilities.tables_fail_alone:
+            refuse_width(after, touched, limit, self.dialect.capabilities.too_wide)
         if not self.destination.abilities.case_sensitive:
             refuse_collisions(after)
-        report = self.report = self._report(before, after, roots, staged, dry_run)
+        rows = {name: sum(file.rows for file in all_files[name]) for name in self.selection.failures}
+        report = self.report = replace(
+            self._report(before, after, roots, files, dry_run),
+            failures=tuple(TableFailure(n, rows[n], error) for n, error in self.selection.failures.items()),
+            alerts=near_width(after, touched, limit),
+        )
+        rejects = all_files.get(REJECTS.name, ())
+        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
+        self.commit = self._build_commit(before, after, roots, files, touched, catalog)
         if not dry_run:
             with _Clock(self.seconds, "load"):
-                self._commit(before, after, roots, staged, touched, catalog)
+                self.destination.commit(self.commit, self._parallel())
         return report
+
+    def rehearse(self) -> None:
+        """After a dry run: what its commit would raise. Nothing is left in the destination."""
+        assert self.commit is not None
+        with _Clock(self.seconds, "rehearse"):
+            self.destination.rehearse(self.commit, self._parallel())
+
+    def _max_columns(self, schema: Schema) -> int | None:
+        limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def _fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
         """The staged files where the destination reads them, ready to be loaded."""
@@ -244,7 +295,10 @@ class LoadAttempt:
             peek = feed.records.peek(plan)
             seen.merge(peek.observed)
             self.samples[number] += peek.sample
-        return evolve(state, seen, self.dialect, naming)
+        try:
+            return evolve(state, seen, self.dialect, naming)
+        except ContractViolation:  # the whole input will tell all of them
+            return state
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
         """Conform and stage everything; blocks with something new wait until the schema has room."""
@@ -273,7 +327,10 @@ class LoadAttempt:
                 waiting[number] = pending
             if not any(waiting):
                 return state
-            known, state = state, evolve(state, seen, self.dialect, naming)
+            try:
+                known, state = state, evolve(state, seen, self.dialect, naming)
+            except ContractViolation as violation:
+                raise violation.located(partial(place_of, outcomes=self.outcomes)) from None
             if retyped(known.schema, state.schema):  # what is staged has the old types
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
@@ -290,11 +347,13 @@ class LoadAttempt:
         files: Mapping[str, Sequence[StagedFile]],
         dry_run: bool,
     ) -> Report:
-        rows, discards, rejects = Counts(), Counter[str](), Counter[str]()
+        rows, discards, truncated, rejects = Counts(), Counter[str](), Counter[str](), Counter[str]()
         for outcome in self.outcomes:
             rows.add(outcome.counts)
             discards.update(outcome.discards)
+            truncated.update(outcome.truncated)
             rejects.update(outcome.rejects)
+        self.selection.recount(rows, self.outcomes)
         changes = tuple(
             c
             for c in compare(before, after)
@@ -314,6 +373,7 @@ class LoadAttempt:
             statements=self._migration(before, after) if dry_run else (),
             ddl=self._ddl(before, after) if dry_run else None,
             discards=Tally(dict(discards)),
+            truncated=Tally(dict(truncated)),
             kept_in=tuple(name for name in self._keepers(after) if loaded.get(name)),
             rejects=Tally(dict(rejects)),
             notes=(
@@ -323,7 +383,7 @@ class LoadAttempt:
                 *beside_wei(before, after, self._naming(after)),
                 *untyped(after, self.outcomes),
                 *shared(self.outcomes),
-                *oddities(self.outcomes),
+                *warnings(self.outcomes),
             ),
             seconds=self.seconds,
         )
@@ -349,7 +409,7 @@ class LoadAttempt:
         statements = self.dialect.writes.foreign_ddl(before, after, dataset, family, self.context.settings)
         return (statements[0], tuple(statements[1])) if statements else None
 
-    def _commit(
+    def _build_commit(
         self,
         before: Schema,
         after: Schema,
@@ -357,13 +417,13 @@ class LoadAttempt:
         files: Mapping[str, Sequence[StagedFile]],
         touched: Collection[str],
         catalog: Mapping[str, CatalogTable] | None,
-    ) -> None:
+    ) -> Commit:
         dialect = self.dialect
         feeds = self.job.feeds
         mode = feeds[0].request.mode if feeds else None
         loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
-        self.commit = Commit(
+        return Commit(
             self.load_id,
             self.dataset,
             after,
@@ -384,7 +444,6 @@ class LoadAttempt:
             base_state=self.job.base_state,
             now=self.now,
         )
-        self.destination.commit(self.commit, self._parallel())
 
     def _parallel(self) -> Parallel:
         """What spreads the work of a commit: files that were fetched are seen by this machine alone."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from trellis.engine.task import Outcome
 from trellis.errors import SchemaError
+from trellis.schema.dict_form import to_dict
+from trellis.schema.documents.validate import faults_of_stored
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import is_modified
@@ -85,9 +88,9 @@ def _some(names: Sequence[str]) -> str:
     return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
 
 
-def oddities(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def warnings(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """A note on each thing that is no fault but worth to know."""
-    counts = sum((outcome.oddities for outcome in outcomes), Counter[str]())
+    counts = sum((outcome.warnings for outcome in outcomes), Counter[str]())
     return tuple(
         f"{count:,} record{'s' if count > 1 else ''}: {what}" for what, count in sorted(counts.items())
     )
@@ -109,6 +112,43 @@ def refuse_unbound(schema: Schema, root: str) -> None:
                     f"table {table.name}: {kind} column {column.name} is in no record, so it has no type; "
                     "check its name, or give it a data_type in the schema"
                 )
+
+
+def refuse_faulty(schema: Schema, roots: Sequence[str], where: str) -> None:
+    """Raises SchemaError for tables that could be stored as they are, but not read back or loaded."""
+    tables = [table for name in roots if name in schema.tables for table in schema.chain(name)]
+    part = replace(schema, tables={table.name: table for table in tables})
+    if table_faults := faults_of_stored(to_dict(part)):
+        sentences = "; ".join(map(str, table_faults))
+        raise SchemaError(
+            f"{where}, schema {schema.name}: {sentences}; give the load a mode and a strategy that exist, or "
+            "correct the schema with schema export and schema import"
+        )
+
+
+NEAR_LIMIT = 0.9
+"""From this share of the most columns on a table is close to it."""
+
+
+def refuse_width(schema: Schema, touched: Iterable[str], limit: int | None, advice: str) -> None:
+    """Raises SchemaError where a table gets more columns than the limit."""
+    for name in touched:
+        count = len(schema.tables[name].complete_columns)
+        if limit is not None and count > limit:
+            raise SchemaError(
+                f"table {name}: it would have {count:,} columns, and {limit:,} is the most; {advice}",
+                table=name,
+            )
+
+
+def near_width(schema: Schema, touched: Iterable[str], limit: int | None) -> dict[str, str]:
+    """The tables that have nearly as many columns as the limit, each with a sentence."""
+    counts = {name: len(schema.tables[name].complete_columns) for name in touched}
+    return {
+        name: f"table {name}: it has {count:,} columns, and {limit:,} is the most"
+        for name, count in counts.items()
+        if limit is not None and count >= NEAR_LIMIT * limit
+    }
 
 
 def refuse_collisions(schema: Schema) -> None:

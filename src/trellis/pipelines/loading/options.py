@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 import orjson
 
 from trellis.dialects.documents import from_json, from_yaml
-from trellis.errors import UsageError
+from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.table_writes import Mode, Strategy
@@ -68,11 +68,11 @@ class LoadOptions(TypedDict, total=False):
     """`append` (default), `replace` or `merge`; it applies to the table until it is changed."""
     strategy: Strategy | None
     """How to merge: `delete-insert` (default), `upsert`, `insert-only` or `scd2`."""
-    keys: tuple[str, ...]
-    """The columns of the primary key."""
-    merge_keys: tuple[str, ...]
+    keys: str | Sequence[str]
+    """The columns of the primary key, or its one column."""
+    merge_keys: str | Sequence[str]
     """The columns of the merge key: rows that share it are replaced together."""
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     """Columns that are declared before any record is read."""
     contract: str | Mapping[str, str] | None
     """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
@@ -80,8 +80,12 @@ class LoadOptions(TypedDict, total=False):
     """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
     max_nesting: int | None
     """How many levels of nesting become columns and tables; deeper values stay JSON."""
+    max_rejected: int | str | None
+    """How many records may be rejected, as a number or a share such as `5%`; by default fewer than all."""
     load_id: str | None
     """The name of the load; a load that is already in the destination is not repeated."""
+    only_tables: tuple[str, ...]
+    """Load the rows of these tables alone, such as those that failed in an earlier load of the records."""
     payload: str | None
     """The column of a DataFrame that holds the records as JSON: text, bytes or VARIANT."""
     format: str | None
@@ -103,10 +107,39 @@ class LoadSettings:
     contract: str | Mapping[str, str] | None = None
     schema: Given | None = None
     max_nesting: int | None = None
+    max_rejected: int | str | None = None
     load_id: str | None = None
+    only_tables: tuple[str, ...] = ()
     payload: str | None = None
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(table: str | None, options: Mapping[str, Any]) -> LoadSettings:
+        """The settings that these options mean. Raises UsageError for what no load can follow."""
+        for name in options:
+            if name not in LoadOptions.__annotations__:
+                raise UsageError(f"load takes no option {name!r}{nearest(name, LoadOptions.__annotations__)}")
+        _check_choice("mode", options.get("mode"), get_args(Mode))
+        _check_choice("strategy", options.get("strategy"), get_args(Strategy))
+        if options.get("strategy") and options.get("mode") not in (None, "merge"):
+            raise UsageError(
+                f"strategy {options['strategy']} is for the mode merge, and the mode is {options['mode']}; "
+                "leave the strategy out, or choose merge"
+            )
+        nesting = options.get("max_nesting")
+        if nesting is not None and (type(nesting) is not int or nesting < 0):
+            raise UsageError(f"max_nesting takes a whole number, 0 or more, not {nesting!r}")
+        load_id = options.get("load_id")
+        if load_id is not None and not isinstance(load_id, str):
+            raise UsageError(f"load_id takes text, not {load_id!r}")
+        for column in options.get("columns", ()):
+            if not isinstance(column, Column):
+                raise UsageError(f"columns takes columns of trellis.schema.model, not {column!r}")
+        sequences = {name: _names(name, options[name]) for name in ("keys", "merge_keys") if name in options}
+        if "columns" in options:
+            sequences["columns"] = tuple(options["columns"])
+        return LoadSettings(**{"table": table, **options, **sequences})
 
     def request(self, table: str) -> TableRequest:
         """What is asked of the root table."""
@@ -120,3 +153,15 @@ class LoadSettings:
             contract=self.contract,
             max_nesting=self.max_nesting,
         )
+
+
+def _check_choice(option: str, value: object, choices: Sequence[str]) -> None:
+    if value is not None and value not in choices:
+        raise UsageError(f"there is no {option} {value!r}{nearest(str(value), choices)}")
+
+
+def _names(option: str, value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{option} takes the name of a column or a list of them, not {value!r}")
+    return tuple(names)

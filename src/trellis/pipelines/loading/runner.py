@@ -15,6 +15,7 @@ from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, LoadNote
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
+from trellis.pipelines.history import LoadOutcome
 from trellis.pipelines.loading.attempt import LoadAttempt, LoadContext, LoadJob
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
@@ -40,8 +41,12 @@ class LoadRunner:
         fingerprint: str | None = None,
         dry_run: bool = False,
         keeps: bool = False,
+        outcome: LoadOutcome | None = None,
     ) -> Report:
-        """Try a job until no other load comes between. `keeps`: what the destination refuses is kept."""
+        """Try a job until no other load comes between. `keeps`: what the destination refuses is kept.
+
+        The id of the load and the tries to commit it go into `outcome`.
+        """
         started = time.monotonic()
         with ExitStack() as held:
             if dry_run:
@@ -54,6 +59,8 @@ class LoadRunner:
                 flight.finished()
                 return self._already(job, flight.load_id)
             for attempt in range(ATTEMPTS):
+                if outcome is not None:
+                    outcome.load_id, outcome.commits = flight.load_id, attempt + 1
                 folder = f"{home}/rows" if dry_run else self.context.destination.staging(flight.load_id)
                 staging = StagingFolder.of(folder, self.context.staging, flight.load_id, storage)
                 staging.make()
@@ -61,6 +68,8 @@ class LoadRunner:
                 trial, kept = LoadAttempt(self.context, job, flight.load_id, staging), False
                 try:
                     done = trial.run(dry_run)
+                    if dry_run:
+                        trial.rehearse()
                     flight.finished()
                     if not dry_run:
                         self.folders.export(done.schema)

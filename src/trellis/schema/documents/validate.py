@@ -41,9 +41,10 @@ __all__ = [
     "check",
     "dotted",
     "faults",
+    "faults_of_reading",
+    "faults_of_stored",
     "name_fault",
     "no_lines",
-    "stored_faults",
 ]
 
 NAME_LENGTH = 64
@@ -93,12 +94,21 @@ def faults(document: Any) -> tuple[Fault, ...]:
     return (*DOCUMENT((), document), *_parents(document))
 
 
-def stored_faults(document: Any) -> tuple[Fault, ...]:
+def faults_of_stored(document: Any) -> tuple[Fault, ...]:
     """`faults` of a document that a program stored: keys of tables and columns may be newer than this one.
 
     They are kept and passed on.
     """
     return tuple(fault for fault in faults(document) if not _is_newer_key(fault))
+
+
+def faults_of_reading(document: Any) -> tuple[Fault, ...]:
+    """`faults_of_stored` but for those in hints that only the load of a table has to follow."""
+    return tuple(fault for fault in faults_of_stored(document) if not _is_load_hint(fault.at))
+
+
+def _is_load_hint(path: Path) -> bool:
+    return path[:1] == ("tables",) and path[2:] in LOAD_HINTS
 
 
 def _is_newer_key(fault: Fault) -> bool:
@@ -171,6 +181,14 @@ MARKS = known_keys({"seen-data": FLAG, "evolve-columns-once": FLAG, "max_nesting
 TABLE_KEYS = (
     *("columns", "write_disposition", "resource", "parent", "schema_contract", "references"),
     *("table_format", "file_format", "variant_name", "filters"),
+)
+LOAD_HINTS = (
+    ("write_disposition",),
+    ("x-merge-strategy",),
+    ("x-replace-strategy",),
+    ("table_format",),
+    ("file_format",),
+    ("x-normalizer", "max_nesting"),
 )
 COLUMN = record(
     {

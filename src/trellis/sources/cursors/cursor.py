@@ -92,10 +92,16 @@ class Incremental(Generic[CursorValue]):
 
     @property
     def last_value(self) -> Any:
-        """The greatest value so far, moved back by `lag` as long as no row has come."""
+        """The greatest value so far, moved back by `lag` as long as no row has come.
+
+        It moves with every page, so requests for pages of one range take `start_value`.
+        """
         if self.progress is None:
             return self.initial_value
-        return self.progress.last if self.progress.moved else self._start
+        if not self.progress.moved:
+            return self._start
+        self.progress.read_after_move |= self.progress.last != self._start
+        return self.progress.last
 
     @property
     def start_value(self) -> Any:

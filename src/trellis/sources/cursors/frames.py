@@ -38,7 +38,7 @@ def after_cursor(frame: Any, progress: Progress) -> Any:
     if library == "pyspark":
         raise UsageError(
             f"{progress.where}: a Spark DataFrame is not read here, so it cannot be filtered by a cursor;"
-            " filter it yourself, from .last_value on"
+            " filter it yourself, from .start_value on"
         )
     if library == "pandas":
         import pyarrow as pa

@@ -23,6 +23,7 @@ class Progress:
 
     `hashes` are those of the rows that have the value `last`, `known` those of the load before. `left_out`
     counts the rows that do not go on: before the start, loaded before, beyond the end, without a value.
+    `read_after_move` tells that the function of the resource asked for the last value between its pages.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Progress:
         self.known = frozenset(kept.get("unique_hashes") or ())
         self.hashes = set(self.known)
         self.moved = False
+        self.read_after_move = False
         self.before_start = False
         self.beyond_end = False
         self.closed = False
@@ -93,10 +95,20 @@ class Progress:
             ) from None
 
     @property
-    def note(self) -> str | None:
-        """How many rows were left out, and why; None where all went on."""
+    def notes(self) -> tuple[str, ...]:
+        """How many rows were left out, and why; whether requests for pages may have left out more."""
+        cursor = f"cursor {self.cursor.cursor_path} of {self.cursor.resource_name}"
+        notes = [f"{cursor} left out {text}"] if (text := self._left_out_text()) else []
+        if self.read_after_move:
+            notes.append(
+                f"{cursor}: last_value was read after it had moved; if it is part of a request for further "
+                "pages of the same range, rows are missing: use start_value there"
+            )
+        return tuple(notes)
+
+    def _left_out_text(self) -> str:
         if not (count := self.left_out.total()):
-            return None
+            return ""
         closed = (self.cursor.range_start == "closed", self.cursor.range_end == "closed")
         reasons: dict[Reason, str] = {
             "start": f"before its start {self.start}" if closed[0] else f"up to its start {self.start}",
@@ -106,8 +118,7 @@ class Progress:
         }
         why = [f"{number:,} {text}" for reason, text in reasons.items() if (number := self.left_out[reason])]
         records = "record" if count == 1 else "records"
-        cursor = f"cursor {self.cursor.cursor_path} of {self.cursor.resource_name}"
-        return f"{cursor} left out {count:,} {records}: {', '.join(why)}"
+        return f"{count:,} {records}: {', '.join(why)}"
 
     def beyond(self, value: Any) -> None:
         """Take a value as the last one; only rows that have it are told apart from now on."""

@@ -83,7 +83,7 @@ def extract(
         root_key=source.root_key,
         max_nesting=source.max_table_nesting,
         state=kept,
-        notes=tuple(note for stream in streams if (note := stream.note) is not None),
+        notes=tuple(note for stream in streams for note in stream.notes),
         resets_state=any(stream.resource.begins_anew for stream in streams),
     )
 

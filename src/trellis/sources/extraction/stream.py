@@ -56,10 +56,10 @@ class Stream:
         return closed or (self.limit is not None and self.limit.reached)
 
     @property
-    def note(self) -> str | None:
-        """What its cursor left out; None without any."""
+    def notes(self) -> tuple[str, ...]:
+        """What its cursor left out."""
         progress = self.cursor.progress if self.cursor is not None else None
-        return progress.note if progress is not None else None
+        return progress.notes if progress is not None else ()
 
     def as_given(self) -> Part | None:
         """The rows without looking at them, where nothing is done to them."""

@@ -86,7 +86,7 @@ EXAMPLES: Mapping[str, Stream] = {
     "X-2": Stream("t", "plain", (Load([{"n": 2**63}]),)),
     "X-3": Stream("t", "preferred", (Load([{"day": 2**62}]),)),
     "X-4": Stream("t", "plain", (Load([{"x": -0.0}]),)),
-    "X-5": Stream("t", "plain", (Load([{"x": float("nan"), "y": 1}]),), typed=True),
+    "X-5": Stream("t", "plain", (Load([{"x": float("inf"), "y": 1}]),), typed=True),
     "X-6": Stream("t", "plain", (Load([{"n": 1}, {"n": 1e300}]),)),
     "X-7": Stream("t", "plain", (Load([{"n": Decimal("1.5")}, {"n": 1e22}]),), typed=True),
     "X-8": Stream("t", "plain", (Load([{"w": 1e-7}], {"columns": {"w": {"data_type": "wei"}}}),)),

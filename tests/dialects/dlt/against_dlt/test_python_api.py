@@ -1,4 +1,4 @@
-"""What dlt's declarations in Python take, Trellis takes: each scenario by both, into a dataset each."""
+"""What dlt's declarations in Python take, Trellis takes: both run every scenario, into a dataset each."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ SCENARIOS: dict[str, Make] = {}
 def scenario(make: Make) -> Make:
     SCENARIOS[make.__name__] = make
     return make
+
+
+def places(folder: Path) -> tuple[Place, Place]:
+    """A dataset for dlt and one for Trellis."""
+    theirs, ours = (Place(f"duckdb:{folder}/{name}.duckdb", folder / name) for name in ("dlt", "trellis"))
+    return theirs, ours
 
 
 def source_of(lib: Any, *resources: Any, **options: Any) -> Any:
@@ -187,7 +193,7 @@ def test_arrow_tables_are_merged(tmp_path: Path, name: str) -> None:
             rows = [{"id": 1, "v": "aa", "hash": "x3"}, {"id": 3, "v": "c", "hash": "x4"}]
         return lib.resource(pa.Table.from_pylist(rows), name="rows", **MERGES[name])
 
-    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    theirs, ours = places(tmp_path)
     for batch in (0, 1):
         theirs.run("d", make, batch)
         ours.run("t", make, batch)
@@ -273,7 +279,7 @@ def test_a_refresh_takes_the_parent_of_a_transformer_too(tmp_path: Path, refresh
         source = source_of(lib, parents, children)
         return source.with_resources("children") if batch else source
 
-    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    theirs, ours = places(tmp_path)
     for place, who in ((theirs, "d"), (ours, "t")):
         place.run(who, make, 0)
         place.run(who, make, 1, refresh)
@@ -290,7 +296,7 @@ def test_the_cursor_of_an_arrow_table_keeps_its_zone(tmp_path: Path) -> None:
 
         return rows
 
-    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    theirs, ours = places(tmp_path)
     for batch in (0, 1):
         theirs.run("d", make, batch)
         ours.run("t", make, batch)
@@ -323,7 +329,7 @@ def test_the_state_in_the_body_of_a_source(tmp_path: Path) -> None:
 
         return shop
 
-    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
+    theirs, ours = places(tmp_path)
     for _ in range(2):
         for pipeline, lib in ((theirs.dlt(), dlt), (ours.trellis(), trellis)):
             pipeline.run(shop_of(lib)())
@@ -334,8 +340,8 @@ def test_the_state_in_the_body_of_a_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("who", ["tt", "dt"])
 def test_scenario(tmp_path: Path, name: str, who: str) -> None:
-    theirs, ours = (Place(f"duckdb:{tmp_path}/{each}.duckdb", tmp_path / each) for each in ("dlt", "ours"))
-    for batch, each in enumerate(who):
+    theirs, ours = places(tmp_path)
+    for batch, program in enumerate(who):
         theirs.run("d", SCENARIOS[name], batch)
-        ours.run(each, SCENARIOS[name], batch)
+        ours.run(program, SCENARIOS[name], batch)
     assert disagreements(theirs.read(), ours.read()) == []

@@ -33,8 +33,8 @@ TABLE = {**OFFLINE, "segmentsConfig": {"timeColumnName": "nope"}}
 
 @pytest.fixture
 def cluster() -> Iterator[Standin]:
-    with standin() as made:
-        yield made
+    with standin() as server:
+        yield server
 
 
 @pytest.fixture
@@ -154,9 +154,9 @@ def test_a_load_refuses_what_it_does_not_carry_out(trellis, written, lines):
 
 def test_validate_what_does_not_load(trellis, written):
     written(bad={"schemaName": "r", "dimensionFieldSpecs": [{"name": "s"}], "zz": 1})
-    found = trellis("pinot", "validate", "bad.json", "--json")
-    assert found.code == 2
-    assert [(each["level"], each["pointer"]) for each in found.json["findings"]] == [
+    ran = trellis("pinot", "validate", "bad.json", "--json")
+    assert ran.code == 2
+    assert [(finding["level"], finding["pointer"]) for finding in ran.json["findings"]] == [
         ("fault", "/dimensionFieldSpecs/0"),
         ("ignored", "/zz"),
     ]
@@ -171,7 +171,9 @@ def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, writ
     ran = trellis("pinot", "validate", "rides.json", "--table-config", "table.json", "--json")
     assert ran.code == 2
     transform = "/ingestionConfig/transformConfigs/0/transformFunction"
-    assert [(each["level"], each["pointer"], each["message"]) for each in ran.json["findings"]] == [
+    assert [
+        (finding["level"], finding["pointer"], finding["message"]) for finding in ran.json["findings"]
+    ] == [
         (
             "fault",
             transform,
@@ -208,9 +210,9 @@ def test_a_schema_of_pinot_is_none_of_trellis(trellis, written, command):
 def test_validate_by_a_controller(trellis, written, cluster):
     written(bad=BAD)
     cluster.on("POST /schemas/validate", "validate bad metric")
-    found = trellis("pinot", "validate", "bad.json", "--controller", cluster.url, "--json")
-    assert found.code == 2
-    assert found.json["findings"][-1] == {
+    ran = trellis("pinot", "validate", "bad.json", "--controller", cluster.url, "--json")
+    assert ran.code == 2
+    assert ran.json["findings"][-1] == {
         "level": "fault",
         "source": "controller",
         "pointer": "",
@@ -225,19 +227,19 @@ def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypat
     cluster.on("POST /schemas/validate", Said(401, "", "text/plain"))
     argv = ("pinot", "validate", "rides.json", "--controller", cluster.url)
     monkeypatch.setenv("TRELLIS_PINOT_USER", "me:secret")
-    told = [trellis(*argv)]
+    runs = [trellis(*argv)]
     monkeypatch.setenv("TRELLIS_PINOT_TOKEN", "s3cr3t")
-    told += [
+    runs += [
         trellis(*argv),
         trellis(*argv, "--header", "Authorization: Basic own", "--header", "X-Tenant: a"),
     ]
-    assert [each.headers["Authorization"] for each in cluster.asked] == [
+    assert [request.headers["Authorization"] for request in cluster.asked] == [
         "Basic bWU6c2VjcmV0", "Bearer s3cr3t", "Basic own",
     ]  # fmt: skip
     assert cluster.asked[2].headers["X-Tenant"] == "a"
-    for each in told:
-        assert each.code == 3
-        assert each.err == (
+    for ran in runs:
+        assert ran.code == 3
+        assert ran.err == (
             f"error: {cluster.url}: cannot validate the schema: the controller requires authentication "
             "(401); pass "
             "--header 'Authorization: ...', or set TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
@@ -320,9 +322,9 @@ def test_format_minds_the_zone(trellis):
 
 
 def test_format_as_json(trellis):
-    found = trellis("pinot", "format", "EPOCH|SECONDS|5", "340000000", "--json")
-    assert found.code == 0
-    assert found.json["values"] == [
+    ran = trellis("pinot", "format", "EPOCH|SECONDS|5", "340000000", "--json")
+    assert ran.code == 0
+    assert ran.json["values"] == [
         {
             "value": "340000000",
             "millis": 1700000000000,
@@ -386,12 +388,12 @@ def test_plan_in_place(trellis, written):
 
 def test_plan_beside(trellis, written):
     written(old=OLD, new=WIDER)
-    found = trellis("pinot", "plan", "old.json", "new.json", "--exit-code", "--json")
-    assert found.code == 1
-    assert found.json["problems"] == [
+    ran = trellis("pinot", "plan", "old.json", "new.json", "--exit-code", "--json")
+    assert ran.code == 1
+    assert ran.json["problems"] == [
         "Incompatible field specifications: [n (old: DIMENSION INT, new: DIMENSION LONG)]"
     ]
-    assert [(each["method"], each["path"]) for each in found.json["steps"]] == [
+    assert [(step["method"], step["path"]) for step in ran.json["steps"]] == [
         ("POST", "/schemas"),
         ("POST", "/tables"),
         (None, None),
@@ -400,7 +402,7 @@ def test_plan_beside(trellis, written):
         ("DELETE", "/tables/rides?type=offline"),
         ("DELETE", "/schemas/rides"),
     ]
-    assert '"segmentsConfig":{"replication":"1"' in found.json["steps"][1]["command"]
+    assert '"segmentsConfig":{"replication":"1"' in ran.json["steps"][1]["command"]
 
 
 def test_plan_of_nothing(trellis, written):
@@ -425,13 +427,13 @@ def test_migrate_a_legacy_time(trellis, written, folder):
             "granularity": "30:MINUTES",
         }
     ]
-    said = (
+    notice = (
         "legacy.json: m is a dateTime field of format 30:MINUTES:EPOCH now, computed as "
         "toEpochMinutesBucket(fromEpochSecondsBucket(t, 5), 30)"
     )
-    assert (ran.code, ran.err) == (0, said)
+    assert (ran.code, ran.err) == (0, notice)
     ran = trellis("pinot", "migrate", "legacy.json", "--to", "new.json")
-    assert (ran.code, ran.out, ran.err) == (0, "", f"{said}; the schema is in new.json")
+    assert (ran.code, ran.out, ran.err) == (0, "", f"{notice}; the schema is in new.json")
     ran = trellis("pinot", "migrate", "new.json", "--to", "new.json")
     assert ran.err == "new.json: no timeFieldSpec, so only the layout changes; the schema is in new.json"
     assert trellis("pinot", "validate", "new.json").code == 0
@@ -530,12 +532,12 @@ def test_deliver_times_that_pinot_refuses(trellis, lake, lines):
 
 
 def test_deliver_as_json(trellis, lake):
-    found = trellis(
+    ran = trellis(
         "pinot", "deliver", *lake, "--format", "avro", "--kafka", "k:9092", "--topic", "rides",
         "--rows", "2", "--json",
     )  # fmt: skip
-    assert found.code == 0
-    assert found.json == {
+    assert ran.code == 0
+    assert ran.json == {
         "table": "rides",
         "out": "out",
         "dry_run": False,

@@ -47,18 +47,18 @@ def loaded(
     return pipeline
 
 
-def delivered(pipeline: Pipeline, out: Path, **wanted: Any) -> list[dict[str, Any]]:
-    asked = DeliverySettings(**wanted)
-    delivery = delivery_of(authored_of(pipeline.schema), out, asked)
-    written = write(delivery, pipeline.destination, pipeline.dataset, out, asked)
-    return [row for each in written.files for row in pq.read_table(each.path).to_pylist()]
+def delivered(pipeline: Pipeline, out: Path, **options: Any) -> list[dict[str, Any]]:
+    settings = DeliverySettings(**options)
+    delivery = delivery_of(authored_of(pipeline.schema), out, settings)
+    written = write(delivery, pipeline.destination, pipeline.dataset, out, settings)
+    return [row for file in written.files for row in pq.read_table(file.path).to_pylist()]
 
 
 def test_the_rows_of_a_dataset_with_true_nulls(tmp_path: Path, lake: str) -> None:
     pipeline = loaded(tmp_path, lake, RIDES, ROWS, view="nullable")
     out = tmp_path / "out"
     assert sorted(delivered(pipeline, out), key=lambda row: -row["started"]) == ROWS
-    assert sorted(str(each.relative_to(out)) for each in out.rglob("*") if each.is_file()) == [
+    assert sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()) == [
         "data/part-00000.parquet",
         "ingestion-job.yaml",
         "schema.json",
@@ -77,23 +77,23 @@ def test_every_type_of_a_dataset(tmp_path: Path, lake: str) -> None:
     """Values as the files have them: bytes, and maps as pairs."""
     rows = every_type.records(60)
     pipeline = loaded(tmp_path, lake, every_type.schema("all"), rows, view="nullable")
-    found = sorted(delivered(pipeline, tmp_path / "out"), key=lambda row: row["id"])
-    for row, got in zip(rows, found, strict=True):
+    delivered_rows = sorted(delivered(pipeline, tmp_path / "out"), key=lambda row: row["id"])
+    for row, got in zip(rows, delivered_rows, strict=True):
         for name, value in row.items():
             assert_same(name, value, got[name])
 
 
-def assert_same(name: str, value: Any, found: Any) -> None:
+def assert_same(name: str, value: Any, actual: Any) -> None:
     if value is None:
-        assert found is None
+        assert actual is None
     elif name.startswith("map_"):
-        assert dict(found) == pytest.approx(value)
+        assert dict(actual) == pytest.approx(value)
     elif name == "one_bytes":
-        assert found.hex() == value
+        assert actual.hex() == value
     elif isinstance(value, list):
-        assert [*map(_number, found)] == pytest.approx([*map(_number, value)])
+        assert [*map(_number, actual)] == pytest.approx([*map(_number, value)])
     else:
-        assert _number(found) == (pytest.approx(value) if isinstance(value, float) else _number(value))
+        assert _number(actual) == (pytest.approx(value) if isinstance(value, float) else _number(value))
 
 
 def _number(value: Any) -> Any:
@@ -150,15 +150,15 @@ def test_a_delivery_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     delivered(pipeline, out, rows=1)
     assert len([*(out / "data").iterdir()]) == 2
     delivered(pipeline, out)
-    assert [each.name for each in (out / "data").iterdir()] == ["part-00000.parquet"]
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["given.json", "lake", "out", "rows.jsonl"]
+    assert [path.name for path in (out / "data").iterdir()] == ["part-00000.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["given.json", "lake", "out", "rows.jsonl"]
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", RIDES, ROWS)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         delivered(pipeline, tmp_path)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"--out {tmp_path}: it holds other files; choose a new folder, or one of an earlier delivery"
     )
 
@@ -176,13 +176,13 @@ def test_what_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     table.unlink()
     with pytest.raises(DestinationError, match="a load took a file away meanwhile"):
         delivered(pipeline, out)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["given.json", "lake", "out", "rows.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["given.json", "lake", "out", "rows.jsonl"]
 
 
 def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         delivery_of(Authored(), tmp_path / "out", DeliverySettings())
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "DEST holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
         "`trellis pinot convert --at DEST` proposes a schema of this one, for --schema FILE"
     )

@@ -46,8 +46,8 @@ def test_an_offline_table_has_the_required_keys() -> None:
 
 
 def test_a_realtime_table_has_its_stream() -> None:
-    made = realtime_table(schema(DAY), Kafka("k:9092", "rides"))
-    assert made == {
+    table = realtime_table(schema(DAY), Kafka("k:9092", "rides"))
+    assert table == {
         "tableName": "rides",
         "tableType": "REALTIME",
         "segmentsConfig": {"timeColumnName": "started", "replication": "1"},
@@ -76,8 +76,8 @@ def test_a_realtime_table_has_its_stream() -> None:
             }
         },
     }
-    assert faults_of(schema(DAY), table_config=made) == ()
-    assert [*cluster_faults(schema(DAY), made)] == []
+    assert faults_of(schema(DAY), table_config=table) == ()
+    assert [*cluster_faults(schema(DAY), table)] == []
 
 
 UPSERT: dict[str, Any] = {
@@ -122,7 +122,7 @@ def test_pinot_takes_both_tables_of_an_upsert(pinot: Oracle) -> None:
 
 
 def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
-    said = {
+    config = {
         "tableName": "rides_REALTIME",
         "tableType": "REALTIME",
         "segmentsConfig": {"timeColumnName": "ended", "replication": "3", "retentionTimeUnit": "DAYS"},
@@ -136,7 +136,7 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
             "streamIngestionConfig": {"columnMajorSegmentBuilderEnabled": True, "streamConfigMaps": [{}]},
         },
     }
-    offline = offline_table(schema(DAY, END), said)
+    offline = offline_table(schema(DAY, END), config)
     assert offline["segmentsConfig"] == {
         "timeColumnName": "ended", "replication": "3", "retentionTimeUnit": "DAYS",
         "segmentPushType": "APPEND",
@@ -144,14 +144,14 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
     assert (offline["tableName"], offline["tenants"]) == ("rides", {"server": "big"})
     assert offline["tableIndexConfig"] == {"invertedIndexColumns": ["s"], "loadMode": "MMAP"}
     assert offline["ingestionConfig"] == {"continueOnError": True}
-    assert omitted_parts(said) == ("complexTypeConfig", "transformConfigs", "filterConfig")
-    realtime = realtime_table(schema(DAY, END), Kafka("k", "t"), said)["ingestionConfig"]
+    assert omitted_parts(config) == ("complexTypeConfig", "transformConfigs", "filterConfig")
+    realtime = realtime_table(schema(DAY, END), Kafka("k", "t"), config)["ingestionConfig"]
     assert realtime["filterConfig"] == {"filterFunction": "z IS NULL"}
     assert realtime["streamIngestionConfig"]["columnMajorSegmentBuilderEnabled"] is True
     assert [
-        each["stream.kafka.topic.name"] for each in realtime["streamIngestionConfig"]["streamConfigMaps"]
+        stream["stream.kafka.topic.name"] for stream in realtime["streamIngestionConfig"]["streamConfigMaps"]
     ] == ["t"]
-    assert "filterConfig" in said["ingestionConfig"]  # type: ignore[operator]
+    assert "filterConfig" in config["ingestionConfig"]  # type: ignore[operator]
 
 
 def test_real_nulls_switch_null_handling_on_where_the_schema_does_not() -> None:
@@ -174,9 +174,11 @@ def test_the_time_column() -> None:
     granule = {"name": "day", "dataType": "INT", "timeType": "DAYS"}
     legacy = schema(timeFieldSpec={"incomingGranularitySpec": granule})
     assert time_column_of(legacy) == "day"
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         time_column_of(both, choice="start")
-    assert str(told.value) == "time column 'start' is not a dateTime column of rides: did you mean 'started'?"
+    assert (
+        str(raised.value) == "time column 'start' is not a dateTime column of rides: did you mean 'started'?"
+    )
     with pytest.raises(UsageError, match="a REALTIME table needs a time column"):
         realtime_table(schema(), Kafka("k", "t"))
 
@@ -185,11 +187,11 @@ def test_the_time_column() -> None:
 
 
 def test_the_job_is_that_of_the_manual() -> None:
-    made = IngestionJob(
+    job = IngestionJob(
         "rides", "s3://lake/rides/", controller="http://ctl:9000/", configs={"region": "eu-west-1"}
     )
     standalone = "org.apache.pinot.plugin.ingestion.batch.standalone."
-    assert read(made.to_yaml(), "job")[0] == {
+    assert read(job.to_yaml(), "job")[0] == {
         "executionFrameworkSpec": {
             "name": "standalone",
             "segmentGenerationJobRunnerClassName": f"{standalone}SegmentGenerationJobRunner",
@@ -240,12 +242,14 @@ def test_the_job_is_that_of_the_manual() -> None:
 )
 def test_the_file_system_follows_the_uri(uri: str, name: str) -> None:
     document = IngestionJob("rides", uri).document()
-    assert [each["className"] for each in document["pinotFSSpecs"]] == [name]
+    assert [spec["className"] for spec in document["pinotFSSpecs"]] == [name]
 
 
 def test_two_file_systems() -> None:
-    made = IngestionJob("rides", "file:///out/data", "s3://lake/segments", configs={"region": "r"}).document()
-    assert made["pinotFSSpecs"] == [
+    document = IngestionJob(
+        "rides", "file:///out/data", "s3://lake/segments", configs={"region": "r"}
+    ).document()
+    assert document["pinotFSSpecs"] == [
         {"scheme": "file", "className": "org.apache.pinot.spi.filesystem.LocalPinotFS"},
         {
             "scheme": "s3",
@@ -260,22 +264,22 @@ def test_two_file_systems() -> None:
     [("avro", "avro.AvroRecordReader"), ("json", "json.JSONRecordReader")],
 )
 def test_the_reader_follows_the_format(format: str, reader: str) -> None:
-    made = IngestionJob("rides", "/data", format=format).document()
-    assert made["recordReaderSpec"]["className"] == f"org.apache.pinot.plugin.inputformat.{reader}"
-    assert made["includeFileNamePattern"] == f"glob:**/*.{format}"
+    document = IngestionJob("rides", "/data", format=format).document()
+    assert document["recordReaderSpec"]["className"] == f"org.apache.pinot.plugin.inputformat.{reader}"
+    assert document["includeFileNamePattern"] == f"glob:**/*.{format}"
 
 
 @pytest.mark.parametrize("kind", JOB_TYPES)
 def test_every_type_of_job_on_spark(kind: str) -> None:
-    made = IngestionJob("rides", "/data", framework="spark", type=kind).document()
-    assert made["jobType"] == kind
+    document = IngestionJob("rides", "/data", framework="spark", type=kind).document()
+    assert document["jobType"] == kind
     command = IngestionJob("rides", "/data", framework="spark", type=kind).launch_command("out/job.yaml")
     assert command == (
         "spark-submit --class org.apache.pinot.tools.admin.command.LaunchDataIngestionJobCommand"
         " --conf spark.driver.extraJavaOptions=-Dplugins.dir=$PINOT/plugins"
         " $PINOT/lib/pinot-all-*-jar-with-dependencies.jar -jobSpecFile out/job.yaml"
     )
-    runners = made["executionFrameworkSpec"]
+    runners = document["executionFrameworkSpec"]
     assert runners["segmentGenerationJobRunnerClassName"] == (
         "org.apache.pinot.plugin.ingestion.batch.spark3.SparkSegmentGenerationJobRunner"
     )
@@ -304,6 +308,6 @@ def test_every_type_of_job_on_spark(kind: str) -> None:
     ],
 )  # fmt: skip
 def test_what_pinot_has_no_name_for(job: IngestionJob, message: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         job.document()
-    assert str(told.value) == message
+    assert str(raised.value) == message

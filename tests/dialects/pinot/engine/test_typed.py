@@ -50,7 +50,7 @@ def conformed(plan: Plan, given_batches: list[pa.RecordBatch], fast: bool) -> An
                 for at in range(member.rows)
             ]
         outcomes.append((conformed_block.counts, conformed_block.discards, conformed_block.rejects))
-    return rows, outcomes, sorted((+conformer.oddities).items())
+    return rows, outcomes, sorted((+conformer.warnings).items())
 
 
 @given(case=plans(), given_batches=st.lists(batches(), min_size=1, max_size=2))

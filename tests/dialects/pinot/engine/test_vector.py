@@ -130,7 +130,7 @@ def conformed(plan: Plan, blocks: Sequence[bytes], fast: bool) -> tuple[list[Any
                 [(reject.line, reject.reason) for reject in conformed_block.rejects],
             )
         )
-    return rows, (outcomes, sorted((+conformer.oddities).items()))
+    return rows, (outcomes, sorted((+conformer.warnings).items()))
 
 
 def plain(array: Any) -> Any:
@@ -330,8 +330,8 @@ def test_values(column_: dict[str, Any], value: Any, stored: Any, fast: bool) ->
 @pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
 def test_a_main_time_without_a_kernel_is_looked_at(fast: bool) -> None:
     case = Given(document(times=[time("ms", "LONG", "EPOCH|MILLISECONDS")]), config("ms"), {})
-    rows, (_, oddities) = _rows(case, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
+    rows, (_, warnings) = _rows(case, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
     assert rows == [(5,), (1_700_000_000_000,)] * 2
-    assert [(text.partition(" between ")[0], count) for text, count in oddities] == [
+    assert [(text.partition(" between ")[0], count) for text, count in warnings] == [
         ("the main time ms is not", 2)
     ]

@@ -113,9 +113,13 @@ def test_pinot_checks_the_table_config(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "table.json").write_text(json.dumps(config))
     assert run([*command, "--pinot-jars", "--json"]) == 2
     findings = json.loads(capsys.readouterr().out)["findings"]
-    assert [(finding["level"], finding["source"]) for finding in findings if finding["level"] == "fault"] == [
-        ("fault", "table config")
-    ]
+    assert findings[-1] == {
+        "level": "fault",
+        "source": "table config",
+        "pointer": "",
+        "column": None,
+        "message": "Unsupported segmentSelectorType: nothing in tier: t",
+    }
 
 
 # --- segments --------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def made(plan: Plan, blocks: list[list[dict[str, Any]]], fast: bool) -> tuple[li
                 for at in range(batch.rows)
             ]
         outcomes.append((done.counts, done.discards, done.rejects))
-    return rows, (outcomes, +conformer.oddities)
+    return rows, (outcomes, +conformer.warnings)
 
 
 @settings(max_examples=100)

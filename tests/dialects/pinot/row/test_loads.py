@@ -23,7 +23,10 @@ from trellis.pipelines.pipeline import Pipeline
 SINGLE = ("INT", "LONG", "FLOAT", "DOUBLE", "BIG_DECIMAL", "BOOLEAN", "TIMESTAMP", "STRING", "JSON", "BYTES")
 SEVERAL = ("INT", "LONG", "FLOAT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "STRING", "BYTES")
 ALL = document(
-    [*(column(each, each) for each in SINGLE), *(several(f"{each}s", each) for each in SEVERAL)],
+    [
+        *(column(data_type, data_type) for data_type in SINGLE),
+        *(several(f"{data_type}s", data_type) for data_type in SEVERAL),
+    ],
     [column("metric", "DOUBLE")],
     [time("day", "STRING", "SIMPLE_DATE_FORMAT|yyyy-MM-dd")],
     [map_column("map", "LONG")],
@@ -120,7 +123,7 @@ def into(place: str, **settings: Any) -> Pipeline:
 
 
 def rows(pipe: Pipeline, table: str = "t") -> list[dict[str, Any]]:
-    return [dict(each) for each in pipe.destination.query(pipe.dataset, table)]
+    return [dict(row) for row in pipe.destination.query(pipe.dataset, table)]
 
 
 def lake(tmp_path: Path, **settings: Any) -> Pipeline:
@@ -135,7 +138,7 @@ def test_every_type_in_parquet(tmp_path: Path, from_file: bool) -> None:
     pipe, source = lake(tmp_path), [RECORD, {}] * 40
     if from_file:
         file = tmp_path / "in.jsonl"
-        file.write_text("".join(json.dumps(each) + "\n" for each in source))
+        file.write_text("".join(json.dumps(record) + "\n" for record in source))
         report = pipe.load(file, schema=ALL)
     else:
         report = pipe.load(source, schema=ALL)
@@ -170,7 +173,7 @@ def test_every_type_in_parquet(tmp_path: Path, from_file: bool) -> None:
 
 def test_every_type_in_every_destination(place: str, tmp_path: Path) -> None:
     file = tmp_path / "in.jsonl"
-    file.write_text("".join(json.dumps(each) + "\n" for each in [RECORD, {}] * 40))
+    file.write_text("".join(json.dumps(record) + "\n" for record in [RECORD, {}] * 40))
     pipe = into(place, view="nullable")
     pipe.load(file, schema=ALL)
     expected = ROW if place.startswith("parquet:") else {**ROW, **TEXTS}
@@ -186,11 +189,11 @@ def test_infinities_in_lists_are_texts_where_lists_are_json(tmp_path: Path) -> N
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     """JSON as one value, whatever blanks are in it; a float of 32 bits, however it is read."""
-    made = {
+    plain = {
         name: json.loads(value) if name in TEXTS and isinstance(value, str) else value
         for name, value in row.items()
     }
-    return {**made, "FLOAT": made["FLOAT"] and Float32(made["FLOAT"])}
+    return {**plain, "FLOAT": plain["FLOAT"] and Float32(plain["FLOAT"])}
 
 
 # --- several loads
@@ -200,7 +203,7 @@ def test_append_replace_and_merge(place: str) -> None:
     pipe = into(place)
     pipe.load([{"n": 1}], schema=SMALL)
     pipe.load([{"n": 2, "s": "x"}])
-    assert sorted(each["n"] for each in rows(pipe)) == [1, 2]
+    assert sorted(record["n"] for record in rows(pipe)) == [1, 2]
     pipe.load([{"n": 2, "s": "y"}, {"n": 3}, {"n": 3, "s": "z"}], mode="merge")
     assert sorted(rows(pipe), key=lambda row: row["n"]) == [
         {"n": 1, "s": "null"},
@@ -221,7 +224,7 @@ def test_a_schema_may_have_a_new_column(place: str) -> None:
     pipe.load([{"n": 1}], schema=SMALL)
     wider = {**SMALL, "dimensionFieldSpecs": [*SMALL["dimensionFieldSpecs"], column("new", "LONG")]}
     report = pipe.load([{"n": 2, "new": 5}], schema=wider)
-    assert [each.describe() for each in report.changes] == ["t.new is new: bigint"]
+    assert [change.describe() for change in report.changes] == ["t.new is new: bigint"]
     assert sorted(rows(pipe), key=lambda row: row["n"]) == [
         {"n": 1, "s": "null", "new": -9223372036854775808},
         {"n": 2, "s": "null", "new": 5},
@@ -229,7 +232,7 @@ def test_a_schema_may_have_a_new_column(place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("schema", "message"),
     [
         (
             document([column("n", "LONG"), column("s", "STRING")], primaryKeyColumns=["n"]),
@@ -239,11 +242,11 @@ def test_a_schema_may_have_a_new_column(place: str) -> None:
         ({**SMALL, "schemaName": "other"}, "the dataset holds table t, the schema given is that of other"),
     ],
 )
-def test_a_schema_may_not_change_what_is_there(tmp_path: Path, said: dict[str, Any], message: str) -> None:
+def test_a_schema_may_not_change_what_is_there(tmp_path: Path, schema: dict[str, Any], message: str) -> None:
     pipe = lake(tmp_path)
     pipe.load([{"n": 1}], schema=SMALL)
     with pytest.raises(SchemaError, match=message):
-        pipe.load([{"n": 2}], schema=said)
+        pipe.load([{"n": 2}], schema=schema)
     assert rows(pipe) == [{"n": 1, "s": "null"}]
 
 
@@ -254,12 +257,12 @@ def test_the_view_of_a_table_stays(tmp_path: Path) -> None:
 
 
 def test_a_table_config_is_kept_and_may_be_changed(tmp_path: Path) -> None:
-    said = {"filterConfig": {"filterFunction": "n > 5"}}
-    lake(tmp_path, table_config=config(**said)).load([{"n": 1}, {"n": 6}], schema=SMALL)
+    ingestion = {"filterConfig": {"filterFunction": "n > 5"}}
+    lake(tmp_path, table_config=config(**ingestion)).load([{"n": 1}, {"n": 6}], schema=SMALL)
     report = lake(tmp_path).load([{"n": 2}, {"n": 7}])
     assert (report.rows.loaded, report.rows.dropped) == (1, 1)
     lake(tmp_path, table_config=config()).load([{"n": 8}])
-    assert sorted(each["n"] for each in rows(lake(tmp_path))) == [1, 2, 8]
+    assert sorted(row["n"] for row in rows(lake(tmp_path))) == [1, 2, 8]
 
 
 def test_a_table_config_that_does_not_suit_the_schema_is_refused(tmp_path: Path) -> None:
@@ -286,14 +289,14 @@ def test_a_schema_is_given_in_any_form(tmp_path: Path, how: str) -> None:
     file = tmp_path / "schema.json"
     file.write_text(json.dumps(SMALL))
     forms = {"object": SMALL, "text": json.dumps(SMALL, indent=2), "path": file, "name": str(file)}
-    given = forms.get(how) or get_dialect("pinot").schemas.parse_document(json.dumps(SMALL), "schema")
+    schema = forms.get(how) or get_dialect("pinot").schemas.parse_document(json.dumps(SMALL), "schema")
     pipe = lake(tmp_path)
-    pipe.load([{"n": 1}], schema=given)
+    pipe.load([{"n": 1}], schema=schema)
     assert rows(pipe) == [{"n": 1, "s": "null"}]
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "message"),
+    ("schema", "error", "message"),
     [
         ("nope.json", UsageError, "nope.json: no such file"),
         (5, UsageError, "schema: a document, its text or its path is expected, not int"),
@@ -303,10 +306,10 @@ def test_a_schema_is_given_in_any_form(tmp_path: Path, how: str) -> None:
     ],
 )
 def test_a_schema_that_is_none_is_told(
-    tmp_path: Path, given: Any, error: type[Exception], message: str
+    tmp_path: Path, schema: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        lake(tmp_path).load([{"n": 1}], schema=given)
+        lake(tmp_path).load([{"n": 1}], schema=schema)
 
 
 def test_a_schema_of_the_other_dialects_is_given_so_too(tmp_path: Path) -> None:
@@ -337,12 +340,12 @@ def test_an_error_names_file_and_record(tmp_path: Path) -> None:
 
 
 def test_the_balance_counts_records(tmp_path: Path) -> None:
-    said = {
+    ingestion = {
         "complexTypeConfig": {"fieldsToUnnest": ["r"]},
         "filterConfig": {"filterFunction": "n > 5"},
         "continueOnError": True,
     }
-    pipe = lake(tmp_path, table_config=config(**said), on_error="reject")
+    pipe = lake(tmp_path, table_config=config(**ingestion), on_error="reject")
     source = [{"n": 1, "r": [1, 2, 3]}, {"n": 6, "r": [1, 2]}, {"n": "x"}, {"n": "1.5"}, 5]
     report = pipe.load(source, schema=SMALL)
     counts = report.rows
@@ -355,15 +358,15 @@ def test_strict_keeps_every_damaged_value(tmp_path: Path) -> None:
     report = pipe.load([{"n": 3_000_000_000, "s": "x" * 513}], schema=SMALL)
     assert rows(pipe) == [{"n": -(2**31), "s": "null"}]
     assert report.discards.count == 2
-    found = {row["column_name"]: row["value"] for row in rows(pipe, "_trellis_discards")}
-    assert found == {"n": "3000000000", "s": "x" * 513}
+    discards = {row["column_name"]: row["value"] for row in rows(pipe, "_trellis_discards")}
+    assert discards == {"n": "3000000000", "s": "x" * 513}
 
 
 # --- sources with types
 
 
 def test_typed_values_keep_their_kind(tmp_path: Path) -> None:
-    said = document(
+    schema = document(
         [column("small", "TIMESTAMP"), column("single", "STRING"), column("exact", "STRING")],
         maps=[map_column("m", "STRING")],
     )
@@ -376,7 +379,7 @@ def test_typed_values_keep_their_kind(tmp_path: Path) -> None:
         }
     )
     pipe = lake(tmp_path)
-    pipe.load(table, schema=said)
+    pipe.load(table, schema=schema)
     assert rows(pipe) == [
         {
             "small": datetime(1970, 1, 1, 0, 0, 0, 7000, timezone.utc),
@@ -432,11 +435,11 @@ def test_typed_sources(tmp_path: Path, how: str) -> None:
 
 def test_dates_are_read_by_later_versions_only(tmp_path: Path) -> None:
     table = pa.table({"d": pa.array([date(2023, 11, 14)])})
-    said = document([column("d", "INT")])
+    schema = document([column("d", "INT")])
     with pytest.raises(ContractError, match="column d: DATE 2023-11-14 cannot become INT"):
-        lake(tmp_path).load(table, schema=said)
+        lake(tmp_path).load(table, schema=schema)
     pipe = lake(tmp_path, profile="extended")
-    pipe.load(table, schema=said)
+    pipe.load(table, schema=schema)
     assert rows(pipe) == [{"d": 19675}]
 
 

@@ -364,8 +364,8 @@ def test_what_a_table_config_says_of_rows() -> None:
     [
         ([], "table config: an object is expected, not a list"),
         (
-            {"tableType": "offline"},
-            "table config: /tableType: unknown tableType 'offline': did you mean 'OFFLINE'?",
+            {"tableType": "offlin"},
+            "table config: /tableType: unknown tableType 'offlin': did you mean 'OFFLINE'?",
         ),
         ({"ingestionConfig": {"continueOnError": "yes"}}, "continueOnError is true or false, not 'yes'"),
         (

@@ -68,7 +68,7 @@ def test_a_value_becomes_null_and_is_discarded(continues: bool) -> None:
     assert [(lost_value.table, lost_value.column, lost_value.value) for lost_value in result.lost] == [
         ("t", "n", "x")
     ]
-    assert result.oddities == ["a value could not be stored and became null"]
+    assert result.warnings == ["a value could not be stored and became null"]
 
 
 @pytest.mark.parametrize("continues", [True, False])
@@ -114,7 +114,7 @@ def test_damage_is_counted_where_it_is_not_refused() -> None:
 
 
 def test_fields_that_nothing_is_made_of_are_noted() -> None:
-    assert program()({"n": 1, "zz": 5, "yy": None}).oddities == [
+    assert program()({"n": 1, "zz": 5, "yy": None}).warnings == [
         "'zz' is not a column of the schema; its values were dropped"
     ]
 
@@ -127,13 +127,13 @@ def test_fields_that_something_is_made_of_are_not() -> None:
     )
     record = {"lines": [{"k": 1}], "meta": {"n": 1}, "o": {"x": "A"}, "gone": 0}
     result = program(table=table)(record)
-    assert (result.rows[0]["n"], result.rows[0]["s"], result.oddities) == (1, "a", [])
+    assert (result.rows[0]["n"], result.rows[0]["s"], result.warnings) == (1, "a", [])
 
 
 def test_the_rest_of_a_log_is_not_dropped() -> None:
     schema_document = document([column("json_data", "JSON"), column("json_data_no_idx", "JSON")])
     result = program(schema_document, config(schemaConformingTransformerConfig={}))({"zz": 5})
-    assert (result.rows[0]["json_data"], result.oddities) == ('{"zz":5}', [])
+    assert (result.rows[0]["json_data"], result.warnings) == ('{"zz":5}', [])
 
 
 def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
@@ -142,7 +142,7 @@ def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
     assert pinot_program({"m": [5, 6], "most": 1}).dropped
     some = pinot_program({"m": [1, 5, 6], "most": 1})
     assert (some.rows, some.dropped) == ([{"m": 1}], False)
-    assert some.oddities == ["the filter dropped one of several rows of a record"] * 2
+    assert some.warnings == ["the filter dropped one of several rows of a record"] * 2
 
 
 # --- maps
@@ -192,7 +192,7 @@ def test_untimely_rows_are_counted(segment_check: bool | None, untimely: int) ->
     messages = [
         note
         for day in ("2024-01-05", "24-01-05", "never", None)
-        for note in pinot_program({"day": day}).oddities
+        for note in pinot_program({"day": day}).warnings
     ]
     assert len(messages) == untimely
     assert all(value.startswith("the main time day is not between 1971 and 2071") for value in messages)

@@ -18,13 +18,13 @@ Sql = Callable[..., list[tuple[Any, ...]]]
 
 
 def track(id: Any, event: str = "Sale", /, **properties: Any) -> str:
-    said = {"type": "track", "messageId": id, "event": event, "receivedAt": "2024-02-29T10:00:00Z"}
-    return json.dumps({**said, "properties": properties})
+    payload = {"type": "track", "messageId": id, "event": event, "receivedAt": "2024-02-29T10:00:00Z"}
+    return json.dumps({**payload, "properties": properties})
 
 
 def identify(user: Any, id: str, /, **traits: Any) -> str:
-    said = {"type": "identify", "messageId": id, "userId": user, "receivedAt": "2024-02-29T10:00:00Z"}
-    return json.dumps({**said, "traits": traits})
+    payload = {"type": "identify", "messageId": id, "userId": user, "receivedAt": "2024-02-29T10:00:00Z"}
+    return json.dumps({**payload, "traits": traits})
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def sql(folder: Path) -> Sql:
     def asked(*statements: str) -> list[tuple[Any, ...]]:
         with duckdb.connect(str(folder / "shop.duckdb")) as db:
             for statement in statements:
-                found = db.execute(statement).fetchall()
-            return found
+                rows = db.execute(statement).fetchall()
+            return rows
 
     return asked
 
@@ -70,9 +70,9 @@ def test_discards_are_counted_by_column_and_reason(trellis, shop):
 
 
 def test_the_counts_as_json(trellis, shop):
-    found = trellis("discards", "list", *AT, "--json").json
-    assert [*found] == ["discards"]
-    assert found["discards"][0] == {
+    listing = trellis("discards", "list", *AT, "--json").json
+    assert [*listing] == ["discards"]
+    assert listing["discards"][0] == {
         "kept_in": "rudder_discards",
         "table": "sale",
         "column": "price",
@@ -80,7 +80,7 @@ def test_the_counts_as_json(trellis, shop):
         "count": 2,
         "example": "12",
     }
-    assert [(each["kept_in"], each["column"], each["example"]) for each in found["discards"][1:]] == [
+    assert [(entry["kept_in"], entry["column"], entry["example"]) for entry in listing["discards"][1:]] == [
         ("rudder_discards", "day", "soon"),
         ("_trellis_discards", "id", "mine"),
         ("_trellis_discards", "price", "2.5"),
@@ -112,11 +112,13 @@ def test_the_replay_as_json(trellis, shop, sql):
             {"table": "sale", "column": "price", "count": 2},
             {"table": "sale", "column": "day", "count": 1},
         ],
+        "rows": [],
         "left": 0,
     }
-    assert trellis("discards", "replay", *AT, "--json").json == {"load_id": None, "restored": [], "left": 0}
+    again = trellis("discards", "replay", *AT, "--json").json
+    assert again == {"load_id": None, "restored": [], "rows": [], "left": 0}
     assert trellis("discards", "replay", *AT).out == "no discards are left"
-    assert [each["kept_in"] for each in trellis("discards", "list", *AT, "--json").json["discards"]] == [
+    assert [entry["kept_in"] for entry in trellis("discards", "list", *AT, "--json").json["discards"]] == [
         "_trellis_discards", "_trellis_discards",
     ]  # fmt: skip
 
@@ -217,3 +219,21 @@ def test_nothing_was_discarded(trellis, load):
     load(track("1", price=5))
     assert trellis("discards", "list", *AT).out == "no value was discarded"
     assert trellis("discards", "replay", *AT).out == "no discards are left"
+
+
+def test_truncated_values_are_a_figure_of_their_own(trellis: Any, lines: Any) -> None:
+    lines("1.jsonl", track("1", price=5))
+    lines("2.jsonl", track("2", price=1.9), track("3", price="NA"), track("4", price=2.5))
+    load = ("--dialect", "rudderstack", "--to", "duckdb:shop.duckdb")
+    trellis("load", "1.jsonl", *load)
+    ran = trellis("load", "2.jsonl", *load)
+    assert (
+        "1 value discarded; see tables rudder_discards and _trellis_discards for source position and reason\n"
+        "  1  incompatible schema conversion from int to string\n\n"
+        "2 values truncated; see table _trellis_discards for source position and reason\n"
+        "  2  truncated to an integer\n"
+    ) in ran.out
+    lines("3.jsonl", track("5", price=1.9))
+    report = trellis("load", "3.jsonl", *load, "--json").json
+    assert report["discards"] == {"count": 0, "by_reason": {}}
+    assert report["truncated"] == {"count": 1, "by_reason": {"truncated to an integer": 1}}

@@ -17,7 +17,7 @@ from trellis.dialects.rudderstack.events.cells import (
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
+from trellis.dialects.rudderstack.providers import Neutral, Provider
 from trellis.evolution.dialect.transforms import Routed
 from trellis.evolution.record_outcome import LostValue
 
@@ -33,31 +33,31 @@ def event(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, "messageId": "m", "receivedAt": RECEIVED, **fields}
 
 
-def routed(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> Routed:
-    return EventRouter(Options.of({"provider": provider, **options}), NOW)(said, "events.jsonl:1")
+def routed(payload: Mapping[str, Any], provider: str = "RS", **options: Any) -> Routed:
+    return EventRouter(Options.of({"provider": provider, **options}), NOW)(payload, "events.jsonl:1")
 
 
-def rows(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, dict[str, Any]]:
+def rows(payload: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, dict[str, Any]]:
     """The rows by table; no event gives two of one table."""
-    found = routed(said, provider, **options).rows
-    made = {table: dict(row) for table, row in found}
-    assert len(made) == len(found)
-    return made
+    routed_rows = routed(payload, provider, **options).rows
+    by_table = {table: dict(row) for table, row in routed_rows}
+    assert len(by_table) == len(routed_rows)
+    return by_table
 
 
-def own(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
+def own(payload: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, Any]:
     """The last row, without the columns that every event has."""
-    row = list(rows(said, provider, **options).values())[-1]
+    row = list(rows(payload, provider, **options).values())[-1]
     return {name: value for name, value in row.items() if name.lower() not in DEFAULT_COLUMNS}
 
 
-def lost(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[LostValue]:
-    return routed(said, provider, **options).lost
+def lost(payload: Mapping[str, Any], provider: str = "RS", **options: Any) -> list[LostValue]:
+    return routed(payload, provider, **options).lost
 
 
-def reasons(said: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, str]:
+def reasons(payload: Mapping[str, Any], provider: str = "RS", **options: Any) -> dict[str, str]:
     """The first word of the reason by path."""
-    return {each.path: each.reason.partition(":")[0] for each in lost(said, provider, **options)}
+    return {loss.path: loss.reason.partition(":")[0] for loss in lost(payload, provider, **options)}
 
 
 def types(row: Mapping[str, Any], provider: str = "RS") -> dict[str, str]:

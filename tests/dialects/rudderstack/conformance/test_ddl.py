@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sqlglot import ErrorLevel, exp, parse_one
 
 from trellis.dialects.rudderstack.identifiers.names import Names
-from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
-from trellis.dialects.rudderstack.warehouse.providers import (
+from trellis.dialects.rudderstack.providers import (
     NEUTRAL,
     PROVIDERS,
     Neutral,
     Provider,
     provider_of,
 )
+from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
 
 PARSERS = {
     "POSTGRES": "postgres",
@@ -46,9 +46,11 @@ COLUMNS: list[tuple[str, Neutral]] = [
 ]
 
 
-def columns(warehouse: str, given: Iterable[tuple[str, Neutral]] = COLUMNS) -> list[tuple[str, Neutral]]:
+def columns(
+    warehouse: str, neutral_columns: Iterable[tuple[str, Neutral]] = COLUMNS
+) -> list[tuple[str, Neutral]]:
     names = Names(provider_of(warehouse))
-    return [(names.standard(name), neutral) for name, neutral in given]
+    return [(names.standard(name), neutral) for name, neutral in neutral_columns]
 
 
 def parsed(warehouse: str, statement: str) -> exp.Expression:
@@ -58,7 +60,7 @@ def parsed(warehouse: str, statement: str) -> exp.Expression:
 
 
 def declared(tree: exp.Expression) -> list[str]:
-    return [each.name for each in tree.find_all(exp.ColumnDef, bfs=False)]
+    return [column.name for column in tree.find_all(exp.ColumnDef, bfs=False)]
 
 
 # --- New tables -----------------------------------------------------------------------------------------
@@ -98,8 +100,8 @@ def test_create_table(warehouse: str) -> None:
     table, dataset = Names(provider_of(warehouse)).standard_table("tracks"), "shop"
     if provider_of(warehouse).case == "upper":
         dataset = dataset.upper()
-    made = create_table(provider_of(warehouse), dataset, table, columns(warehouse))
-    assert made == " ".join(CREATED[warehouse].split())
+    statement = create_table(provider_of(warehouse), dataset, table, columns(warehouse))
+    assert statement == " ".join(CREATED[warehouse].split())
 
 
 @pytest.mark.parametrize(
@@ -112,19 +114,19 @@ def test_create_table(warehouse: str) -> None:
     ],
 )
 def test_warehouses_of_one_language(warehouse: str, twin: str) -> None:
-    one, other = (create_table(provider_of(each), "s", "t", COLUMNS) for each in (warehouse, twin))
+    one, other = (create_table(provider_of(name), "s", "t", COLUMNS) for name in (warehouse, twin))
     assert one == other
 
 
 @pytest.mark.parametrize("warehouse", PROVIDERS)
 def test_a_new_table_parses(warehouse: str) -> None:
     tree = parsed(warehouse, create_table(provider_of(warehouse), "shop", "tracks", columns(warehouse)))
-    made = tree.find(exp.Create)
-    assert made is not None and made.kind == "TABLE"
-    table = made.find(exp.Table)
+    create = tree.find(exp.Create)
+    assert create is not None and create.kind == "TABLE"
+    table = create.find(exp.Table)
     assert table is not None and (table.db, table.name) == ("shop", "tracks")
     day = ["event_date"] if warehouse == "DELTALAKE" else []
-    assert declared(made) == [name for name, _ in columns(warehouse)] + day
+    assert declared(create) == [name for name, _ in columns(warehouse)] + day
 
 
 SCHEMAS = {
@@ -166,52 +168,52 @@ def test_delta_has_a_day_only_with_a_time() -> None:
 
 
 def test_clickhouse_users_are_merged() -> None:
-    made = create_table(
+    statement = create_table(
         provider_of("CLICKHOUSE"),
         "shop",
         "users",
         [("id", "string"), ("received_at", "datetime"), ("event", "string"), ("age", "int")],
     )
-    assert made == (
+    assert statement == (
         "CREATE TABLE IF NOT EXISTS `shop`.`users` (`id` String,"
-        " `received_at` SimpleAggregateFunction(anyLast, Nullable(DateTime)),"
+        " `received_at` DateTime,"
         " `event` SimpleAggregateFunction(anyLast, Nullable(String)),"
         " `age` SimpleAggregateFunction(anyLast, Nullable(Int64)))"
-        " ENGINE = AggregatingMergeTree ORDER BY (`id`)"
+        " ENGINE = AggregatingMergeTree PARTITION BY toDate(`received_at`) ORDER BY (`id`)"
     )
-    parsed("CLICKHOUSE", made)
+    parsed("CLICKHOUSE", statement)
 
 
 def test_clickhouse_keeps_different_discards_of_one_moment() -> None:
     names = ("row_id", "table_name", "column_name", "column_value", "reason")
     discards: list[tuple[str, Neutral]] = [(name, "string") for name in names]
-    made = create_table(
+    statement = create_table(
         provider_of("CLICKHOUSE"), "shop", "rudder_discards", [*discards, ("received_at", "datetime")]
     )
-    assert made.endswith(
+    assert statement.endswith(
         " `reason` Nullable(String), `received_at` DateTime) ENGINE = ReplacingMergeTree"
         " PARTITION BY toDate(`received_at`)"
         " ORDER BY (`received_at`, `row_id`, `column_name`, `table_name`)"
     )
-    parsed("CLICKHOUSE", made)
+    parsed("CLICKHOUSE", statement)
 
 
 def test_clickhouse_replaces_no_rows_without_a_key() -> None:
-    made = create_table(provider_of("CLICKHOUSE"), "s", "t", [("received_at", "datetime"), ("a", "int")])
-    assert made.endswith(
+    statement = create_table(provider_of("CLICKHOUSE"), "s", "t", [("received_at", "datetime"), ("a", "int")])
+    assert statement.endswith(
         "(`received_at` Nullable(DateTime), `a` Nullable(Int64)) ENGINE = MergeTree ORDER BY tuple()"
     )
-    parsed("CLICKHOUSE", made)
+    parsed("CLICKHOUSE", statement)
 
 
 def test_clickhouse_events_that_are_no_text() -> None:
-    (made,) = add_columns(
+    (statement,) = add_columns(
         provider_of("CLICKHOUSE"),
         "s",
         "tracks",
         [("event_text", "int"), ("event", "text"), ("events", "string")],
     )
-    assert made == (
+    assert statement == (
         "ALTER TABLE `s`.`tracks` ADD COLUMN IF NOT EXISTS `event_text` Nullable(Int64),"
         " ADD COLUMN IF NOT EXISTS `event` LowCardinality(String),"
         " ADD COLUMN IF NOT EXISTS `events` Nullable(String)"
@@ -243,24 +245,24 @@ ADDED = {
 
 @pytest.mark.parametrize("warehouse", ADDED)
 def test_add_columns(warehouse: str) -> None:
-    made = add_columns(provider_of(warehouse), "s", "t", [("a", "string"), ("b", "int")])
-    assert made == [" ".join(statement.split()) for statement in ADDED[warehouse]]
+    statements = add_columns(provider_of(warehouse), "s", "t", [("a", "string"), ("b", "int")])
+    assert statements == [" ".join(statement.split()) for statement in ADDED[warehouse]]
 
 
 def test_clickhouse_users_get_merged_columns() -> None:
-    (made,) = add_columns(provider_of("CLICKHOUSE"), "s", "users", [("plan", "string")])
-    assert made.endswith(
+    (statement,) = add_columns(provider_of("CLICKHOUSE"), "s", "users", [("plan", "string")])
+    assert statement.endswith(
         " ADD COLUMN IF NOT EXISTS `plan` SimpleAggregateFunction(anyLast, Nullable(String))"
     )
 
 
 @pytest.mark.parametrize("warehouse", PROVIDERS)
 def test_a_hundred_columns_at_once(warehouse: str) -> None:
-    wanted: list[tuple[str, Neutral]] = [(f"c{i}", NEUTRAL[i % len(NEUTRAL)]) for i in range(250)]
-    statements = add_columns(provider_of(warehouse), "s", "t", wanted)
+    new_columns: list[tuple[str, Neutral]] = [(f"c{i}", NEUTRAL[i % len(NEUTRAL)]) for i in range(250)]
+    statements = add_columns(provider_of(warehouse), "s", "t", new_columns)
     assert len(statements) == (250 if warehouse == "RS" else 3)
-    assert [name for each in statements for name in declared(parsed(warehouse, each))] == [
-        n for n, _ in wanted
+    assert [name for statement in statements for name in declared(parsed(warehouse, statement))] == [
+        n for n, _ in new_columns
     ]
     assert add_columns(provider_of(warehouse), "s", "t", []) == []
 
@@ -269,15 +271,15 @@ def test_a_hundred_columns_at_once(warehouse: str) -> None:
 
 
 def test_redshift_widens_by_a_copy() -> None:
-    made = widen(provider_of("RS"), "s", "t", ["note"], TAG)
-    assert made == [
+    statements = widen(provider_of("RS"), "s", "t", ["note"], TAG)
+    assert statements == [
         f'ALTER TABLE "s"."t" ADD COLUMN "note-staging-{TAG}" varchar(65535)',
         f'UPDATE "s"."t" SET "note-staging-{TAG}" = CAST("note" AS varchar(65535)) WHERE "note" IS NOT NULL',
         f'ALTER TABLE "s"."t" RENAME COLUMN "note" TO "note-deprecated-{TAG}"',
         f'ALTER TABLE "s"."t" RENAME COLUMN "note-staging-{TAG}" TO "note"',
         f'ALTER TABLE "s"."t" DROP COLUMN "note-deprecated-{TAG}"',
     ]
-    for statement in made:
+    for statement in statements:
         parsed("RS", statement)
 
 
@@ -290,15 +292,15 @@ def test_names_for_the_moment_are_cut_before_their_tag() -> None:
 
 @pytest.mark.parametrize("warehouse", PROVIDERS)
 def test_who_widens(warehouse: str) -> None:
-    made = widen(provider_of(warehouse), "s", "t", ["a", "b"], TAG)
+    statements = widen(provider_of(warehouse), "s", "t", ["a", "b"], TAG)
     if provider_of(warehouse).lake:
-        assert made == [
+        assert statements == [
             "ALTER TABLE `s`.`t` CHANGE COLUMN `a` `a` varchar(65535)",
             "ALTER TABLE `s`.`t` CHANGE COLUMN `b` `b` varchar(65535)",
         ]
     else:
-        assert len(made) == (10 if warehouse == "RS" else 0)
-    for statement in made:
+        assert len(statements) == (10 if warehouse == "RS" else 0)
+    for statement in statements:
         parsed(warehouse, statement)
 
 
@@ -316,14 +318,17 @@ odd_names = st.lists(
 @given(warehouses, odd_names)
 def test_names_come_back_as_they_are(provider: Provider, names: Sequence[str]) -> None:
     table, *rest = names
-    wanted: list[tuple[str, Neutral]] = [(name, "string") for name in rest]
-    for statement in (create_table(provider, "s", table, wanted), *add_columns(provider, "s", table, wanted)):
+    new_columns: list[tuple[str, Neutral]] = [(name, "string") for name in rest]
+    for statement in (
+        create_table(provider, "s", table, new_columns),
+        *add_columns(provider, "s", table, new_columns),
+    ):
         tree = parsed(provider.name, statement)
-        assert {each.name for each in tree.find_all(exp.Table)} == {table}
-    created = parsed(provider.name, create_table(provider, "s", table, wanted))
+        assert {node.name for node in tree.find_all(exp.Table)} == {table}
+    created = parsed(provider.name, create_table(provider, "s", table, new_columns))
     assert declared(created) == rest
-    added = add_columns(provider, "s", table, wanted)
-    assert [name for each in added for name in declared(parsed(provider.name, each))] == rest
+    added = add_columns(provider, "s", table, new_columns)
+    assert [name for sql in added for name in declared(parsed(provider.name, sql))] == rest
 
 
 def test_quotes_of_each() -> None:

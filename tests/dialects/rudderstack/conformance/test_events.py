@@ -23,7 +23,7 @@ from dialects.rudderstack.conformance.exploding import (
 from trellis.dialects.rudderstack.events.cells import ArrayText, JsonText, LongText
 from trellis.dialects.rudderstack.events.router import EventRouter
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import provider_of
+from trellis.dialects.rudderstack.providers import provider_of
 from trellis.evolution.record_outcome import Rejected
 
 SEED_TIMES = {
@@ -67,11 +67,11 @@ ADD_TO_CART = {
 
 
 def test_r38_r40_r41_r42_add_to_cart() -> None:
-    found = rows(ADD_TO_CART)
-    assert list(found) == ["tracks", "add_to_cart"]
+    tables = rows(ADD_TO_CART)
+    assert list(tables) == ["tracks", "add_to_cart"]
     tracks = {**SEED_ROW, "event": "add_to_cart", "event_text": "Add to Cart"}
-    assert texts(found["tracks"]) == tracks
-    assert texts(found["add_to_cart"]) == {
+    assert texts(tables["tracks"]) == tracks
+    assert texts(tables["add_to_cart"]) == {
         **tracks,
         "price": 5,
         "currency": "USD",
@@ -79,7 +79,7 @@ def test_r38_r40_r41_r42_add_to_cart() -> None:
         "product_name": "N95 Mask",
         "added_at": "2020-05-19T14:39:22.000Z",
     }
-    assert {n: t for n, t in types(found["add_to_cart"]).items() if n not in tracks} == {
+    assert {n: t for n, t in types(tables["add_to_cart"]).items() if n not in tracks} == {
         "price": "int",
         "currency": "string",
         "product_id": "string",
@@ -95,7 +95,7 @@ def test_r38_a_later_add_to_cart_has_the_types_of_its_values() -> None:
 
 
 def test_c29_r08_properties_are_in_the_event_s_table_alone() -> None:
-    said = event(
+    track = event(
         "track",
         event="Seat Reserved",
         properties={
@@ -110,10 +110,10 @@ def test_c29_r08_properties_are_in_the_event_s_table_alone() -> None:
             "one": [""],
         },
     )
-    found = rows(said)
-    assert set(found["tracks"]) == {*DEFAULT_COLUMNS, "event", "event_text"}
-    row = found["seat_reserved"]
-    assert {name: row[name] for name in row if name not in found["tracks"]} == {
+    tables = rows(track)
+    assert set(tables["tracks"]) == {*DEFAULT_COLUMNS, "event", "event_text"}
+    row = tables["seat_reserved"]
+    assert {name: row[name] for name in row if name not in tables["tracks"]} == {
         "seat_no": "14C",
         "fare": 99.5,
         "extras_meal_type": "veg",
@@ -122,13 +122,13 @@ def test_c29_r08_properties_are_in_the_event_s_table_alone() -> None:
     kinds = types(row)
     assert (kinds["fare"], kinds["extras_bags"]) == ("float", "array")
     assert row["id"] == "m"
-    assert reasons(said) == {"properties.id": "reserved", "properties.Received_At": "reserved"}
+    assert reasons(track) == {"properties.id": "reserved", "properties.Received_At": "reserved"}
 
 
 def test_c30_r27_what_stands_at_the_top_is_no_column() -> None:
-    said = event("track", event="Sale", foo="x", category="c")
-    assert own(said) == {"event": "sale", "event_text": "Sale"}
-    assert reasons(said) == {"foo": "top level", "category": "top level"}
+    track = event("track", event="Sale", foo="x", category="c")
+    assert own(track) == {"event": "sale", "event_text": "Sale"}
+    assert reasons(track) == {"foo": "top level", "category": "top level"}
 
 
 @pytest.mark.parametrize(
@@ -143,27 +143,27 @@ def test_c30_r27_what_stands_at_the_top_is_no_column() -> None:
     ],
 )
 def test_an_event_without_a_name_has_only_tracks(name: Any, text: dict[str, Any]) -> None:
-    said = event("track", event=name, properties={"a": 1})
-    assert list(rows(said)) == ["tracks"]
-    assert own(said) == {"event": "", **text}
-    assert reasons(said)["properties"] == "no event table"
+    track = event("track", event=name, properties={"a": 1})
+    assert list(rows(track)) == ["tracks"]
+    assert own(track) == text
+    assert reasons(track)["properties"] == "no event table"
 
 
 def test_c34_digits_first() -> None:
-    said = event("track", event="2nd Try", properties={"2fa": True})
-    assert rows(said)["_2nd_try"]["_2fa"] is True
+    track = event("track", event="2nd Try", properties={"2fa": True})
+    assert rows(track)["_2nd_try"]["_2fa"] is True
 
 
 def test_c35_user_properties_win() -> None:
-    said = event("track", event="e", properties={"a": 1, "b": 1}, userProperties={"a": 2})
-    assert own(said) == {"event": "e", "event_text": "e", "a": 2, "b": 1}
-    assert reasons(said) == {"properties.a": "collision"}
+    track = event("track", event="e", properties={"a": 1, "b": 1}, userProperties={"a": 2})
+    assert own(track) == {"event": "e", "event_text": "e", "a": 2, "b": 1}
+    assert reasons(track) == {"properties.a": "collision"}
 
 
 def test_c36_r36_r39_tracks_skipped_for_one_destination() -> None:
-    said = event("track", event="Sale", integrations={"SNOWFLAKE": {"options": {"skipTracksTable": True}}})
-    assert list(rows(said, "RS")) == ["tracks", "sale"]
-    assert list(rows(said, "SNOWFLAKE")) == ["SALE"]
+    track = event("track", event="Sale", integrations={"SNOWFLAKE": {"options": {"skipTracksTable": True}}})
+    assert list(rows(track, "RS")) == ["tracks", "sale"]
+    assert list(rows(track, "SNOWFLAKE")) == ["SALE"]
     assert list(rows(event("track", event="Sale"), skipTracksTable=True)) == ["sale"]
 
 
@@ -172,9 +172,9 @@ def test_r07_tracks_has_no_property() -> None:
 
 
 def test_r23_r24_event_text_is_as_sent_and_event_is_the_table() -> None:
-    found = rows(event("track", event="orderID"))
-    assert (found["tracks"]["event"], found["tracks"]["event_text"]) == ("order_id", "orderID")
-    assert "order_id" in found
+    tables = rows(event("track", event="orderID"))
+    assert (tables["tracks"]["event"], tables["tracks"]["event_text"]) == ("order_id", "orderID")
+    assert "order_id" in tables
 
 
 def test_the_text_of_an_event_has_the_type_of_its_value() -> None:
@@ -187,11 +187,11 @@ def test_the_text_of_an_event_has_the_type_of_its_value() -> None:
 
 
 def test_c16_blendo() -> None:
-    said = event("track", event=" Big Event! ", properties={"Price (USD)": 1})
-    row = rows(said, useBlendoCasing=True)["big_event_"]
+    track = event("track", event=" Big Event! ", properties={"Price (USD)": 1})
+    row = rows(track, useBlendoCasing=True)["big_event_"]
     assert (row["event"], row["price__usd_"]) == ("big event!", 1)
-    asked = {"RS": {"options": {"useBlendoCasing": True}}}
-    assert list(rows({**said, "integrations": asked})) == ["tracks", "big_event_"]
+    integrations = {"RS": {"options": {"useBlendoCasing": True}}}
+    assert list(rows({**track, "integrations": integrations})) == ["tracks", "big_event_"]
 
 
 @pytest.mark.parametrize(
@@ -222,23 +222,23 @@ def test_c18_timestamp_is_escaped_on_one_lake() -> None:
 
 
 def test_c20_escaping_skipped() -> None:
-    said = event("track", event="Select", properties={"order": 1})
-    assert rows(said, "POSTGRES", skipReservedKeywordsEscaping=True)["select"]["order"] == 1
-    asked = {"POSTGRES": {"options": {"skipReservedKeywordsEscaping": True}}}
-    assert rows({**said, "integrations": asked}, "POSTGRES")["select"]["order"] == 1
-    assert rows(said, "POSTGRES")["_select"]["_order"] == 1
+    track = event("track", event="Select", properties={"order": 1})
+    assert rows(track, "POSTGRES", skipReservedKeywordsEscaping=True)["select"]["order"] == 1
+    integrations = {"POSTGRES": {"options": {"skipReservedKeywordsEscaping": True}}}
+    assert rows({**track, "integrations": integrations}, "POSTGRES")["select"]["order"] == 1
+    assert rows(track, "POSTGRES")["_select"]["_order"] == 1
 
 
 @pytest.mark.parametrize("skipped", [True, False])
 def test_c22_an_event_called_users(skipped: bool) -> None:
-    found = rows(event("track", event="Users"), skipReservedKeywordsEscaping=skipped)
-    assert found["_users"]["event"] == "users"
+    tables = rows(event("track", event="Users"), skipReservedKeywordsEscaping=skipped)
+    assert tables["_users"]["event"] == "users"
 
 
 def test_c23_an_event_called_groups() -> None:
-    said = event("track", event="Groups")
-    assert list(rows(said, "POSTGRES")) == ["tracks", "_groups"]
-    assert list(rows(said, "POSTGRES", skipReservedKeywordsEscaping=True)) == ["tracks", "groups"]
+    track = event("track", event="Groups")
+    assert list(rows(track, "POSTGRES")) == ["tracks", "_groups"]
+    assert list(rows(track, "POSTGRES", skipReservedKeywordsEscaping=True)) == ["tracks", "groups"]
 
 
 def test_c24_group_calls_on_bigquery() -> None:
@@ -258,13 +258,13 @@ IDENTIFY = event(
 
 
 def test_c37_traits() -> None:
-    found = rows(IDENTIFY)
-    assert list(found) == ["identifies", "users"]
-    row = found["identifies"]
-    assert (row["id"], row["user_id"], found["users"]["id"]) == ("m", "u", "u")
+    tables = rows(IDENTIFY)
+    assert list(tables) == ["identifies", "users"]
+    row = tables["identifies"]
+    assert (row["id"], row["user_id"], tables["users"]["id"]) == ("m", "u", "u")
     traits = {"plan_name": "pro", "up": 1, "context_traits_plan_name": "ctx"}
     assert {name: row[name] for name in row if name not in (*DEFAULT_COLUMNS, "user_id")} == traits
-    assert {name: found["users"][name] for name in traits} == traits
+    assert {name: tables["users"][name] for name in traits} == traits
     assert reasons(IDENTIFY) == {
         "traits.userId": "reserved",
         "traits.id": "reserved",
@@ -273,34 +273,34 @@ def test_c37_traits() -> None:
 
 
 def test_c38_traits_of_the_context() -> None:
-    said = {**IDENTIFY, "context": {"traits": {"planName": "ctx", "nick": "n"}}}
+    identify = {**IDENTIFY, "context": {"traits": {"planName": "ctx", "nick": "n"}}}
     for options in ({"allowUsersContextTraits": True}, {"legacy": True}):
-        row = rows(said, **options)["identifies"]
+        row = rows(identify, **options)["identifies"]
         assert (row["nick"], row["plan_name"], row["context_traits_nick"]) == ("n", "pro", "n")
-    assert "nick" not in rows(said)["identifies"]
+    assert "nick" not in rows(identify)["identifies"]
 
 
 def test_c39_user_ids() -> None:
     assert list(rows(event("identify", userId="  "))) == ["identifies"]
     assert own(event("identify", userId="  ")) == {"user_id": "  "}
-    found = rows(event("identify", userId=12))
-    assert (found["identifies"]["user_id"], found["users"]["id"]) == (12, 12)
+    tables = rows(event("identify", userId=12))
+    assert (tables["identifies"]["user_id"], tables["users"]["id"]) == (12, 12)
     for blank in ("", None, [], {}, [1]):
         assert list(rows(event("identify", userId=blank))) == ["identifies"]
 
 
 def test_c40_r35_users_skipped() -> None:
-    asked = {"RS": {"options": {"skipUsersTable": True}}}
-    assert list(rows({**IDENTIFY, "integrations": asked})) == ["identifies"]
+    integrations = {"RS": {"options": {"skipUsersTable": True}}}
+    assert list(rows({**IDENTIFY, "integrations": integrations})) == ["identifies"]
     assert list(rows(IDENTIFY, skipUsersTable=True)) == ["identifies"]
     assert list(rows(IDENTIFY, "SNOWPIPE_STREAMING")) == ["IDENTIFIES"]
-    assert list(rows({**IDENTIFY, "integrations": asked}, "POSTGRES")) == ["identifies", "users"]
+    assert list(rows({**IDENTIFY, "integrations": integrations}, "POSTGRES")) == ["identifies", "users"]
 
 
 def test_c41_users_of_a_lake() -> None:
-    found = rows(event("identify", userId="u"), "S3_DATALAKE")
-    assert set(found["users"]) == {"id", "received_at"}
-    assert set(found["identifies"]) == {
+    tables = rows(event("identify", userId="u"), "S3_DATALAKE")
+    assert set(tables["users"]) == {"id", "received_at"}
+    assert set(tables["identifies"]) == {
         "id",
         "user_id",
         "sent_at",
@@ -312,21 +312,21 @@ def test_c41_users_of_a_lake() -> None:
 
 def test_r05_r15_r28_r30_r31_the_seed_s_identify() -> None:
     traits = {"email": "alex@company.com", "first_name": "Alex", "last_name": "Keener", "age": 35}
-    found = rows({"type": "identify", "userId": "userId", "traits": traits, **SEED})
-    assert list(found) == ["identifies", "users"]
-    assert texts(found["identifies"]) == {**SEED_ROW, "user_id": "userId", **traits}
+    tables = rows({"type": "identify", "userId": "userId", "traits": traits, **SEED})
+    assert list(tables) == ["identifies", "users"]
+    assert texts(tables["identifies"]) == {**SEED_ROW, "user_id": "userId", **traits}
     users = {**SEED_ROW, **traits, "id": "userId"}
     del users["anonymous_id"]
-    assert texts(found["users"]) == users
-    assert types(found["users"])["age"] == "int"
+    assert texts(tables["users"]) == users
+    assert types(tables["users"])["age"] == "int"
 
 
 def test_r06_r33_anonymous_ids_are_in_identifies() -> None:
-    said = event("identify", userId="u", anonymousId="a")
-    found = rows(said)
-    assert (found["identifies"]["anonymous_id"], found["identifies"]["user_id"]) == ("a", "u")
-    assert "anonymous_id" not in found["users"]
-    assert rows(said, users_anonymous_id="latest")["users"]["anonymous_id"] == "a"
+    identify = event("identify", userId="u", anonymousId="a")
+    tables = rows(identify)
+    assert (tables["identifies"]["anonymous_id"], tables["identifies"]["user_id"]) == ("a", "u")
+    assert "anonymous_id" not in tables["users"]
+    assert rows(identify, users_anonymous_id="latest")["users"]["anonymous_id"] == "a"
 
 
 # --- Page, screen, group, alias --------------------------------------------------------------------------
@@ -335,11 +335,11 @@ def test_r06_r33_anonymous_ids_are_in_identifies() -> None:
 def test_c42_r44_names_of_pages() -> None:
     properties = {"name": "in", "category": "c"}
     for kind in ("page", "screen"):
-        said = event(kind, name="Cart", properties=properties, category="top")
-        assert own(said) == {"name": "Cart", "category": "c"}
+        payload = event(kind, name="Cart", properties=properties, category="top")
+        assert own(payload) == {"name": "Cart", "category": "c"}
         assert own(event(kind, properties=properties)) == {"name": "in", "category": "c"}
         assert own(event(kind, properties={"category": "c"})) == {"category": "c"}
-        assert reasons(said) == {"properties.name": "reserved", "category": "top level"}
+        assert reasons(payload) == {"properties.name": "reserved", "category": "top level"}
         assert reasons(event(kind, name="in", category="c", event="in", properties=properties)) == {}
 
 
@@ -351,38 +351,38 @@ def test_r09_r10_r13_r43_pages_and_screens() -> None:
         "category": "Cart",
     }
     for kind, table in (("page", "pages"), ("screen", "screens")):
-        found = rows({"type": kind, "name": "Cart Viewed", "properties": properties, **SEED})
-        assert list(found) == [table]
-        assert texts(found[table]) == {**SEED_ROW, "name": "Cart Viewed", **properties}
+        tables = rows({"type": kind, "name": "Cart Viewed", "properties": properties, **SEED})
+        assert list(tables) == [table]
+        assert texts(tables[table]) == {**SEED_ROW, "name": "Cart Viewed", **properties}
 
 
 def test_c43_r11_r46_groups() -> None:
-    said = event("group", groupId="g", traits={"plan": {"tier": "a"}, "groupId": "x"})
-    assert own(said) == {"group_id": "g", "plan_tier": "a"}
-    assert rows(said)["groups"]["id"] == "m"
-    assert reasons(said) == {"traits.groupId": "reserved"}
+    group = event("group", groupId="g", traits={"plan": {"tier": "a"}, "groupId": "x"})
+    assert own(group) == {"group_id": "g", "plan_tier": "a"}
+    assert rows(group)["groups"]["id"] == "m"
+    assert reasons(group) == {"traits.groupId": "reserved"}
 
 
 def test_r45_the_seed_s_group() -> None:
     traits = {"email": "alex@keener.com", "first_name": "Alex", "last_name": "Keener", "age": 35}
-    found = rows({"type": "group", "groupId": "groupId", "traits": traits, **SEED})
-    assert texts(found["groups"]) == {**SEED_ROW, "group_id": "groupId", **traits}
+    tables = rows({"type": "group", "groupId": "groupId", "traits": traits, **SEED})
+    assert texts(tables["groups"]) == {**SEED_ROW, "group_id": "groupId", **traits}
 
 
 def test_c44_r12_r47_aliases() -> None:
-    said = event("alias", userId="9bb5d4c2", previousId="e6ab2c5e", traits={"a": 1})
-    assert own(said) == {"user_id": "9bb5d4c2", "previous_id": "e6ab2c5e", "a": 1}
-    assert list(rows(said)) == ["aliases"]
+    alias = event("alias", userId="9bb5d4c2", previousId="e6ab2c5e", traits={"a": 1})
+    assert own(alias) == {"user_id": "9bb5d4c2", "previous_id": "e6ab2c5e", "a": 1}
+    assert list(rows(alias)) == ["aliases"]
 
 
 def test_r04_r17_each_type_has_its_table() -> None:
-    said = {"event": "Sale", "userId": "u"}
-    found = {
+    fields = {"event": "Sale", "userId": "u"}
+    ids = {
         table: row["id"]
         for kind in ("identify", "track", "page", "screen", "group", "alias")
-        for table, row in rows(event(kind, **said)).items()
+        for table, row in rows(event(kind, **fields)).items()
     }
-    assert found == {
+    assert ids == {
         "identifies": "m",
         "users": "u",
         "tracks": "m",
@@ -406,24 +406,24 @@ def test_c45_text_that_came_as_an_object_of_its_characters() -> None:
     spelled = {"0": "j", "1": "o", "2": "e"}
     assert own(event("page", context={"traits": spelled})) == {"context_traits": "joe"}
     assert own(event("page", context={"traits": {"1": "j", "3": "e", "2": "o"}})) == {"context_traits": "joe"}
-    said = event("group", traits=spelled)
-    assert own(said) == {}
-    assert reasons(said) == {"traits": "not an object"}
+    group = event("group", traits=spelled)
+    assert own(group) == {}
+    assert reasons(group) == {"traits": "not an object"}
     for other in ({"0": "jo"}, {"0": "j", "2": "e"}, {"2": "j"}, {"0": 1}, {"0": "j", "a": "b"}):
         assert "context_traits" not in own(event("page", context={"traits": other}))
-    said = event("identify", context={"traits": spelled})
-    assert own(said, allowUsersContextTraits=True) == {"context_traits": "joe"}
+    identify = event("identify", context={"traits": spelled})
+    assert own(identify, allowUsersContextTraits=True) == {"context_traits": "joe"}
 
 
 def test_c46_keys_of_one_column() -> None:
-    said = event("page", context={"tyPe": 1, "ty_Pe": 2, "ty_pe": 3})
-    assert own(said) == {"context_ty_pe": 3}
-    assert reasons(said) == {"context.tyPe": "collision", "context.ty_Pe": "collision"}
+    page = event("page", context={"tyPe": 1, "ty_Pe": 2, "ty_pe": 3})
+    assert own(page) == {"context_ty_pe": 3}
+    assert reasons(page) == {"context.tyPe": "collision", "context.ty_Pe": "collision"}
 
 
 def test_c47_addresses() -> None:
-    found = own(event("page", context={"ip": ""}, request_ip="203.0.113.9"))
-    assert found == {"context_ip": "203.0.113.9", "context_request_ip": "203.0.113.9"}
+    row = own(event("page", context={"ip": ""}, request_ip="203.0.113.9"))
+    assert row == {"context_ip": "203.0.113.9", "context_request_ip": "203.0.113.9"}
     both = own(event("page", context={"ip": "198.51.100.1"}, request_ip="203.0.113.9"))
     assert both == {
         "context_ip": "198.51.100.1",
@@ -435,8 +435,8 @@ def test_c47_addresses() -> None:
 @pytest.mark.parametrize("value", [{}, ["x"], [], "", None, {"a": 1}])
 def test_c48_ids_that_are_no_text(value: Any) -> None:
     assert own(event("page", anonymousId=value)) == {}
-    said = reasons(event("page", anonymousId=value))
-    assert said == ({"anonymousId": "not plain"} if value in (["x"], {"a": 1}) else {})
+    loss_reasons = reasons(event("page", anonymousId=value))
+    assert loss_reasons == ({"anonymousId": "not plain"} if value in (["x"], {"a": 1}) else {})
 
 
 def test_r14_r16_r48_the_context_is_flattened_with_its_types() -> None:
@@ -446,66 +446,66 @@ def test_r14_r16_r48_the_context_is_flattened_with_its_types() -> None:
         "context_app_version": "string",
         "context_screen_density": "int",
     }
-    said = event("track", event="e", properties={"product": {"name": "iPhone", "version": 11}})
-    assert own(said) == {"event": "e", "event_text": "e", "product_name": "iPhone", "product_version": 11}
+    track = event("track", event="e", properties={"product": {"name": "iPhone", "version": 11}})
+    assert own(track) == {"event": "e", "event_text": "e", "product_name": "iPhone", "product_version": 11}
 
 
 def test_the_context_gains_source_and_destination() -> None:
     about = {"source_id": "s", "source_type": "HTTP", "destination_id": "d", "destination_type": "RS"}
-    said = event("page", context={"a": 1})
+    page = event("page", context={"a": 1})
     gained = {f"context_{name}": value for name, value in about.items()}
-    assert own(said, **about) == {"context_a": 1, **gained}
+    assert own(page, **about) == {"context_a": 1, **gained}
     assert own(event("page", context=None), **about) == gained
-    assert own(said, **about, populate_src_dest_info=False) == {"context_a": 1}
-    assert said["context"] == {"a": 1}
+    assert own(page, **about, populate_src_dest_info=False) == {"context_a": 1}
+    assert page["context"] == {"a": 1}
 
 
 # --- Depth, records of cloud sources ---------------------------------------------------------------------
 
 
 def test_c49_depth_of_cloud_sources() -> None:
-    said = event("track", event="e", properties={"a": {"b": {"c": {"d": {"e": 1}, "f": {}}}}})
-    row = own(said, source_category="cloud")
-    assert (row["a_b_c_d"], type(row["a_b_c_d"]), "a_b_c_f" in row) == ('{"e":1}', ArrayText, False)
-    assert own(said, source_category="webhook")["a_b_c_d_e"] == 1
+    track = event("track", event="e", properties={"a": {"b": {"c": {"d": {"e": 1}, "f": {}}}}})
+    row = own(track, source_category="cloud")
+    assert (row["a_b_c_d"], type(row["a_b_c_d"]), row["a_b_c_f"]) == ('{"e":1}', ArrayText, "{}")
+    assert own(track, source_category="webhook")["a_b_c_d_e"] == 1
     deep = event("page", context={"a": {"b": {"c": {"d": {"e": 1}}}}})
     assert own(deep, source_category="cloud") == {"context_a_b_c_d": '{"e":1}'}
 
 
 @pytest.mark.parametrize("category", ["cloud", "singer-protocol"])
 def test_c50_records(category: str) -> None:
-    said = event("track", event="e", recordId=77, context={"sources": {"version": 1}})
-    found = rows(said, source_category=category)
-    assert (found["e"]["id"], "record_id" in found["e"]) == (77, False)
-    assert (found["tracks"]["id"], found["tracks"]["record_id"]) == ("m", "77")
+    track = event("track", event="e", recordId=77, context={"sources": {"version": 1}})
+    tables = rows(track, source_category=category)
+    assert (tables["e"]["id"], "record_id" in tables["e"]) == (77, False)
+    assert (tables["tracks"]["id"], tables["tracks"]["record_id"]) == ("m", "77")
     for missing in (None, "", {}, [1]):
         with pytest.raises(Rejected, match="recordId cannot be empty for cloud sources events"):
-            rows({**said, "recordId": missing}, source_category=category)
-    assert rows(said)["e"]["id"] == "m"
-    assert reasons(said) == {"recordId": "top level"}
-    assert reasons(said, source_category=category) == {}
-    unversioned = {**said, "context": {"sources": {"version": ""}}}
+            rows({**track, "recordId": missing}, source_category=category)
+    assert rows(track)["e"]["id"] == "m"
+    assert reasons(track) == {"recordId": "top level"}
+    assert reasons(track, source_category=category) == {}
+    unversioned = {**track, "context": {"sources": {"version": ""}}}
     assert rows(unversioned, source_category=category)["e"]["id"] == "m"
 
 
 def test_c51_extracts() -> None:
-    said = event(
+    extract = event(
         "extract",
         event="Invoice Lines",
         recordId="r",
         userId="u",
         properties={"id": 1, "timestamp": "t", "a": 5},
     )
-    found = rows(said)
-    assert list(found) == ["invoice_lines"]
-    assert texts(found["invoice_lines"]) == {
+    tables = rows(extract)
+    assert list(tables) == ["invoice_lines"]
+    assert texts(tables["invoice_lines"]) == {
         "id": "r",
         "received_at": RECEIVED,
         "event": "Invoice Lines",
         "timestamp": "t",
         "a": 5,
     }
-    assert reasons(said) == {"properties.id": "reserved"}
+    assert reasons(extract) == {"properties.id": "reserved"}
 
 
 # --- JSON paths ------------------------------------------------------------------------------------------
@@ -528,22 +528,22 @@ def test_c52_paths_of_properties() -> None:
 
 
 def test_c53_full_paths() -> None:
-    said = event("track", event="e", properties={"a": {"x": 1}}, context={"traits": {"0": "j", "1": "o"}})
+    track = event("track", event="e", properties={"a": {"x": 1}}, context={"traits": {"0": "j", "1": "o"}})
     paths = "track.properties.a,track.context.traits"
-    row = own(said, "POSTGRES", jsonPaths=paths)
+    row = own(track, "POSTGRES", jsonPaths=paths)
     assert (row["a"], row["context_traits"]) == ('{"x":1}', '{"0":"j","1":"o"}')
     assert {type(row["a"]), type(row["context_traits"])} == {JsonText}
-    row = own(said, "BQ", jsonPaths=paths)
+    row = own(track, "BQ", jsonPaths=paths)
     assert (row["a"], type(row["a"])) == ('{"x":1}', ArrayText)
-    row = own(said, "MSSQL", jsonPaths=paths)
+    row = own(track, "MSSQL", jsonPaths=paths)
     assert (row["a_x"], row["context_traits"]) == (1, "jo")
 
 
 def test_c54_paths_for_every_warehouse() -> None:
-    asked = {"DATA_WAREHOUSE": {"options": {"jsonPaths": ["track.properties.a"]}}}
-    said = event("track", event="e", properties={"a": {"x": 1}}, integrations=asked)
-    assert own(said, "POSTGRES")["a"] == '{"x":1}'
-    assert own(said, "DELTALAKE")["a_x"] == 1
+    integrations = {"DATA_WAREHOUSE": {"options": {"jsonPaths": ["track.properties.a"]}}}
+    track = event("track", event="e", properties={"a": {"x": 1}}, integrations=integrations)
+    assert own(track, "POSTGRES")["a"] == '{"x":1}'
+    assert own(track, "DELTALAKE")["a_x"] == 1
 
 
 @pytest.mark.parametrize(
@@ -575,32 +575,32 @@ def test_a_blank_value_of_a_path_is_none(value: Any) -> None:
 
 
 def test_c55_the_time_of_the_load_is_nobody_s_column() -> None:
-    said = event("track", event="e", properties={"uuid_ts": "x", "loaded_at": "x"})
-    assert set(own(said, "BQ")) == {"event", "event_text"}
-    assert reasons(said, "BQ") == {"properties.uuid_ts": "reserved", "properties.loaded_at": "reserved"}
-    assert own(said, "SNOWFLAKE")["LOADED_AT"] == "x"
-    assert reasons(said, "SNOWFLAKE") == {"properties.uuid_ts": "reserved"}
+    track = event("track", event="e", properties={"uuid_ts": "x", "loaded_at": "x"})
+    assert set(own(track, "BQ")) == {"event", "event_text"}
+    assert reasons(track, "BQ") == {"properties.uuid_ts": "reserved", "properties.loaded_at": "reserved"}
+    assert own(track, "SNOWFLAKE")["LOADED_AT"] == "x"
+    assert reasons(track, "SNOWFLAKE") == {"properties.uuid_ts": "reserved"}
 
 
 def test_c56_the_full_event() -> None:
-    said = event("page", properties={"b": 1.0, "a": "<&>"})
+    page = event("page", properties={"b": 1.0, "a": "<&>"})
     text = f'{{"messageId":"m","properties":{{"a":"<&>","b":1}},"receivedAt":"{RECEIVED}","type":"page"}}'
     for provider, kind in (("POSTGRES", JsonText), ("RS", LongText), ("BQ", ArrayText), ("MSSQL", ArrayText)):
-        full = own(said, provider, storeFullEvent=True)["rudder_event"]
+        full = own(page, provider, storeFullEvent=True)["rudder_event"]
         assert (full, type(full)) == (text, kind)
     assert neutral_type(LongText("short"), provider_of("RS")) == "text"
-    for each in (
+    for payload in (
         event("track", event="e"),
         event("identify", userId="u"),
         event("extract", event="e", recordId=1),
     ):
-        found = rows(each, storeFullEvent=True)
-        assert [name for name, row in found.items() if "rudder_event" in row] in (
+        tables = rows(payload, storeFullEvent=True)
+        assert [name for name, row in tables.items() if "rudder_event" in row] in (
             ["tracks"],
-            ["identifies"],
+            ["identifies", "users"],
             [],
         )
-        assert list(found)[-1] in ("e", "users")
+        assert list(tables)[-1] in ("e", "users")
     for kind in ("screen", "group", "alias"):
         assert "rudder_event" in own(event(kind), storeFullEvent=True)
 
@@ -608,9 +608,9 @@ def test_c56_the_full_event() -> None:
 # --- Events that are turned away -------------------------------------------------------------------------
 
 
-def rejected(said: Any, provider: str = "RS", **options: Any) -> str:
+def rejected(payload: Any, provider: str = "RS", **options: Any) -> str:
     with pytest.raises(Rejected) as caught:
-        rows(said, provider, **options)
+        rows(payload, provider, **options)
     return str(caught.value)
 
 
@@ -625,33 +625,33 @@ def test_c57_unknown_types_and_contexts() -> None:
 def test_c58_too_many_columns() -> None:
     """Seven columns of the event's own, `uuid_ts`, and the properties."""
     fits = {f"p{number}": number for number in range(1592)}
-    said = event("track", event="e", properties=fits)
-    assert len(rows(said, "POSTGRES")["e"]) == 1599
-    said["properties"] = {**fits, "more": 1}
+    track = event("track", event="e", properties=fits)
+    assert len(rows(track, "POSTGRES")["e"]) == 1599
+    track["properties"] = {**fits, "more": 1}
     text = "transformer: Too many columns outputted from the event"
-    assert rejected(said, "POSTGRES") == f"postgres {text}"
-    assert rejected(said, "SNOWFLAKE") == f"snowflake {text}"
-    assert len(rows({**said, "channel": "sources"}, "POSTGRES")["e"]) == 1601
-    assert len(rows(said, "GCS_DATALAKE")["e"]) == 1600
-    said["properties"] = fits
-    assert rejected(said, "BQ") == f"bq {text}"
+    assert rejected(track, "POSTGRES") == f"postgres {text}"
+    assert rejected(track, "SNOWFLAKE") == f"snowflake {text}"
+    assert len(rows({**track, "channel": "sources"}, "POSTGRES")["e"]) == 1601
+    assert len(rows(track, "GCS_DATALAKE")["e"]) == 1600
+    track["properties"] = fits
+    assert rejected(track, "BQ") == f"bq {text}"
     assert rejected(event("page"), max_columns=5) == f"rs {text}"
 
 
 RULES = "RUDDER_IDENTITY_MERGE_RULES"
 
 
-def rule(said: Any, **options: Any) -> dict[str, Any]:
-    found = rows(said, "SNOWFLAKE", identity_resolution=True, **options)
-    return {name.lower().removeprefix("merge_property_"): value for name, value in found[RULES].items()}
+def rule(payload: Any, **options: Any) -> dict[str, Any]:
+    tables = rows(payload, "SNOWFLAKE", identity_resolution=True, **options)
+    return {name.lower().removeprefix("merge_property_"): value for name, value in tables[RULES].items()}
 
 
 def test_c59_rules_of_identities() -> None:
-    said = event("page", anonymousId="an", userId="u")
-    assert list(rows(said, "SNOWFLAKE", identity_resolution=True)) == ["PAGES", RULES]
-    assert rule(said) == {"1_type": "anonymous_id", "1_value": "an", "2_type": "user_id", "2_value": "u"}
-    assert list(rows(said, "POSTGRES", identity_resolution=True)) == ["pages"]
-    assert list(rows(said, "SNOWFLAKE")) == ["PAGES"]
+    page = event("page", anonymousId="an", userId="u")
+    assert list(rows(page, "SNOWFLAKE", identity_resolution=True)) == ["PAGES", RULES]
+    assert rule(page) == {"1_type": "anonymous_id", "1_value": "an", "2_type": "user_id", "2_value": "u"}
+    assert list(rows(page, "POSTGRES", identity_resolution=True)) == ["pages"]
+    assert list(rows(page, "SNOWFLAKE")) == ["PAGES"]
 
 
 def test_rules_of_other_events() -> None:
@@ -673,12 +673,12 @@ def test_rules_of_other_events() -> None:
 
 def test_c60_merge_events() -> None:
     pairs = [{"type": "email", "value": "a@b.c"}, {"type": "mobile", "value": 12}]
-    said = event("merge", mergeProperties=pairs)
-    assert rule(said) == {"1_type": "email", "1_value": "a@b.c", "2_type": "mobile", "2_value": "12"}
-    assert rows(said, "POSTGRES", identity_resolution=True) == {}
+    merge = event("merge", mergeProperties=pairs)
+    assert rule(merge) == {"1_type": "email", "1_value": "a@b.c", "2_type": "mobile", "2_value": "12"}
+    assert rows(merge, "POSTGRES", identity_resolution=True) == {}
     missing = "either or both identifiers missing in mergeProperties"
     for few in (None, [], pairs[:1], [*pairs, *pairs]):
-        assert rejected({**said, "mergeProperties": few}, "BQ", identity_resolution=True) == missing
+        assert rejected({**merge, "mergeProperties": few}, "BQ", identity_resolution=True) == missing
     wrong = "mergeProperties contains null values for expected inputs"
     for bad in (
         "x",
@@ -687,17 +687,17 @@ def test_c60_merge_events() -> None:
         [pairs[0], {"type": "mobile"}],
         [{"type": "", "value": "v"}, pairs[0]],
     ):
-        assert rejected({**said, "mergeProperties": bad}, "BQ", identity_resolution=True) == wrong
+        assert rejected({**merge, "mergeProperties": bad}, "BQ", identity_resolution=True) == wrong
 
 
 def test_c61_ids_that_are_missing() -> None:
-    said = event("page", messageId="")
-    first = rows(said)["pages"]["id"]
+    page = event("page", messageId="")
+    first = rows(page)["pages"]["id"]
     assert first.startswith("auto-") and len(first) == len("auto-") + 36
-    assert rows({**said, "messageId": None})["pages"]["id"] == first
+    assert rows({**page, "messageId": None})["pages"]["id"] == first
     for blank in ("  ", [], {}, ["x"]):
-        assert rows({**said, "messageId": blank})["pages"]["id"] == first
-    assert rows({**said, "receivedAt": "garbage"})["pages"]["received_at"] == NOW
+        assert rows({**page, "messageId": blank})["pages"]["id"] == first
+    assert rows({**page, "receivedAt": "garbage"})["pages"]["received_at"] == NOW
 
 
 def test_an_id_depends_on_the_place_and_the_load() -> None:
@@ -773,9 +773,9 @@ def test_c66_on_bigquery_it_is_a_string() -> None:
 
 def test_r26_standard_columns_are_nobody_else_s() -> None:
     properties = {"anonymousId": "x", "context_ip": "x", "channel": "x", "event_text": "x", "record_id": "x"}
-    said = event("track", event="e", properties={**properties, "_timestamp": "kept", "name": "kept"})
-    assert own(said) == {"event": "e", "event_text": "e", "_timestamp": "kept", "name": "kept"}
-    assert reasons(said) == {f"properties.{name}": "reserved" for name in properties}
+    track = event("track", event="e", properties={**properties, "_timestamp": "kept", "name": "kept"})
+    assert own(track) == {"event": "e", "event_text": "e", "_timestamp": "kept", "name": "kept"}
+    assert reasons(track) == {f"properties.{name}": "reserved" for name in properties}
 
 
 def test_routed_rows_come_in_order() -> None:

@@ -12,12 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trellis.dialects.rudderstack.identifiers.names import Names, blendo, namespace, snake
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS, Provider, provider_of
+from trellis.dialects.rudderstack.providers import PROVIDERS, Provider, provider_of
 from trellis.evolution.record_outcome import Rejected
 
 
-def names(warehouse: str = "RS", **said: bool) -> Names:
-    return Names(provider_of(warehouse), **said)
+def names(warehouse: str = "RS", **options: bool) -> Names:
+    return Names(provider_of(warehouse), **options)
 
 
 # --- T --------------------------------------------------------------------------------------------------
@@ -231,8 +231,13 @@ def test_c24_no_event_lands_in_the_table_of_group_calls() -> None:
 
 
 def test_no_event_lands_in_the_tables_of_the_dialect() -> None:
-    own = ("rudder_discards", "rudder_identity_merge_rules", "rudder_identity_mappings", "rudder_staging_x")
-    for table in own:
+    tables = (
+        "rudder_discards",
+        "rudder_identity_merge_rules",
+        "rudder_identity_mappings",
+        "rudder_staging_x",
+    )
+    for table in tables:
         for skipped in (False, True):
             assert names(skip_escaping=skipped).table(table.replace("_", " ").title()) == f"_{table}"
     assert names("SNOWFLAKE").table("Rudder Discards") == "_RUDDER_DISCARDS"
@@ -309,9 +314,9 @@ def test_a_schema_without_snake_case() -> None:
 
 
 def test_a_long_schema_is_cut() -> None:
-    assert {len(namespace(each, source="a" * 200)) for each in PROVIDERS.values() if not each.database} == {
-        127
-    }
+    assert {
+        len(namespace(provider, source="a" * 200)) for provider in PROVIDERS.values() if not provider.database
+    } == {127}
 
 
 # --- What always holds ----------------------------------------------------------------------------------
@@ -357,12 +362,12 @@ def by_the_book(raw: str, alternatives: tuple[str, ...]) -> str:
     runs = "_".join(re.findall("[A-Za-z0-9]+", raw))
     tokens, at = [], 0
     while at < len(runs):
-        found = next((m for each in alternatives if (m := re.compile(each).match(runs, at))), None)
-        if found:
-            tokens.append(found[0].lower())
-        at = found.end() if found else at + 1
-    made = re.match("_*", raw)[0] + "_".join(tokens)  # type: ignore[index]
-    return f"_{made}" if made[:1] in {*"0123456789"} else made
+        match = next((m for pattern in alternatives if (m := re.compile(pattern).match(runs, at))), None)
+        if match:
+            tokens.append(match[0].lower())
+        at = match.end() if match else at + 1
+    name = re.match("_*", raw)[0] + "_".join(tokens)  # type: ignore[index]
+    return f"_{name}" if name[:1] in {*"0123456789"} else name
 
 
 @given(raws)
@@ -425,19 +430,19 @@ def test_snake_keeps_all_ascii_letters_and_digits(raw: str) -> None:
     assert snake(raw).replace("_", "") == snake(raw, split=True).replace("_", "") == kept
 
 
-def is_name(found: str, naming: Names) -> bool:
-    cased = found.upper() if naming.provider.case == "upper" else found.lower()
-    longest = naming.provider.max_name or len(found)
+def is_name(name: str, naming: Names) -> bool:
+    cased = name.upper() if naming.provider.case == "upper" else name.lower()
+    longest = naming.provider.max_name or len(name)
     alphabet = r"[A-Za-z_][\w$\\]*" if naming.blendo else r"[A-Za-z_]\w*"
-    return found == cased and len(found) <= longest and bool(re.fullmatch(alphabet, found, re.ASCII))
+    return name == cased and len(name) <= longest and bool(re.fullmatch(alphabet, name, re.ASCII))
 
 
 @given(all_names, raws)
 def test_every_name_is_valid(naming: Names, raw: str) -> None:
-    for found in (naming.column(raw), naming.table(raw)):
-        assert not found or is_name(found, naming)
+    for name in (naming.column(raw), naming.table(raw)):
+        assert not name or is_name(name, naming)
         if not naming.skip_escaping:
-            assert found.upper() not in naming.provider.words
+            assert name.upper() not in naming.provider.words
     assert bool(naming.column(raw)) == bool(naming.blendo or snake(raw))
     assert bool(naming.table(raw)) == bool(naming.event(raw))
 
@@ -458,42 +463,44 @@ def test_no_event_lands_in_a_standard_table(naming: Names, raw: str) -> None:
     assert table not in {"users", "identifies", "rudder_discards"}
     if not naming.skip_escaping:
         standard = ("tracks", "pages", "screens", "groups", "aliases")
-        assert table not in {naming.standard_table(each).lower() for each in standard}
+        assert table not in {naming.standard_table(name).lower() for name in standard}
 
 
 def safe_by_the_book(naming: Names, name: str) -> str:
     """Section 2.3 word for word, for a name that T or Blendo made."""
     provider = naming.provider
     if provider.name.startswith("SNOW"):
-        made = name.upper()
+        safe = name.upper()
     elif provider.name == "POSTGRES":
-        made = name[:63].lower()
+        safe = name[:63].lower()
     else:
-        made = name.lower()
-    if made.upper() in provider.words and not naming.skip_escaping:
-        made = f"_{made}"
-    return made if provider.lake else made[:127]
+        safe = name.lower()
+    if safe.upper() in provider.words and not naming.skip_escaping:
+        safe = f"_{safe}"
+    return safe if provider.lake else safe[:127]
 
 
 @given(all_names, raws)
 def test_a_column_by_the_book(naming: Names, raw: str) -> None:
-    made = blendo(raw) if naming.blendo else snake(raw, naming.split_digits)
+    name = blendo(raw) if naming.blendo else snake(raw, naming.split_digits)
     if naming.provider.name == "POSTGRES":
-        made = made[:63]
-    assert naming.column(raw) == (safe_by_the_book(naming, made) if made else "")
+        name = name[:63]
+    assert naming.column(raw) == (safe_by_the_book(naming, name) if name else "")
 
 
 @given(warehouses, raws, st.booleans(), st.booleans())
 def test_every_schema_is_valid(warehouse: Provider, raw: str, split: bool, skip: bool) -> None:
-    found = namespace(warehouse, source=raw, split_digits=split, skip_snake_casing=skip)
-    assert re.fullmatch(r"_?[A-Za-z0-9]\w*", found, re.ASCII) and not found[0].isdigit() and len(found) <= 127
-    assert found == (found.upper() if warehouse.case == "upper" else found.lower())
-    assert found.upper() not in warehouse.namespace_words
+    schema = namespace(warehouse, source=raw, split_digits=split, skip_snake_casing=skip)
+    assert (
+        re.fullmatch(r"_?[A-Za-z0-9]\w*", schema, re.ASCII) and not schema[0].isdigit() and len(schema) <= 127
+    )
+    assert schema == (schema.upper() if warehouse.case == "upper" else schema.lower())
+    assert schema.upper() not in warehouse.namespace_words
 
 
 def test_names_travel() -> None:
-    made = names("BQ", split_digits=True)
-    again = pickle.loads(pickle.dumps(made))
-    assert (again, again.provider) == (made, made.provider)
-    assert again.provider is made.provider
-    assert replace(made, blendo=True) != made
+    naming = names("BQ", split_digits=True)
+    again = pickle.loads(pickle.dumps(naming))
+    assert (again, again.provider) == (naming, naming.provider)
+    assert again.provider is naming.provider
+    assert replace(naming, blendo=True) != naming

@@ -12,8 +12,8 @@ from dialects.rudderstack.conformance.loading import Opens, Shop, event, identif
 
 def over(shop: Shop, table: str, id: str) -> Any:
     """The content of the overflow column."""
-    found = shop.row(table, id).get("rudder_overflow")
-    return None if found is None else json.loads(found)
+    overflow = shop.row(table, id).get("rudder_overflow")
+    return None if overflow is None else json.loads(overflow)
 
 
 # --- Allow-lists -----------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ def test_properties_that_are_allowed(open_shop: Opens) -> None:
 def test_another_name_for_the_overflow(open_shop: Opens) -> None:
     shop = open_shop("SNOWFLAKE", properties="a", overflow="the rest")
     shop.load(track("1", a=1, b=2, the_rest="mine"))
-    found = shop.row("SALE", "1", of="ID")
-    assert [name for name in shop.types("SALE") if "REST" in name] == ["THE REST"] or "THE_REST" in found
-    assert "mine" in str(found) or any("mine" in str(row) for row in shop.lost)
+    sale = shop.row("SALE", "1", of="ID")
+    assert [name for name in shop.types("SALE") if "REST" in name] == ["THE REST"] or "THE_REST" in sale
+    assert "mine" in str(sale) or any("mine" in str(row) for row in shop.lost)
 
 
 # --- Quotas ----------------------------------------------------------------------------------------------
@@ -124,12 +124,12 @@ def test_what_tracks_would_hold_is_kept_where_tracks_are_skipped(open_shop: Open
 
 def test_values_of_any_kind_in_the_overflow(open_shop: Opens) -> None:
     shop = open_shop("RS", max_properties=0)
-    values = {"f": 0.5, "b": False, "s": 'a"b\x00', "sp": " "}
-    shop.load(track("1", **values, t="2024-02-29", l=[[1], {"k": None}], o={"p": {"q": 1}}, i=2**70))
+    values = {"f": 0.5, "b": False, "s": 'a"b\x00', "sp": " ", "i": 2**70}
+    shop.load(track("1", **values, t="2024-02-29", l=[[1], {"k": None}], o={"p": {"q": 1}}))
     assert over(shop, "sale", "1") == {
         **values, "t": "2024-02-29T00:00:00.000Z", "l": '[[1],{"k":null}]', "o_p_q": 1,
     }  # fmt: skip
-    assert shop.discards == [("1", "sale", "i", str(2**70), "value out of range for int")]
+    assert shop.discards == []
 
 
 def test_the_overflow_of_an_old_column_of_another_type(open_shop: Opens) -> None:

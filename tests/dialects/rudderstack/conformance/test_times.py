@@ -19,15 +19,15 @@ from dialects.rudderstack.conformance.exploding import (
     types,
 )
 from trellis.dialects.rudderstack.events.router import EventRouter
-from trellis.dialects.rudderstack.events.timestamps import in_utc, parse, parse_strict, to_text
+from trellis.dialects.rudderstack.events.timestamps import in_utc, parse, parse_legacy, parse_strict, to_text
 from trellis.dialects.rudderstack.options import Options
 
 DAY = "2020-04-26T07:00:"
 
 
 def read(text: str) -> str | None:
-    found = parse(text)
-    return None if found is None else to_text(found)
+    moment = parse(text)
+    return None if moment is None else to_text(moment)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,11 @@ def read(text: str) -> str | None:
         pytest.param("2024-02-29T10:00:00.123456+0530", "2024-02-29T04:30:00.123Z", id="C64-cut-not-rounded"),
         pytest.param("2024-02-29 10:00", "2024-02-29T10:00:00.000Z", id="C64-minutes"),
         ("2024-02-29\t10:00", "2024-02-29T10:00:00.000Z"),
-        ("2024-02-29T10:00z", "2024-02-29T10:00:00.000Z"),
+        ("2024-02-29 10:00:00+00", "2024-02-29T10:00:00.000Z"),
+        ("2024-02-29 10:00:00.5-03", "2024-02-29T13:00:00.500Z"),
+        ("2024-02-29T10:00+05", "2024-02-29T05:00:00.000Z"),
+        ("2024-02-29T", "2024-02-29T00:00:00.000Z"),
+        ("2024-02-29 ", "2024-02-29T00:00:00.000Z"),
         ("2024-02-29T10:00-12:00", "2024-02-29T22:00:00.000Z"),
         ("2024-02-29T10:00:00.1234567890123456789", "2024-02-29T10:00:00.123Z"),
         ("0001-01-01", "0001-01-01T00:00:00.000Z"),
@@ -84,15 +88,19 @@ def test_a_timestamp(text: str, moment: str) -> None:
         "2024-00-10",
         "2024-01-32",
         "2024-01-00",
-        "2024-01-01T",
+        "2024-01-01TZ",
         "2024-01-01Z",
+        "2024-01-01T10:00z",
+        "2024-01-01T10:00:00.000z",
+        "2024-01-01  ",
         "2024-01-01T10",
         "2024-01-01T10:60",
         "2024-01-01T10:00:60",
         "2024-01-01T10:00:00.",
         "2024-01-01T10:00:00,5Z",
         "2024-01-01T10:00:00,500Z",
-        "2024-01-01T10:00+05",
+        "2024-01-01T10:00+5",
+        "2024-01-01T10:00+05:",
         "2024-01-01T10:00+24:00",
         "2024-01-01  10:00",
         "2024-01-01t10:00",
@@ -130,13 +138,26 @@ def test_r55_strict_timestamps_are_the_six() -> None:
     ):
         assert parse(text) is not None
         assert parse_strict(text) is None
-    said = event("track", event="e", properties={"a": "2019-09-26T06:30", "b": "2019-09-26"})
-    assert types(own(said, strict_timestamps=True)) | {"event": "", "event_text": ""} == {
+    track = event("track", event="e", properties={"a": "2019-09-26T06:30", "b": "2019-09-26"})
+    assert types(own(track, strict_timestamps=True)) | {"event": "", "event_text": ""} == {
         "event": "",
         "event_text": "",
         "a": "string",
         "b": "datetime",
     }
+
+
+def test_legacy_timestamps_are_those_of_the_javascript_engine() -> None:
+    both = ("2024-02-29", "2024-02-29 ", "2024-02-29 10:00:00+00", "2024-02-29T10:00:00.5+0530")
+    assert [parse_legacy(text) for text in both] == [parse(text) for text in both]
+    assert parse_legacy("2024-02-29T10:00z") == datetime(2024, 2, 29, 10, tzinfo=timezone.utc)
+    for text in ("2024-02-29T", "2024-02-29T10:00+05", "2024-02-29T10:00:00.123-05"):
+        assert parse(text) is not None
+        assert parse_legacy(text) is None
+    track = event("track", event="e", properties={"a": "2024-02-29T10:00z", "b": "2024-02-29T"})
+    by_go, by_javascript = types(own(track)), types(own(track, legacy_timestamps=True))
+    assert (by_go["a"], by_go["b"]) == ("string", "datetime")
+    assert (by_javascript["a"], by_javascript["b"]) == ("datetime", "string")
 
 
 @pytest.mark.parametrize(
@@ -173,21 +194,19 @@ def times(**fields: Any) -> dict[str, str]:
     ],
 )
 def test_timestamp_is_computed(fields: dict[str, int], seconds: int) -> None:
-    said = {name: f"2024-02-29T10:00:{second:02}Z" for name, second in fields.items()}
-    assert times(receivedAt=RECEIVED, **said)["timestamp"] == f"2024-02-29T10:00:{seconds:02}.000Z"
+    stamps = {name: f"2024-02-29T10:00:{second:02}Z" for name, second in fields.items()}
+    assert times(receivedAt=RECEIVED, **stamps)["timestamp"] == f"2024-02-29T10:00:{seconds:02}.000Z"
 
 
 def test_c67_r50_an_explicit_timestamp_is_kept() -> None:
-    said = {"sentAt": "2024-02-29T10:00:04Z", "originalTimestamp": "2024-02-29T10:00:01Z"}
-    found = times(receivedAt=RECEIVED, timestamp="2020-01-01T00:00:00+01:00", **said)
-    assert found["timestamp"] == "2019-12-31T23:00:00.000Z"
+    stamps = {"sentAt": "2024-02-29T10:00:04Z", "originalTimestamp": "2024-02-29T10:00:01Z"}
+    row = times(receivedAt=RECEIVED, timestamp="2020-01-01T00:00:00+01:00", **stamps)
+    assert row["timestamp"] == "2019-12-31T23:00:00.000Z"
 
 
 def test_r18_r19_r20_each_time_has_its_column() -> None:
-    found = times(
-        receivedAt=RECEIVED, sentAt="2024-02-29T10:00:04Z", originalTimestamp="2024-02-29T10:00:01Z"
-    )
-    assert found == {
+    row = times(receivedAt=RECEIVED, sentAt="2024-02-29T10:00:04Z", originalTimestamp="2024-02-29T10:00:01Z")
+    assert row == {
         "sent_at": "2024-02-29T10:00:04.000Z",
         "original_timestamp": "2024-02-29T10:00:01.000Z",
         "received_at": "2024-02-29T10:00:05.000Z",
@@ -196,15 +215,15 @@ def test_r18_r19_r20_each_time_has_its_column() -> None:
 
 
 def test_r21_r52_the_seed_s_first_case() -> None:
-    found = times(originalTimestamp=f"{DAY}43.400Z", sentAt=f"{DAY}45.124Z", receivedAt=f"{DAY}45.558Z")
-    assert found["timestamp"] == f"{DAY}43.834Z"
-    assert found["timestamp"] > found["original_timestamp"]
+    row = times(originalTimestamp=f"{DAY}43.400Z", sentAt=f"{DAY}45.124Z", receivedAt=f"{DAY}45.558Z")
+    assert row["timestamp"] == f"{DAY}43.834Z"
+    assert row["timestamp"] > row["original_timestamp"]
 
 
 def test_r21_r53_the_seed_s_second_case() -> None:
-    found = times(originalTimestamp=f"{DAY}45.558Z", sentAt=f"{DAY}46.124Z", receivedAt=f"{DAY}43.400Z")
-    assert found["timestamp"] == f"{DAY}42.834Z"
-    assert found["timestamp"] < found["original_timestamp"]
+    row = times(originalTimestamp=f"{DAY}45.558Z", sentAt=f"{DAY}46.124Z", receivedAt=f"{DAY}43.400Z")
+    assert row["timestamp"] == f"{DAY}42.834Z"
+    assert row["timestamp"] < row["original_timestamp"]
 
 
 def test_r22_times_are_utc_and_in_milliseconds() -> None:
@@ -215,10 +234,8 @@ def test_r22_times_are_utc_and_in_milliseconds() -> None:
 
 def test_r49_the_server_s_clock_is_the_absolute_one() -> None:
     """A client that is a day behind: its distance between the two counts, not its clock."""
-    found = times(
-        receivedAt=RECEIVED, sentAt="2024-02-28T10:00:04Z", originalTimestamp="2024-02-28T10:00:01Z"
-    )
-    assert found["timestamp"] == "2024-02-29T10:00:02.000Z"
+    row = times(receivedAt=RECEIVED, sentAt="2024-02-28T10:00:04Z", originalTimestamp="2024-02-28T10:00:01Z")
+    assert row["timestamp"] == "2024-02-29T10:00:02.000Z"
 
 
 def test_r51_what_was_sent_before_it_happened_is_kept_and_counted() -> None:
@@ -235,17 +252,17 @@ def test_missing_times_are_the_time_of_receipt_in_their_columns_too() -> None:
 
 
 def test_c61_r19_without_a_time_of_receipt_it_is_the_load_s() -> None:
-    for said in ({}, {"receivedAt": "garbage"}, {"receivedAt": None}, {"receivedAt": ""}):
-        assert times(**said)["received_at"] == "2024-02-29T12:00:00.000Z"
+    for stamps in ({}, {"receivedAt": "garbage"}, {"receivedAt": None}, {"receivedAt": ""}):
+        assert times(**stamps)["received_at"] == "2024-02-29T12:00:00.000Z"
 
 
 def test_what_is_no_time_is_lost_and_said() -> None:
-    said = event("page", sentAt="soon", originalTimestamp=1709200000, timestamp=["2024-02-29"])
-    assert reasons(said) == dict.fromkeys(("sentAt", "originalTimestamp", "timestamp"), "not a timestamp")
-    assert [each.value for each in lost(said)] == ["soon", 1709200000, ["2024-02-29"]]
-    assert set(times(**said).values()) == {RECEIVED}
+    page = event("page", sentAt="soon", originalTimestamp=1709200000, timestamp=["2024-02-29"])
+    assert reasons(page) == dict.fromkeys(("sentAt", "originalTimestamp", "timestamp"), "not a timestamp")
+    assert [loss.value for loss in lost(page)] == ["soon", 1709200000, ["2024-02-29"]]
+    assert set(times(**page).values()) == {RECEIVED}
 
 
 def test_a_skew_beyond_the_calendar_is_no_skew() -> None:
-    found = times(receivedAt=RECEIVED, sentAt="9999-12-31", originalTimestamp="0001-01-01")
-    assert found["timestamp"] == RECEIVED
+    row = times(receivedAt=RECEIVED, sentAt="9999-12-31", originalTimestamp="0001-01-01")
+    assert row["timestamp"] == RECEIVED

@@ -11,10 +11,10 @@ from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, id
 
 def user(shop: Shop, id: Any = "u") -> dict[str, Any]:
     """The row of a user, without times other than that of receipt."""
-    found = shop.row("users", id)
+    row = shop.row("users", id)
     return {
         name: value
-        for name, value in found.items()
+        for name, value in row.items()
         if name not in ("sent_at", "timestamp", "original_timestamp", "uuid_ts")
     }
 
@@ -39,15 +39,15 @@ def test_loads_that_come_too_late_fill_gaps_alone(shop: Shop) -> None:
     shop.load(identify("u", 5, plan="new"))
     shop.load(identify("u", 1, plan="old", city="x"))
     shop.load(identify("u", 3, plan="mid", city="y", age=35))
-    found = user(shop)
-    assert found["received_at"] == moment(5)
-    assert (found["plan"], found["age"]) == ("new", 35)
+    row = user(shop)
+    assert row["received_at"] == moment(5)
+    assert (row["plan"], row["age"]) == ("new", 35)
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 3, 1)], ids=str)
 def test_any_order_within_a_load_gives_one_row(shop: Shop, order: tuple[int, ...]) -> None:
-    said = {1: {"plan": "a", "city": "x"}, 2: {"age": 5}, 3: {"plan": "c"}}
-    shop.load(*(identify("u", at, **said[at]) for at in order))
+    traits = {1: {"plan": "a", "city": "x"}, 2: {"age": 5}, 3: {"plan": "c"}}
+    shop.load(*(identify("u", at, **traits[at]) for at in order))
     assert user(shop) == {"id": "u", "received_at": moment(3), "plan": "c", "city": "x", "age": 5}
 
 
@@ -68,8 +68,13 @@ def test_r32_the_latest_event_alone_in_whatever_order_loads_come(open_shop: Open
 
 def test_r17_r31_r33_columns_of_users(open_shop: Opens) -> None:
     shop = open_shop("RS")
-    said = {**identify("u", 1, plan="a"), "anonymousId": "a1", "channel": "web", "context": {"ip": "0.0.0.0"}}
-    shop.load(said, {**identify("u", 2, plan="b"), "anonymousId": "a2"})
+    event = {
+        **identify("u", 1, plan="a"),
+        "anonymousId": "a1",
+        "channel": "web",
+        "context": {"ip": "0.0.0.0"},
+    }
+    shop.load(event, {**identify("u", 2, plan="b"), "anonymousId": "a2"})
     users, identifies = shop.types("users"), shop.types("identifies")
     assert {*identifies} - {*users} == {"user_id", "anonymous_id", "channel"}
     assert {*users} <= {*identifies}
@@ -116,11 +121,42 @@ def test_c39_ids_that_are_numbers(shop: Shop) -> None:
     shop.load(identify(12, 1, plan="a"))
     shop.load(identify(12, 2, plan="b"), identify(13.0, 2), identify("x", 2, age=5), identify(" ", 2))
     assert shop.types("users")["id"] == shop.types("identifies")["user_id"] == "BIGINT"
-    assert dict(shop.rows("users", "id", "plan")) == {12: "b", 13: None, None: None}
+    assert dict(shop.rows("users", "id", "plan")) == {12: "b", 13: None}
     assert {row[:4] for row in shop.discards} == {
-        ("x/2", "identifies", "user_id", "x"), (" /2", "identifies", "user_id", " "),
+        ("x/2", "identifies", "user_id", "x"), ("x", "users", "id", "x"),
+        (" /2", "identifies", "user_id", " "),
     }  # fmt: skip
-    assert [(*row[:4], row[4]) for row in shop.lost] == [("users", "id", "id", "x", INT_STRING)]
+    assert shop.lost == []
+
+
+def anonymous(at: int, **traits: Any) -> dict[str, Any]:
+    return {**identify("", at, id=f"a{at}", **traits), "anonymousId": "a"}
+
+
+def test_users_have_the_types_of_identifies(shop: Shop) -> None:
+    shop.load(anonymous(1, age="n/a", zip=8000), identify("u", 2, age=30, zip="CH-8000"))
+    users, identifies = shop.types("users"), shop.types("identifies")
+    assert (users["age"], users["zip"]) == (identifies["age"], identifies["zip"]) == ("VARCHAR", "BIGINT")
+    assert user(shop) == {"id": "u", "received_at": moment(2), "age": "30"}
+    assert [row[:4] for row in shop.discards] == [
+        ("u", "users", "zip", "CH-8000"),
+        ("u/2", "identifies", "zip", "CH-8000"),
+    ]
+
+
+def test_users_follow_identifies_of_earlier_loads(shop: Shop) -> None:
+    shop.load(anonymous(1, age="n/a"))
+    shop.load(identify("u", 2, age=30))
+    assert user(shop) == {"id": "u", "received_at": moment(2), "age": "30"}
+
+
+@pytest.mark.parametrize(("table", "other"), [("users", "identifies"), ("identifies", "users")])
+def test_a_column_added_by_hand_counts_for_both(shop: Shop, table: str, other: str) -> None:
+    shop.load(identify("u", 1))
+    shop.sql(f"ALTER TABLE {table} ADD COLUMN score DOUBLE", "SELECT 1")
+    shop.load(identify("u", 2, score=2))
+    assert shop.types(other)["score"] == "DOUBLE"
+    assert (user(shop)["score"], shop.row("identifies", "u/2")["score"]) == (2.0, 2.0)
 
 
 def test_users_are_retyped_on_their_own(shop: Shop) -> None:
@@ -171,3 +207,32 @@ def test_r35_r36_skipping_users_by_event(shop: Shop) -> None:
     )
     assert shop.values("users", "id") == ["v", "w"]
     assert shop.values("identifies", "user_id") == ["u", "v", "w"]
+
+
+MIXED = (identify(12, 1, id="m1", plan="a"), identify("uuid", 2, id="m2", plan="b"))
+
+
+@pytest.mark.parametrize("provider", ["POSTGRES", "SNOWFLAKE", "CLICKHOUSE"])
+@pytest.mark.parametrize("loads", [(MIXED,), (MIXED[:1], MIXED[1:]), (MIXED, MIXED)], ids=len)
+def test_a_user_whose_id_does_not_fit_has_no_row(
+    provider: str, loads: tuple[tuple[dict[str, Any], ...], ...], open_shop: Opens
+) -> None:
+    shop = open_shop(provider)
+    for events in loads:
+        shop.load(*events)
+    users, identifies, *columns = ("users", "identifies", "id", "user_id", "plan")
+    if provider == "SNOWFLAKE":
+        users, identifies, *columns = (name.upper() for name in (users, identifies, *columns))
+    id_, user_id, plan = columns
+    assert shop.rows(users, id_, plan) == [(12, "a")]
+    assert shop.rows(identifies, id_, user_id, plan) == [("m1", 12, "a"), ("m2", None, "b")]
+    assert shop.discards == [
+        ("m2", identifies, user_id, "uuid", INT_STRING),
+        ("uuid", users, id_, "uuid", INT_STRING),
+    ]
+
+
+def test_a_lake_appends_a_user_whose_id_does_not_fit(open_shop: Opens) -> None:
+    shop = open_shop("S3_DATALAKE")
+    shop.load(*MIXED)
+    assert shop.rows("users", "id", "plan") == [(12, "a"), (None, "b")]

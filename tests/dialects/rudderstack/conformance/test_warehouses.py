@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from trellis.dialects.rudderstack.warehouse.providers import NEUTRAL, PROVIDERS, Policy, Provider, provider_of
+from trellis.dialects.rudderstack.providers import NEUTRAL, PROVIDERS, Policy, Provider, provider_of
 from trellis.errors import UsageError
 
 

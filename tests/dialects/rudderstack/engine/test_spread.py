@@ -25,6 +25,7 @@ from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE
 from trellis.pipelines.loading.attempt import LoadAttempt, LoadInput, LoadJob
 from trellis.pipelines.loading.options import LoadSettings
+from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report
@@ -61,7 +62,7 @@ TYPES = st.sampled_from(
     ["track", "track", "track", "identify", "identify", "page", "group", "alias", "Track"]
 )
 EVENTS = st.builds(
-    lambda said, more: {**said, **more},
+    lambda fields, more: {**fields, **more},
     st.fixed_dictionaries(
         {
             "type": TYPES,
@@ -87,7 +88,7 @@ EVENTS = st.builds(
 BAD_LINES = st.sampled_from(
     [b"{", b"nope", b"5", b"null", b'{"a":NaN}', b"\xff", b'{"a":"\\ud800"}', b"", b"  "]
 )
-LINES = st.lists(EVENTS.map(lambda said: json.dumps(said).encode()) | BAD_LINES, max_size=10)
+LINES = st.lists(EVENTS.map(lambda event: json.dumps(event).encode()) | BAD_LINES, max_size=10)
 SETTINGS = st.fixed_dictionaries(
     {"provider": st.sampled_from(["RS", "POSTGRES", "MSSQL", "BQ", "S3_DATALAKE", "SNOWFLAKE"])},
     optional={
@@ -105,9 +106,11 @@ SETTINGS = st.fixed_dictionaries(
 class Tables:
     """Events spread over staged files, load after load, and never committed."""
 
-    def __init__(self, folder: Path, said: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
         self.folder = folder
-        self.pipeline = Pipeline("shop", f"duckdb:{folder}/none.duckdb", dialect="rudderstack", settings=said)
+        self.pipeline = Pipeline(
+            "shop", f"duckdb:{folder}/none.duckdb", dialect="rudderstack", settings=options
+        )
         self.schema = self.pipeline.schema
         self.reports: list[Report] = []
 
@@ -121,7 +124,8 @@ class Tables:
         staging = self.folder / str(len(self.reports))
         staging.mkdir()
         records = source if isinstance(source, FileRecords) else records_of(source, InlineRunner())
-        job = LoadJob((LoadInput(records, LoadSettings(**options).request("")),), "shop")
+        feed = LoadInput(records, LoadSettings(**options).request(""))
+        job = LoadJob((feed,), "shop", reject_limit=RejectLimit(percent=100))
         attempt = LoadAttempt(self, job, "1", StagingFolder.of(str(staging), None, "1", DEFAULT_STORAGE))
         attempt.now = NOW
         report = attempt.run(dry_run=True)
@@ -159,7 +163,7 @@ New = Callable[..., Tables]
 
 @pytest.fixture
 def new(tmp_path_factory: pytest.TempPathFactory) -> New:
-    return lambda said=None: Tables(tmp_path_factory.mktemp("spread"), said or {"provider": "RS"})
+    return lambda options=None: Tables(tmp_path_factory.mktemp("spread"), options or {"provider": "RS"})
 
 
 def write(path: Path, lines: Sequence[bytes]) -> str:
@@ -179,20 +183,20 @@ class Marks:
         self.number = 0
         self.found: list[str] = []
 
-    def event(self, said: Event) -> Event:
-        return {key: self.value(value) if key in MARKED else value for key, value in said.items()}
+    def event(self, event: Event) -> Event:
+        return {key: self.value(value) if key in MARKED else value for key, value in event.items()}
 
     def value(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self.value(each) for key, each in value.items()}
+            return {key: self.value(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self.value(each) for each in value]
+            return [self.value(item) for item in value]
         if value is None or isinstance(value, bool) or (isinstance(value, str) and not value.strip()):
             return value
         self.number += 1
-        made = _marked(value, self.number)
-        self.found.append(str(made)[:100])
-        return made
+        marked = _marked(value, self.number)
+        self.found.append(str(marked)[:100])
+        return marked
 
 
 def _marked(value: Any, number: int) -> Any:
@@ -218,14 +222,14 @@ TWICE = [
 
 
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(events=st.lists(EVENTS, max_size=6), said=SETTINGS)
-@example(events=TWICE, said={"provider": "RS", "max_properties": 1})
-@example(events=TWICE, said={"provider": "MSSQL", "max_events": 0})
-@example(events=TWICE, said={"provider": "SNOWFLAKE", "identity_resolution": True, "properties": "n"})
-def test_every_value_of_an_event_is_somewhere(new: New, events: list[Event], said: dict[str, Any]) -> None:
-    tables, marks, half = new(said), Marks(), len(events) // 2
+@given(events=st.lists(EVENTS, max_size=6), options=SETTINGS)
+@example(events=TWICE, options={"provider": "RS", "max_properties": 1})
+@example(events=TWICE, options={"provider": "MSSQL", "max_events": 0})
+@example(events=TWICE, options={"provider": "SNOWFLAKE", "identity_resolution": True, "properties": "n"})
+def test_every_value_of_an_event_is_somewhere(new: New, events: list[Event], options: dict[str, Any]) -> None:
+    tables, marks, half = new(options), Marks(), len(events) // 2
     for part in (events[:half], events[half:]):
-        report = tables.spread([marks.event(each) for each in part])
+        report = tables.spread([marks.event(event) for event in part])
         assert report.rows.read == len(part)
         assert report.balanced
     haystack = "\x1e".join(_printed(value) for _, row in tables.rows() for value in row.values())
@@ -233,16 +237,18 @@ def test_every_value_of_an_event_is_somewhere(new: New, events: list[Event], sai
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(lines=LINES, said=SETTINGS, contract=st.sampled_from([None, "discard_row", "discard_value"]))
-def test_rows_balance(new: New, lines: list[bytes], said: dict[str, Any], contract: str | None) -> None:
-    tables, half = new(said), len(lines) // 2
+@given(lines=LINES, options=SETTINGS, contract=st.sampled_from([None, "discard_row", "discard_value"]))
+def test_rows_balance(new: New, lines: list[bytes], options: dict[str, Any], contract: str | None) -> None:
+    tables, half = new(options), len(lines) // 2
     for name, part in (("1", lines[:half]), ("2", lines[half:])):
         report = tables.spread(write(tables.folder / f"{name}.jsonl", part), contract=contract)
         assert report.balanced
         assert report.rows.read == sum(bool(line.strip()) for line in part)
     counts = tables.counts()
-    assert counts["_trellis_rejects"] == sum(each.rows.rejected for each in tables.reports)
-    discarded = sum(each.discards.count for each in tables.reports)
+    assert counts["_trellis_rejects"] == sum(load_report.rows.rejected for load_report in tables.reports)
+    discarded = sum(
+        load_report.discards.count + load_report.truncated.count for load_report in tables.reports
+    )
     assert counts["_trellis_discards"] + sum(counts[name] for name in DISCARDS) == discarded
 
 
@@ -252,18 +258,20 @@ def test_rows_balance(new: New, lines: list[bytes], said: dict[str, Any], contra
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=LINES,
-    said=SETTINGS,
+    options=SETTINGS,
     files=st.integers(1, 3),
     split=st.sampled_from([1 << 20, 700, 50]),
     block=st.sampled_from([1 << 20, 300, 1]),
     times=st.sampled_from([1, 4]),
 )
-@example(lines=[json.dumps(each).encode() for each in TWICE], said={}, files=1, split=50, block=1, times=2)
+@example(
+    lines=[json.dumps(event).encode() for event in TWICE], options={}, files=1, split=50, block=1, times=2
+)
 def test_the_division_of_the_input_changes_nothing(
-    new: New, lines: list[bytes], said: dict[str, Any], files: int, split: int, block: int, times: int
+    new: New, lines: list[bytes], options: dict[str, Any], files: int, split: int, block: int, times: int
 ) -> None:
-    """Nor does it what goes by a recipe: that is only what comes after the first block."""
-    lines, whole, parts = lines * times, new(said), new(said)
+    """Nor does it what is projected: that is only what comes after the first block."""
+    lines, whole, parts = lines * times, new(options), new(options)
     one = whole.spread(write(whole.folder / "whole.jsonl", lines))
     size = max(1, -(-len(lines) // files))
     paths = [
@@ -276,7 +284,8 @@ def test_the_division_of_the_input_changes_nothing(
         patched.setattr(trellis.engine.columnar.event_batcher, "MIN_SPLIT", 1)
         many = parts.spread(FileRecords(input_files(paths), InlineRunner(), split_size=split))
     assert _columns(parts.schema) == _columns(whole.schema)
-    if not said.keys() & {"max_events", "max_properties"}:  # where the overflow column stands is no promise
+    # where the overflow column stands is no promise
+    if not options.keys() & {"max_events", "max_properties"}:
         assert parts.schema.stored_hash == whole.schema.stored_hash
     places = () if files == 1 else ("position",)
     assert parts.content(places) == whole.content(places)
@@ -284,13 +293,13 @@ def test_the_division_of_the_input_changes_nothing(
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(events=st.lists(EVENTS, max_size=6), said=SETTINGS, cut=st.integers(0, 6))
-@example(events=TWICE, said={"provider": "RS", "widen": "int_to_float"}, cut=2)
-@example(events=TWICE, said={"provider": "RS", "max_properties": 2}, cut=1)
+@given(events=st.lists(EVENTS, max_size=6), options=SETTINGS, cut=st.integers(0, 6))
+@example(events=TWICE, options={"provider": "RS", "widen": "int_to_float"}, cut=2)
+@example(events=TWICE, options={"provider": "RS", "max_properties": 2}, cut=1)
 def test_one_load_after_the_other_gives_the_same_tables(
-    new: New, events: list[Event], said: dict[str, Any], cut: int
+    new: New, events: list[Event], options: dict[str, Any], cut: int
 ) -> None:
-    whole, parts = new(said), new(said)
+    whole, parts = new(options), new(options)
     whole.spread(events)
     parts.spread(events[:cut])
     parts.spread(events[cut:])
@@ -301,17 +310,17 @@ def test_one_load_after_the_other_gives_the_same_tables(
 def _columns(schema: Schema) -> dict[str, list[Any]]:
     """The columns of every table with their types, in whatever order."""
     return {
-        name: sorted((each.name, each.data_type, dict(each.hints)) for each in table.columns.values())
+        name: sorted((column.name, column.data_type, dict(column.hints)) for column in table.columns.values())
         for name, table in schema.tables.items()
     }
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(events=st.lists(EVENTS, max_size=6), said=SETTINGS)
-def test_events_in_memory_are_as_in_a_file(new: New, events: list[Event], said: dict[str, Any]) -> None:
-    memory, file = new(said), new(said)
+@given(events=st.lists(EVENTS, max_size=6), options=SETTINGS)
+def test_events_in_memory_are_as_in_a_file(new: New, events: list[Event], options: dict[str, Any]) -> None:
+    memory, file = new(options), new(options)
     one = memory.spread(events)
-    other = file.spread(write(file.folder / "1.jsonl", [json.dumps(each).encode() for each in events]))
+    other = file.spread(write(file.folder / "1.jsonl", [json.dumps(event).encode() for event in events]))
     assert memory.schema.stored_hash == file.schema.stored_hash
     assert memory.content(["text"]) == file.content(["text"])
     assert (one.rows, one.discards, one.rejects) == (other.rows, other.discards, other.rejects)
@@ -343,18 +352,18 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
         patched.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 1000)
         report = tables.spread(path)
     assert report.rows.loaded == 50
-    assert [each for each in seen if each.endswith("waits") and int(each.split()[0]) > 20] == [
+    assert [outcome for outcome in seen if outcome.endswith("waits") and int(outcome.split()[0]) > 20] == [
         "30 waits", "40 waits",
     ]  # fmt: skip
-    assert {count for each, count in seen.items() if int(each.split()[0]) > 20} == {1}
+    assert {count for outcome, count in seen.items() if int(outcome.split()[0]) > 20} == {1}
 
 
 def test_what_an_event_that_waits_brought_is_taken_back(new: New) -> None:
     """Rows, discards and refusals of an event count once, however often it is read."""
     tables = new()
     tables.spread([{"type": "track", "messageId": "0", "event": "Sale", "properties": {"a": 1}}])
-    said = {"type": "track", "messageId": "1", "event": "Sale", "properties": {"a": "x", "b": 0.5, "id": "y"}}
-    report = tables.spread([said, {**said, "messageId": "2", "properties": {"a": 2, "c": 1}}])
+    sale = {"type": "track", "messageId": "1", "event": "Sale", "properties": {"a": "x", "b": 0.5, "id": "y"}}
+    report = tables.spread([sale, {**sale, "messageId": "2", "properties": {"a": 2, "c": 1}}])
     assert dict(report.discards.by_reason) == {
         "incompatible schema conversion from int to string": 1,
         "reserved": 1,

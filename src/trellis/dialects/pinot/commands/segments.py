@@ -74,7 +74,8 @@ def build_delivered_segments(
     from trellis.pipelines.engine import runner_of
 
     client = connection(controller, header, timeout)
-    orders = segment_orders(Path(delivery), Path(out) if out is not None else Path(delivery, SEGMENTS))
+    folder = Path(out) if out is not None else Path(delivery, SEGMENTS)
+    orders = segment_orders(Path(delivery), folder)
     with progress() as tell:
         runner = runner_of(engine, master, remote, tell)
         segments = build_segments(orders, runner.parallel, lambda done: tell("writing", done, len(orders)))
@@ -90,7 +91,9 @@ def build_delivered_segments(
     out_console.print(f"Built {counted(len(segments), 'segment')} with {rows}", style="bold", soft_wrap=True)
     table = grid("Segment", "Rows", "Bytes", "CRC", right=("Rows", "Bytes", "CRC"))
     for segment in segments:
-        table.add_row(str(segment.path), f"{segment.rows:,}", f"{segment.bytes:,}", str(segment.crc))
+        table.add_row(
+            str(folder / segment.path.name), f"{segment.rows:,}", f"{segment.bytes:,}", str(segment.crc)
+        )
     out_console.print(indented(table))
     if client is not None:
         out_console.print(f"\nPushed {counted(len(segments), 'segment')} to {client.url}", soft_wrap=True)

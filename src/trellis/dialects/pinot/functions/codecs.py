@@ -9,6 +9,7 @@ import base64
 import binascii
 import hashlib
 import re
+from functools import partial
 from typing import Final
 from urllib.parse import quote_plus
 from uuid import UUID
@@ -21,22 +22,9 @@ _ESCAPED: Final = re.compile(r"[0-9a-fA-F]{2}|\+[0-9a-fA-F]|-0")
 """What Java reads as a byte of two hexadecimal digits: one may be a sign."""
 
 
-@CODECS.function("toUtf8", as_text)
-def _to_utf8(text: str) -> bytes:
-    """The text in UTF-8."""
-    return text.encode("utf-8", "replace")
-
-
-@CODECS.function("fromUtf8", as_bytes)
-def _from_utf8(data: bytes) -> str:
-    """The text of bytes in UTF-8."""
-    return data.decode("utf-8", "replace")
-
-
-@CODECS.function("toBase64", as_bytes)
-def _to_base64(data: bytes) -> str:
-    """The bytes as base64 text."""
-    return base64.b64encode(data).decode()
+CODECS.function("toUtf8", as_text)(lambda text: text.encode("utf-8", "replace"))
+CODECS.function("fromUtf8", as_bytes)(lambda data: data.decode("utf-8", "replace"))
+CODECS.function("toBase64", as_bytes)(lambda data: base64.b64encode(data).decode())
 
 
 @CODECS.function("fromBase64", as_text)
@@ -50,16 +38,8 @@ def _from_base64(text: str) -> bytes:
         raise FunctionError(f"base64 is expected, not {encoded[:60]!r}") from None
 
 
-@CODECS.function("hexToBytes", as_text)
-def _hex_to_bytes(text: str) -> bytes:
-    """The bytes of hexadecimal digits."""
-    return as_bytes(text)
-
-
-@CODECS.function("bytesToHex", as_bytes)
-def _bytes_to_hex(data: bytes) -> str:
-    """The bytes as hexadecimal digits."""
-    return data.hex()
+CODECS.function("hexToBytes", as_text)(as_bytes)
+CODECS.function("bytesToHex", as_bytes)(bytes.hex)
 
 
 @CODECS.function("toUUIDBytes", as_text)
@@ -113,13 +93,9 @@ def _decode_url_or_null(text: str) -> str | None:
         return None
 
 
-def _declare_digest(name: str, algorithm: str) -> None:
-    @CODECS.function(name, as_bytes)
-    def _digest(data: bytes) -> str:
-        return hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
-
-    _digest.__doc__ = f"The digest of bytes by {algorithm}, in hexadecimal digits."
+def _digest(algorithm: str, data: bytes) -> str:
+    return hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
 
 
 for _name, _algorithm in (("md5", "md5"), ("sha", "sha1"), ("sha256", "sha256"), ("sha512", "sha512")):
-    _declare_digest(_name, _algorithm)
+    CODECS.function(_name, as_bytes)(partial(_digest, _algorithm))

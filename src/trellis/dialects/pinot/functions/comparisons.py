@@ -23,10 +23,7 @@ def as_compared(value: Any) -> float:
         raise FunctionError(f"{error}: {hint}") from None
 
 
-@COMPARISONS.function("equals", as_compared, as_compared)
-def _equals(left: float, right: float) -> bool:
-    """Whether two numbers are equal, to 7 decimal places."""
-    return abs(left - right) < TOLERANCE
+COMPARISONS.function("equals", as_compared, as_compared)(lambda left, right: abs(left - right) < TOLERANCE)
 
 
 @COMPARISONS.function("notEquals", as_compared, as_compared)
@@ -35,28 +32,10 @@ def _not_equals(left: float, right: float) -> bool:
     return abs(left - right) >= TOLERANCE
 
 
-@COMPARISONS.function("lessThan", as_compared, as_compared)
-def _less_than(left: float, right: float) -> bool:
-    """left < right"""
-    return left < right
-
-
-@COMPARISONS.function("lessThanOrEqual", as_compared, as_compared)
-def _less_than_or_equal(left: float, right: float) -> bool:
-    """left <= right"""
-    return left <= right
-
-
-@COMPARISONS.function("greaterThan", as_compared, as_compared)
-def _greater_than(left: float, right: float) -> bool:
-    """left > right"""
-    return left > right
-
-
-@COMPARISONS.function("greaterThanOrEqual", as_compared, as_compared)
-def _greater_than_or_equal(left: float, right: float) -> bool:
-    """left >= right"""
-    return left >= right
+COMPARISONS.function("lessThan", as_compared, as_compared)(lambda left, right: left < right)
+COMPARISONS.function("lessThanOrEqual", as_compared, as_compared)(lambda left, right: left <= right)
+COMPARISONS.function("greaterThan", as_compared, as_compared)(lambda left, right: left > right)
+COMPARISONS.function("greaterThanOrEqual", as_compared, as_compared)(lambda left, right: left >= right)
 
 
 @COMPARISONS.function("between", as_compared, as_compared, as_compared)
@@ -72,22 +51,9 @@ def as_logical(value: Any) -> bool | None:
     raise FunctionError(f"AND, OR and NOT are between true, false and null; {value!r:.60} is another value")
 
 
-@COMPARISONS.function("not", as_logical, nullable=True)
-def _not(value: bool | None) -> bool | None:
-    """True for false, false for true, null for null."""
-    return None if value is None else not value
-
-
-@COMPARISONS.function("isNull", as_object, nullable=True)
-def _is_null(value: Any) -> bool:
-    """Whether there is no value."""
-    return value is None
-
-
-@COMPARISONS.function("isNotNull", as_object, nullable=True)
-def _is_not_null(value: Any) -> bool:
-    """Whether there is a value."""
-    return value is not None
+COMPARISONS.function("not", as_logical, nullable=True)(lambda value: None if value is None else not value)
+COMPARISONS.function("isNull", as_object, nullable=True)(lambda value: value is None)
+COMPARISONS.function("isNotNull", as_object, nullable=True)(lambda value: value is not None)
 
 
 @COMPARISONS.function("isDistinctFrom", as_object, as_object, nullable=True)

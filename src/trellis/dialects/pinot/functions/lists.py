@@ -26,10 +26,7 @@ def _as_float(value: Any) -> Float32:
     return Float32(as_double(value))
 
 
-@LISTS.function("arrayLength cardinality", as_list(as_object))
-def _length(values: list[Any]) -> int:
-    """How many values a list has."""
-    return len(values)
+LISTS.function("arrayLength cardinality", as_list(as_object))(len)
 
 
 @LISTS.function("arrayToString", as_list(as_text), as_text, as_text, optional=1)
@@ -61,21 +58,6 @@ def _contains(values: list[Any], value: Any) -> bool:
 
 LISTS.function("arrayContainsInt", as_list(as_int), as_int)(_contains)
 LISTS.function("arrayContainsString", as_list(as_text), as_text)(_contains)
-
-
-@LISTS.function("arrayConcatString", as_list(as_text), as_list(as_text))
-def _concat(left: list[str], right: list[str]) -> list[str]:
-    """The texts of two lists."""
-    return [*left, *right]
-
-
-@LISTS.function("arrayDistinctString", as_list(as_text))
-def _distinct(values: list[str]) -> list[str]:
-    """The texts without repeats."""
-    return list(dict.fromkeys(values))
-
-
-@LISTS.function("arraySortString", as_list(as_text))
-def _sort(values: list[str]) -> list[str]:
-    """The texts in order."""
-    return sorted(values, key=utf16_key)
+LISTS.function("arrayConcatString", as_list(as_text), as_list(as_text))(lambda left, right: [*left, *right])
+LISTS.function("arrayDistinctString", as_list(as_text))(lambda values: list(dict.fromkeys(values)))
+LISTS.function("arraySortString", as_list(as_text))(lambda values: sorted(values, key=utf16_key))

@@ -17,22 +17,9 @@ NAN: Final = float("nan")
 _WIDE: Final = Context(prec=800, Emin=-10_000, Emax=10_000)
 
 
-@NUMBERS.function("plus add", as_double, as_double)
-def _plus(left: float, right: float) -> float:
-    """left + right"""
-    return left + right
-
-
-@NUMBERS.function("minus sub", as_double, as_double)
-def _minus(left: float, right: float) -> float:
-    """left - right"""
-    return left - right
-
-
-@NUMBERS.function("times mult", as_double, as_double)
-def _times(left: float, right: float) -> float:
-    """left * right"""
-    return left * right
+NUMBERS.function("plus add", as_double, as_double)(lambda left, right: left + right)
+NUMBERS.function("minus sub", as_double, as_double)(lambda left, right: left - right)
+NUMBERS.function("times mult", as_double, as_double)(lambda left, right: left * right)
 
 
 @NUMBERS.function("divide div", as_double, as_double)
@@ -55,22 +42,9 @@ def _mod(left: float, right: float) -> float:
     return NAN if right == 0 or abs(left) == INFINITY else math.fmod(left, right)
 
 
-@NUMBERS.function("abs", as_double)
-def _abs(value: float) -> float:
-    """The number without its sign."""
-    return abs(value)
-
-
-@NUMBERS.function("negate", as_double)
-def _negate(value: float) -> float:
-    """The number with the other sign."""
-    return -value
-
-
-@NUMBERS.function("ceil ceiling", as_double)
-def _ceil(value: float) -> float:
-    """Up to the next whole number."""
-    return -floor_double(-value)
+NUMBERS.function("abs", as_double)(abs)
+NUMBERS.function("negate", as_double)(lambda value: -value)
+NUMBERS.function("ceil ceiling", as_double)(lambda value: -floor_double(-value))
 
 
 def floor_double(value: float) -> float:
@@ -78,10 +52,7 @@ def floor_double(value: float) -> float:
     return math.copysign(float(math.floor(value)), value) if math.isfinite(value) else value
 
 
-@NUMBERS.function("floor", as_double)
-def _floor(value: float) -> float:
-    """Down to the next whole number."""
-    return floor_double(value)
+NUMBERS.function("floor", as_double)(floor_double)
 
 
 @NUMBERS.function("sqrt", as_double)
@@ -138,10 +109,7 @@ def _truncate_whole(value: float) -> float:
     return math.copysign(float(math.trunc(value)), value) if math.isfinite(value) else value
 
 
-@NUMBERS.function("truncate", as_double, as_int)
-def _truncate(value: float, places: int) -> float:
-    """Cut after so many decimal places."""
-    return _quantized(value, places, ROUND_DOWN)
+NUMBERS.function("truncate", as_double, as_int)(lambda value, places: _quantized(value, places, ROUND_DOWN))
 
 
 def _quantized(value: float, places: int, rounding: str) -> float:

@@ -71,10 +71,7 @@ def _without_empty(point: Point) -> Point:
     return point._replace(x=_NAN, y=_NAN) if point.x != point.x or point.y != point.y else point
 
 
-@POINTS.function("stPoint", as_double, as_double, result=point_result)
-def _point(x: float, y: float) -> Point:
-    """A point in the plane."""
-    return Point(False, x, y)
+POINTS.function("stPoint", as_double, as_double, result=point_result)(lambda x, y: Point(False, x, y))
 
 
 @POINTS.function("stPoint", as_double, as_double, as_object, result=point_result)
@@ -137,12 +134,6 @@ def _geography_from_wkt(text: str) -> Point:
     return _read_wkt(text)._replace(on_earth=True)
 
 
-@POINTS.function("stGeomFromText", as_text, result=point_result)
-def _geometry_from_wkt(text: str) -> Point:
-    """The point in the plane of a text such as POINT (13.4 52.5)."""
-    return _read_wkt(text)
-
-
 def _read_wkt(text: str) -> Point:
     match = _WKT.match(text)
     if match and match[2]:
@@ -157,6 +148,9 @@ def _read_wkt(text: str) -> Point:
     raise FunctionError(f"a point is expected as POINT (13.4 52.5), not {text[:60]!r}")
 
 
+POINTS.function("stGeomFromText", as_text, result=point_result)(_read_wkt)
+
+
 def _read_coordinate(word: str) -> float:
     return _NAN if word.lower() == "nan" else parse_double(word)
 
@@ -167,12 +161,6 @@ def _cell_of_point(point: Point, resolution: int) -> int:
     return _cell(point.x, point.y, resolution)
 
 
-@POINTS.function("geoToH3", as_double, as_double, as_int, result=long_result, package="h3")
-def _cell_of_coordinates(longitude: float, latitude: float, resolution: int) -> int:
-    """The cell of H3 that a longitude and latitude lie in."""
-    return _cell(longitude, latitude, resolution)
-
-
 def _cell(longitude: float, latitude: float, resolution: int) -> int:
     from h3.api import basic_int
 
@@ -181,3 +169,6 @@ def _cell(longitude: float, latitude: float, resolution: int) -> int:
     if not 0 <= resolution <= 15:
         raise FunctionError(f"a resolution of H3 from 0 to 15 is expected, not {resolution}")
     return int(basic_int.latlng_to_cell(latitude, longitude, resolution))
+
+
+POINTS.function("geoToH3", as_double, as_double, as_int, result=long_result, package="h3")(_cell)

@@ -40,10 +40,6 @@ class Function:
         """None: any number."""
         return None if self.variadic else len(self.parameters)
 
-    @property
-    def summary(self) -> str:
-        return self.call.__doc__ or ""
-
     def accepts(self, count: int) -> bool:
         """Whether it takes so many arguments."""
         return self.min_arguments <= count and (self.max_arguments is None or count <= self.max_arguments)

@@ -104,12 +104,13 @@ def join_spelled(item: Mapping[str, Any]) -> str | None:
 
     >>> join_spelled({"0": "j", "1": "o", "2": "e"}), join_spelled({"0": "joe"})
     ('joe', None)
+    >>> join_spelled({"00": "j", "1": "o"})
     """
     letters: dict[int, str] = {}
     for key, letter in item.items():
         if not (key.__class__ is str and key.isdecimal() and key.isascii() and len(key) < 10):
             return None
-        if letter.__class__ is not str or len(letter) != 1:
+        if letter.__class__ is not str or len(letter) != 1 or str(int(key)) != key:
             return None
         letters[int(key)] = letter
     first = min(letters, default=-1)

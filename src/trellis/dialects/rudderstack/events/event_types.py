@@ -61,7 +61,8 @@ class TrackTransformer(EventTransformer):
             column, table, refused, text = "", "", "", None
         first = table if self.skips and table else self.table
         row = self.base_row(event, context, position, first, lost)
-        row[self.event] = column
+        if column:
+            row[self.event] = column
         if text is not None:
             row[self.event_text] = text
         elif name is not None:
@@ -157,6 +158,8 @@ class IdentifyTransformer(EventTransformer):
         if self.merges:
             self.add_identities(rows, event)
         if users is not None:
+            if self.stores and not self.options.warehouse.lake:
+                users[self.full_event] = row[self.full_event]
             rows.append((self.users, users))
         return rows
 

@@ -268,8 +268,6 @@ def _flatten(item: Mapping[str, Any], root: KeyNode, row: Row, parse: Parse, spe
                 if below is not None:
                     todo.append((value, below))
                     continue
-                if not value and (*node.path, key) not in node.tree.rules.json:
-                    continue
                 value = ArrayText(json_text(value))
             elif kind is not int and kind is not bool:
                 if value is None:

@@ -10,11 +10,11 @@ from trellis.dialects.rudderstack.events.cells import scalar_text, to_plain
 from trellis.dialects.rudderstack.events.envelope import Envelope
 from trellis.dialects.rudderstack.events.event_transformer import EventTransformer
 from trellis.dialects.rudderstack.events.event_types import TRANSFORMERS
-from trellis.dialects.rudderstack.events.recipes import recipe_of
-from trellis.dialects.rudderstack.events.timestamps import parse, parse_strict
+from trellis.dialects.rudderstack.events.projections import projection_of
+from trellis.dialects.rudderstack.events.timestamps import Parse, parse, parse_legacy, parse_strict
 from trellis.dialects.rudderstack.options import EVERY_WAREHOUSE, EventOverrides, Options
 from trellis.evolution.dialect.transforms import Routed, SharedNames
-from trellis.evolution.projection import Recipe
+from trellis.evolution.projection import Projection
 from trellis.evolution.record_outcome import LostValue, Rejected
 
 EARLY: Final = "sentAt is before originalTimestamp, so the client's clock was changed in between"
@@ -40,7 +40,7 @@ class EventRouter:
     def __init__(self, options: Options, now: datetime, closed: Collection[str] = ()) -> None:
         self.options = options
         self._name = options.provider
-        self.envelope = Envelope(now, parse_strict if options.strict_timestamps else parse)
+        self.envelope = Envelope(now, _time_parser(options))
         self._closed = frozenset(closed)
         self._transformers = self._create_transformers(options)
         self._by_overrides: dict[EventOverrides, Mapping[str, EventTransformer]] = {}
@@ -73,10 +73,10 @@ class EventRouter:
             lost = [LostValue("", "", "", event, f"no table: {transformer.empty_reason}")]
         return Routed(rows, lost, None if self.envelope.early == early else EARLY)
 
-    def recipe(self, sort: Sequence[str | None]) -> Recipe | None:
+    def projection(self, sort: Sequence[str | None]) -> Projection | None:
         kind, event = sort
         transformer = self._transformers.get(kind or "")
-        return None if transformer is None else recipe_of(transformer, event, EARLY)
+        return None if transformer is None else projection_of(transformer, event, EARLY)
 
     def shared(self) -> SharedNames:
         """Tables of several events, columns of several keys."""
@@ -101,3 +101,9 @@ class EventRouter:
             kind: transformer(kind, options, self.envelope, self._closed)
             for kind, transformer in TRANSFORMERS.items()
         }
+
+
+def _time_parser(options: Options) -> Parse:
+    if options.strict_timestamps:
+        return parse_strict
+    return parse_legacy if options.legacy_timestamps else parse

@@ -1,7 +1,8 @@
 """The timestamps RudderStack recognises in text.
 
 All of them name a day: `2024-02-29`, alone or with a time of day after `T` or one white space. Without a
-zone they are UTC. They are read to the millisecond.
+zone they are UTC. They are read to the millisecond. RudderStack's two engines differ in a few forms: `parse`
+follows the one in Go, which transforms all events by now, `parse_legacy` the one in JavaScript before it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Parse = Callable[[str], "datetime | None"]
 _DAY = r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 _HOUR, _MINUTE = r"([01]\d|2[0-3])", r"([0-5]\d)"
 _accepted = re.compile(
-    rf"{_DAY}(?:[T\s]{_HOUR}:{_MINUTE}(?::{_MINUTE}(?:\.(\d+))?)?(?:[Zz]|([+-]){_HOUR}:?{_MINUTE})?)?",
+    rf"{_DAY}(?:[T\s](?:{_HOUR}:{_MINUTE}(?::{_MINUTE}(?:\.(\d+))?)?(?:Z|([+-]){_HOUR}(?::?{_MINUTE})?)?)?)?",
     re.ASCII,
 ).fullmatch
 _strict = re.compile(
@@ -28,6 +29,8 @@ _strict = re.compile(
     rf"|T{_HOUR}(?::{_MINUTE}){{2}}\.\d{{3}}(?:Z|[+-]{_HOUR}:?{_MINUTE}))?",
     re.ASCII,
 ).fullmatch
+_only_in_go = re.compile(r"T(?:.*[+-]\d\d)?\Z", re.ASCII).match
+"""From the `T` on: no time of day, or a zone without minutes."""
 
 
 def _without_zone(text: str) -> datetime:
@@ -56,6 +59,17 @@ def parse(text: str) -> datetime | None:
         return None
     match = _accepted(text)
     return None if match is None else _assemble(match)
+
+
+def parse_legacy(text: str) -> datetime | None:
+    """`parse` by the engine in JavaScript.
+
+    >>> parse_legacy("2024-02-29T10:00z"), parse_legacy("2024-02-29T10:00+05")
+    (datetime.datetime(2024, 2, 29, 10, 0, tzinfo=datetime.timezone.utc), None)
+    """
+    if text[4:5] != "-" or _only_in_go(text, 10):
+        return None
+    return parse(f"{text[:-1]}Z" if text[-1] == "z" else text)
 
 
 def parse_strict(text: str) -> datetime | None:
@@ -102,7 +116,7 @@ def _assemble(match: re.Match[str]) -> datetime | None:
         moment += timedelta(int(day) - 1)
         if not sign:
             return moment
-        offset = timedelta(hours=int(hours), minutes=int(minutes))
+        offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
         return moment + offset if sign == "-" else moment - offset
     except (ValueError, OverflowError):  # the year 0, or a day that a zone moves out of the calendar
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from trellis.dialects.rudderstack.warehouse.providers import Provider
+from trellis.dialects.rudderstack.providers import Provider
 from trellis.evolution.record_outcome import Rejected
 
 MAX_NAMESPACE: Final = 127
@@ -76,7 +76,7 @@ def _digit_first(name: str) -> str:
 class Names:
     """The names of one event's tables and columns. Nothing is remembered between calls.
 
-    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
+    >>> from trellis.dialects.rudderstack.providers import provider_of
     >>> names = Names(provider_of("SNOWFLAKE"))
     >>> names.column("orderID"), names.event("Big Sale"), names.table("Big Sale"), names.table("Users")
     ('ORDER_ID', 'big_sale', 'BIG_SALE', '_USERS')
@@ -146,7 +146,7 @@ def _cased(provider: Provider, name: str) -> str:
 def _escaped(provider: Provider) -> frozenset[str]:
     """The standard tables whose name is a reserved word here, under the names that they have therefore.
 
-    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
+    >>> from trellis.dialects.rudderstack.providers import provider_of
     >>> sorted(_escaped(provider_of("BQ"))), sorted(_escaped(provider_of("RS")))
     (['_groups'], [])
     """
@@ -169,7 +169,7 @@ def namespace(
     `stored` is what was answered for this source earlier. `database` counts only where schemas are not
     named after sources, and nothing else does there. `split_digits` is what RudderStack itself does.
 
-    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
+    >>> from trellis.dialects.rudderstack.providers import provider_of
     >>> redshift = provider_of("RS")
     >>> namespace(redshift, source="My Shop v2"), namespace(redshift, source="My Shop v2", split_digits=True)
     ('my_shop_v2', 'my_shop_v_2')

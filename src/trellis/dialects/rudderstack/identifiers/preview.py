@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from trellis.dialects.rudderstack.identifiers.names import Names
 from trellis.dialects.rudderstack.identifiers.standard import DEFAULT_COLUMNS, LOAD_TIME_COLUMNS, TYPE_COLUMNS
 from trellis.dialects.rudderstack.options import Options
-from trellis.dialects.rudderstack.warehouse.providers import PROVIDERS
+from trellis.dialects.rudderstack.providers import PROVIDERS
 
 
 @dataclass(frozen=True)

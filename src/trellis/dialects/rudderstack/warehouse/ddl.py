@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final
 
 from trellis.dialects.rudderstack.identifiers.standard import DISCARDS, USERS
-from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
+from trellis.dialects.rudderstack.providers import Neutral, Provider
 from trellis.schema.model import NOTHING
 from trellis.warehouses import statements
 from trellis.warehouses.statements import ColumnDefinition, Layout
@@ -29,7 +29,7 @@ def create_schema(provider: Provider, dataset: str) -> str:
 def create_table(provider: Provider, dataset: str, table: str, columns: Columns) -> str:
     """A table of at least one column.
 
-    >>> from trellis.dialects.rudderstack.warehouse.providers import provider_of
+    >>> from trellis.dialects.rudderstack.providers import provider_of
     >>> create_table(provider_of("POSTGRES"), "shop", "pages", [("id", "string"), ("name", "string")])
     'CREATE TABLE IF NOT EXISTS "shop"."pages" ("id" text, "name" text)'
     """
@@ -113,12 +113,13 @@ class _BigQuery(_Tables):
 
 
 class _ClickHouse(_Tables):
-    """Rows of equal sort keys become one in time; of users only within a partition, so they have none."""
+    """Rows of equal sort keys become one in time, users only with others that were received on their day."""
 
     keys: Final[Mapping[str, tuple[str, ...]]] = {
         USERS: ("id",),
         DISCARDS: ("received_at", "row_id", "column_name", "table_name"),
     }
+    partition = "received_at"
     few_values = ("event", "event_text")
 
     def definition(self, table: str, name: str, neutral: Neutral) -> ColumnDefinition:
@@ -132,9 +133,10 @@ class _ClickHouse(_Tables):
 
     def definitions(self, table: str, columns: Columns) -> list[ColumnDefinition]:
         key = self.key(table, [name for name, _ in columns])
+        required = {*key, self.partition} if key else ()
         return [
             ColumnDefinition(name, self.type(neutral), required=True)
-            if name in key
+            if name in required
             else self.definition(table, name, neutral)
             for name, neutral in columns
         ]
@@ -147,9 +149,9 @@ class _ClickHouse(_Tables):
         key = [self.warehouse.quote(name) for name in self.key(table, names)]
         if not key:
             return NOTHING
-        if table == USERS:
-            return {"engine": ["AggregatingMergeTree"], "sort": key}
-        return {"engine": ["ReplacingMergeTree"], "partition": [f"toDate({key[0]})"], "sort": key}
+        engine = "AggregatingMergeTree" if table == USERS else "ReplacingMergeTree"
+        partition = [f"toDate({self.warehouse.quote(self.partition)})"] if self.partition in names else []
+        return {"engine": [engine], "partition": partition, "sort": key}
 
 
 class _Databricks(_Tables):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
+from trellis.dialects.rudderstack.providers import Neutral, Provider
 from trellis.dialects.rudderstack.schema_document import LONG, NATIVE
 from trellis.dialects.rudderstack.warehouse.ddl import add_columns, create_schema, create_table, widen
-from trellis.dialects.rudderstack.warehouse.providers import Neutral, Provider
 from trellis.schema.model import Column, DataType, Schema
 from trellis.schema.system import is_system
 

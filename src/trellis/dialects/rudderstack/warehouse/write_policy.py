@@ -42,7 +42,8 @@ def _users(options: Options, named: StandardNames, table: str) -> KeyedWrite:
     keys, latest = named.columns("id"), named.column("received_at")
     if options.warehouse.policy.users == "append":
         return KeyedWrite(table, (), latest, "append")
-    return KeyedWrite(table, keys, latest, "newer" if options.users_merge == "latest_row" else "fill")
+    on_match: OnMatch = "newer" if options.users_merge == "latest_row" else "fill"
+    return KeyedWrite(table, keys, latest, on_match, needs_keys=True)
 
 
 def _appends(options: Options, mode: Mode | None) -> bool:

@@ -41,7 +41,7 @@ class ReadResult:
 
     batch: TableBatch
     dropped: int = 0
-    oddities: Counter[str] = field(default_factory=Counter)
+    warnings: Counter[str] = field(default_factory=Counter)
 
 
 class Records(Protocol):
@@ -97,7 +97,7 @@ class ColumnReader:
         if self.program.joint is not None and records.has_key_with(self.program.joint):
             raise FastPathMiss
         batch = TableBatch(self.table.name, records.size, origins=numbers)
-        result = ReadResult(batch, oddities=records.unused())
+        result = ReadResult(batch, warnings=records.unused())
         columns = self._columns(records)
         if self.program.drops is not None:
             dropped = pa.array(
@@ -113,7 +113,7 @@ class ColumnReader:
         damaged = self.program.taken()
         if damaged and result.dropped:
             raise FastPathMiss  # which of it was in rows that were dropped is not known
-        result.oddities.update(damaged)
+        result.warnings.update(damaged)
         batch.columns = {name: a for name, a in columns.items() if a.null_count < len(a)}
         return result
 

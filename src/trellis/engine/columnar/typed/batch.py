@@ -232,7 +232,7 @@ class TypedBatch:
 
     def rows(self, id_generator: RowIdGenerator) -> list[TableBatch]:
         """The rows of the table, with their bookkeeping."""
-        self.flattener.oddities += self.cut
+        self.flattener.warnings += self.cut
         table, keys, batch = self.root.table, self.keys, self._filtered()
         assert table is not None
         id_sources: Sequence[Any] = ()
@@ -287,7 +287,7 @@ class TypedBatch:
 
     def add_columns_to(self, batches: Sequence[TableBatch], loaded: Sequence[bool]) -> None:
         """Put the columns that could be placed into the rows that were made one by one."""
-        self.flattener.oddities += self.cut
+        self.flattener.warnings += self.cut
         self.stays = np.array(loaded, dtype=bool)
         columns_batch = self._filtered()
         for batch in batches:

@@ -53,13 +53,6 @@ def _declare(unit: str, length: int) -> None:
     def _from_bucket(count: int, size: int) -> int:
         return clamp_long(wrapped(count * size, 64) * length)
 
-    noun = unit.lower()
-    _to.__doc__ = f"Milliseconds as whole {noun}."
-    _rounded.__doc__ = f"Milliseconds as {noun}, cut to a multiple of a size."
-    _bucket.__doc__ = f"Milliseconds as buckets of so many {noun}."
-    _from.__doc__ = f"A count of {noun} in milliseconds."
-    _from_bucket.__doc__ = f"A count of buckets of so many {noun} in milliseconds."
-
 
 for _unit, _length in UNITS.items():
     _declare(_unit, _length)

@@ -49,15 +49,12 @@ _DURATION: Final = re.compile(
 )
 
 
-@TIMES.function("now", result=long_result)
-def _now() -> int:
-    """The time at which the row is made."""
-    return now_millis()
-
-
 def now_millis() -> int:
     """The milliseconds since 1970-01-01 UTC."""
     return time.time_ns() // 1_000_000
+
+
+TIMES.function("now", result=long_result)(now_millis)
 
 
 @TIMES.function("ago", as_text, result=long_result)
@@ -73,24 +70,14 @@ def _ago(duration: str) -> int:
     return now_millis() - (-millis if sign == "-" else millis)
 
 
-@TIMES.function("toTimestamp", as_long)
-def _to_timestamp(millis: int) -> object:
-    """Milliseconds as a timestamp."""
-    return timestamp_of(millis)
-
-
-@TIMES.function("fromTimestamp", as_instant, result=long_result)
-def _from_timestamp(millis: int) -> int:
-    """A timestamp in milliseconds."""
-    return millis
+TIMES.function("toTimestamp", as_long)(timestamp_of)
+TIMES.function("fromTimestamp", as_instant, result=long_result)(lambda millis: millis)
 
 
 def _declare_field(names: str, field: str) -> None:
     @TIMES.function(names, as_long, as_text, optional=1, result=int_result)
     def _field(millis: int, zone: str = UTC) -> int:
         return field_of(field, millis, zone_of(zone))
-
-    _field.__doc__ = f"The field {names.split(maxsplit=1)[0]} of an instant in a zone."
 
 
 for _names, _field_name in (

@@ -27,11 +27,6 @@ JSON_DOCUMENTS: Final = Theme()
 BLANKS: Final = " \t\n\r"
 
 
-def as_double_or_null(value: Any) -> float | None:
-    """A number, or null."""
-    return None if value is None else as_double(value)
-
-
 def as_text_or_null(value: Any) -> str | None:
     """A text, or null."""
     return None if value is None else as_text(value)
@@ -235,12 +230,6 @@ def _key_values_to_map(pairs: Any) -> dict[str, str | None]:
     return map_of_pairs(pairs, "key", "value")
 
 
-@JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object, as_text, as_text)
-def _named_to_map(pairs: Any, key: str, value: str) -> dict[str, str | None]:
-    """As with one argument, where the objects have other keys."""
-    return map_of_pairs(pairs, key, value)
-
-
 def map_of_pairs(pairs: Any, key: str, value: str) -> dict[str, str | None]:
     """
     >>> map_of_pairs('[{"k": "a", "v": 1.5}]', "k", "v")
@@ -254,6 +243,9 @@ def map_of_pairs(pairs: Any, key: str, value: str) -> dict[str, str | None]:
         raise FunctionError(f"a list of objects is expected, not the JSON object {text[:60]!r}")
     elements = document if isinstance(document, list) else ()
     return dict(_pair_of_texts(element, key, value) for element in elements)
+
+
+JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object, as_text, as_text)(map_of_pairs)
 
 
 def _pair(element: Any, key: str, value: str) -> tuple[str, str | None]:

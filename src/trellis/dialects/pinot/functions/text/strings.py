@@ -47,28 +47,10 @@ def _check_size(size: int) -> None:
         raise FunctionError(f"a text of {size} characters is too long: {LONGEST} are the most")
 
 
-@TEXTS.function("upper", as_text)
-def _upper(text: str) -> str:
-    """The text in upper case."""
-    return text.upper()
-
-
-@TEXTS.function("lower", as_text)
-def _lower(text: str) -> str:
-    """The text in lower case."""
-    return text.lower()
-
-
-@TEXTS.function("reverse", as_text)
-def _reverse(text: str) -> str:
-    """The text backwards."""
-    return text[::-1]
-
-
-@TEXTS.function("trim", as_text)
-def _trim(text: str) -> str:
-    """The text without blanks and control characters at both ends."""
-    return text.strip(BLANKS)
+TEXTS.function("upper", as_text)(str.upper)
+TEXTS.function("lower", as_text)(str.lower)
+TEXTS.function("reverse", as_text)(lambda text: text[::-1])
+TEXTS.function("trim", as_text)(lambda text: text.strip(BLANKS))
 
 
 @TEXTS.function("trim", as_text, as_units, as_units, result=text_result)
@@ -78,22 +60,9 @@ def _trim_characters(side: str, characters: str, text: str) -> str:
     return text.rstrip(characters) if side in ("BOTH", "TRAILING") else text
 
 
-@TEXTS.function("ltrim", as_text)
-def _ltrim(text: str) -> str:
-    """The text without blanks at its start."""
-    return text.lstrip(_SPACES)
-
-
-@TEXTS.function("rtrim", as_text)
-def _rtrim(text: str) -> str:
-    """The text without blanks at its end."""
-    return text.rstrip(_SPACES)
-
-
-@TEXTS.function("length", as_units)
-def _length(text: str) -> int:
-    """How many UTF-16 units the text has."""
-    return len(text)
+TEXTS.function("ltrim", as_text)(lambda text: text.lstrip(_SPACES))
+TEXTS.function("rtrim", as_text)(lambda text: text.rstrip(_SPACES))
+TEXTS.function("length", as_units)(len)
 
 
 @TEXTS.function("substr", as_units, as_int, as_int, optional=1, result=text_result)
@@ -135,22 +104,9 @@ def _strpos(text: str, part: str, occurrence: int = 1) -> int:
     return position
 
 
-@TEXTS.function("startsWith", as_text, as_text)
-def _starts_with(text: str, part: str) -> bool:
-    """Whether the text starts so."""
-    return text.startswith(part)
-
-
-@TEXTS.function("endsWith", as_text, as_text)
-def _ends_with(text: str, part: str) -> bool:
-    """Whether the text ends so."""
-    return text.endswith(part)
-
-
-@TEXTS.function("contains", as_text, as_text)
-def _contains(text: str, part: str) -> bool:
-    """Whether the part stands in the text."""
-    return part in text
+TEXTS.function("startsWith", as_text, as_text)(str.startswith)
+TEXTS.function("endsWith", as_text, as_text)(str.endswith)
+TEXTS.function("contains", as_text, as_text)(lambda text, part: part in text)
 
 
 @TEXTS.function("strcmp", as_units, as_units)

@@ -88,7 +88,7 @@ class Provider:
 
     max_columns: int | None = None
     beyond_columns: Literal["fail", "tell"] = "tell"
-    """A table with more than `max_columns` fails the load, or is reported and left to the warehouse."""
+    """A table with more than `max_columns` fails, or is left to the warehouse."""
 
     @property
     def case(self) -> Literal["lower", "upper"]:

@@ -1,4 +1,4 @@
-"""The recipes of ordinary events: what the transformers do with one at a time, for many at once.
+"""The projections of ordinary events: what the transformers do with one at a time, for many at once.
 
 Whatever is special about an event or about the options is left to the transformers.
 """
@@ -6,6 +6,7 @@ Whatever is special about an event or about the options is left to the transform
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.events.cells import is_blank, json_text
@@ -16,8 +17,8 @@ from trellis.dialects.rudderstack.events.event_types import (
     TrackTransformer,
 )
 from trellis.dialects.rudderstack.events.flatten import KeyNode, KeyTree
-from trellis.dialects.rudderstack.events.timestamps import parse
-from trellis.evolution.projection import Constant, First, Moment, Path, Recipe, Rows, Shifted, Source
+from trellis.dialects.rudderstack.events.timestamps import Parse
+from trellis.evolution.projection import Constant, First, Moment, Path, Projection, Shifted, Source, TableRows
 
 _TEXTS: Final[tuple[Path, ...]] = tuple(
     (key,)
@@ -30,8 +31,8 @@ _IP: Final[Path] = ("context", "ip")
 _RECEIVED, _SENT, _ORIGINAL, _TIMESTAMP = _TIMES
 
 
-def recipe_of(transformer: EventTransformer, event: str | None, early: str) -> Recipe | None:
-    """The recipe of events of one type, and of one name for track events; None if they are none of ours."""
+def projection_of(transformer: EventTransformer, event: str | None, early: str) -> Projection | None:
+    """The projection of events of a type, and of a name for track events; None if they are none of ours."""
     options = transformer.options
     if (
         transformer.merges
@@ -53,22 +54,22 @@ def recipe_of(transformer: EventTransformer, event: str | None, early: str) -> R
     names = {("event",)} if isinstance(transformer, TrackTransformer) else set()
     if isinstance(transformer, SingleColumnTransformer):
         names.add((transformer.key,))
-    return Recipe(
+    return Projection(
         rows=rows,
         texts=(*_TEXTS, *names, *_TIMES, _IP),
         flags=(("integrations", "All"),),
         required=(("messageId",), _RECEIVED),
-        is_plain=is_plain,
-        time_of=parse,
+        is_plain=partial(_is_plain, parse=transformer.parse),
+        time_of=transformer.parse,
         list_text=list_text,
         same=dict(_reserved(transformer)),
         longest=options.warehouse.text_beyond or options.warehouse.max_string,
         early=(Moment((_SENT,)), Moment((_ORIGINAL,))),
-        oddity=early,
+        warning=early,
     )
 
 
-def is_plain(text: str) -> bool:
+def _is_plain(text: str, parse: Parse) -> bool:
     """Whether a text is no time and holds more than white space."""
     return not text.isspace() and parse(text) is None
 
@@ -98,7 +99,7 @@ def _default(transformer: EventTransformer) -> dict[str, Source]:
     }
 
 
-def _track(transformer: EventTransformer, event: str | None) -> tuple[Rows, ...] | None:
+def _track(transformer: EventTransformer, event: str | None) -> tuple[TableRows, ...] | None:
     assert isinstance(transformer, TrackTransformer)
     if event is None or transformer.has_records or transformer.skips:
         return None
@@ -112,19 +113,19 @@ def _track(transformer: EventTransformer, event: str | None) -> tuple[Rows, ...]
     }
     context = dict(_leaves(transformer.context_tree))
     return (
-        Rows(transformer.table, columns, context),
-        Rows(table, columns, {**context, **dict(_leaves(transformer.user_tree))}),
+        TableRows(transformer.table, columns, context),
+        TableRows(table, columns, {**context, **dict(_leaves(transformer.user_tree))}),
     )
 
 
-def _single_column(transformer: EventTransformer, _: str | None) -> tuple[Rows, ...]:
+def _single_column(transformer: EventTransformer, _: str | None) -> tuple[TableRows, ...]:
     assert isinstance(transformer, SingleColumnTransformer)
     title = (
         ((transformer.key,), ("properties", "name")) if transformer.key == "name" else ((transformer.key,),)
     )
     columns = {**_default(transformer), transformer.own: First(title)}
     return (
-        Rows(
+        TableRows(
             transformer.table,
             columns,
             dict((*_leaves(transformer.context_tree), *_leaves(transformer.user_tree))),
@@ -132,16 +133,16 @@ def _single_column(transformer: EventTransformer, _: str | None) -> tuple[Rows, 
     )
 
 
-def _identify(transformer: EventTransformer, _: str | None) -> tuple[Rows, ...]:
+def _identify(transformer: EventTransformer, _: str | None) -> tuple[TableRows, ...]:
     assert isinstance(transformer, IdentifyTransformer)
     columns = _default(transformer)
     leaves = dict((*_leaves(transformer.context_tree), *_leaves(transformer.user_tree)))
-    rows = Rows(transformer.table, columns, leaves)
+    rows = TableRows(transformer.table, columns, leaves)
     if transformer.skips:
         return (rows,)
     users = {name: source for name, source in columns.items() if name not in transformer.left_out}
     users[transformer.id] = First((("userId",),))
-    return (rows, Rows(transformer.users, users, leaves, where=("userId",)))
+    return (rows, TableRows(transformer.users, users, leaves, where=("userId",)))
 
 
 _MAKERS: Final = {
