@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -214,6 +214,16 @@ Remote = Annotated[
     str | None,
     option("--remote", metavar="URL", panel=ENGINE, help="Spark Connect server, such as sc://host."),
 ]
+
+
+class EngineArguments(NamedTuple):
+    """Where the tasks of a command run."""
+
+    engine: Engine = None
+    master: Master = None
+    remote: Remote = None
+
+
 At = Annotated[
     str | None, option("--at", metavar="DEST", panel=WHERE, help="Destination that holds the schema.")
 ]

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import (
     HOW,
     At,
     ConfigFile,
     Dataset,
     Debug,
-    Engine,
+    EngineArguments,
     Json,
-    Master,
     MaxRejected,
     Name,
-    Remote,
     Setting,
     Staging,
     To,
@@ -60,6 +59,7 @@ Dropped = Annotated[
 ]
 
 
+@expand_groups
 def run_source(
     where: Where,
     to: To = None,
@@ -71,9 +71,8 @@ def run_source(
     option: Setting = None,
     max_rejected: MaxRejected = None,
     config: ConfigFile = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
+    *,
+    engine: EngineArguments,
     staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
@@ -97,9 +96,7 @@ def run_source(
         None,
         name,
         options=settings_of(option),
-        master=master,
-        remote=remote,
-        engine=engine,
+        **engine._asdict(),
         staging=staging,
         max_rejected=max_rejected,
     ).over(find_config(config))
