@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import RowAliases, quoted
 from trellis.evolution.table_writes import KeyedWrite
 
 Count = Callable[[str], int]
@@ -44,7 +44,7 @@ POSTGRES = EngineSyntax(
 
 
 @dataclass(frozen=True)
-class KeyedStatements:
+class KeyedStatements(RowAliases):
     """One keyed load as SQL.
 
     `table` is the name of the table, or for a destination of whole files an item of a FROM clause;
@@ -62,16 +62,6 @@ class KeyedStatements:
     place: str
     prefix: str
     syntax: EngineSyntax = DUCKDB
-
-    @property
-    def current_row(self) -> str:
-        """The alias of a row of the table."""
-        return f"{self.prefix}current"
-
-    @property
-    def staged_row(self) -> str:
-        """The alias of a staged row."""
-        return f"{self.prefix}staged"
 
     @property
     def merges(self) -> bool:
