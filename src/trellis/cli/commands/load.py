@@ -83,8 +83,8 @@ class LoadArguments(NamedTuple):
 def load_records(arguments: LoadArguments) -> None:
     """Load records into typed tables that grow with them.
 
-    New keys become columns, lists become tables, and every value that does not fit is quarantined:
-    rows in = rows loaded + rejected + dropped, always.
+    New keys become columns, lists become tables, and every value that does not fit is quarantined. The report
+    adds up: rows in = loaded + rejected + dropped.
     """
     _run(arguments, dry_run=False)
 
