@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builtins import property as derived  # two of the classes have a field `property`
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -273,6 +273,8 @@ def _describe_change(key: str, before: Any, after: Any) -> str:
     def shown(value: Any) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
+        if isinstance(value, Mapping) and all(isinstance(setting, str) for setting in value.values()):
+            return ", ".join(f"{name}={setting}" for name, setting in value.items()) or "empty"
         return "not set" if value is None else str(value)
 
     return f"{key} was {shown(before)}, is {shown(after)}"
