@@ -41,11 +41,11 @@ def has_long_number(text: bytes, digits: int = LONG) -> bool:
     return b"0" * digits in text.translate(_DIGITS)
 
 
-def parse(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> Any:
+def parse(line: bytes, check_big_ints: bool = True, lone_surrogates: bool = False) -> Any:
     """The JSON value of a line. Integers of any length are exact; a number beyond the range of a
-    double stays as its text. `wary`: the line may have a long number. `lone_surrogates`: half of a
+    double stays as its text. `check_big_ints`: the line may have a long number. `lone_surrogates`: half of a
     surrogate pair in an escape is kept, which UTF-8 does not have. Raises BadLine."""
-    if not wary or not has_long_number(line):
+    if not check_big_ints or not has_long_number(line):
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError:
@@ -53,9 +53,9 @@ def parse(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> Any:
     return _loads(line, None, lone_surrogates)
 
 
-def record(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> dict[str, Any]:
+def record(line: bytes, check_big_ints: bool = True, lone_surrogates: bool = False) -> dict[str, Any]:
     """The JSON object of a line; options as for `parse`. Raises BadLine."""
-    value = parse(line, wary, lone_surrogates)
+    value = parse(line, check_big_ints, lone_surrogates)
     if value.__class__ is not dict:
         raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
     return value
