@@ -38,7 +38,12 @@ class BadLine(Exception):
 
 def has_long_number(text: bytes, digits: int = LONG) -> bool:
     """Whether there are so many digits in a row."""
-    return b"0" * digits in text.translate(_DIGITS)
+    return b"0" * digits in digits_as_zeros(text)
+
+
+def digits_as_zeros(text: bytes) -> bytes:
+    """The text with every digit as 0 and every other byte as NUL."""
+    return text.translate(_DIGITS)
 
 
 def parse(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> Any:
