@@ -204,14 +204,16 @@ class LoadAttempt:
         self.commit = self._build_commit(before, after, roots, files, touched, catalog)
         if not dry_run:
             with _Clock(self.seconds, "load"):
-                self.destination.commit(self.commit, self._parallel())
+                changes = self.destination.commit(self.commit, self._parallel())
+            report = report.with_row_changes(changes)
         return report
 
-    def rehearse(self) -> None:
-        """After a dry run: what its commit would raise. Nothing is left in the destination."""
-        assert self.commit is not None
+    def rehearse(self) -> Report:
+        """After a dry run: raise and report what its commit would. Nothing is left in the destination."""
+        assert self.commit is not None and self.report is not None
         with _Clock(self.seconds, "rehearse"):
-            self.destination.rehearse(self.commit, self._parallel())
+            changes = self.destination.rehearse(self.commit, self._parallel())
+        return self.report.with_row_changes(changes)
 
     def _max_columns(self, schema: Schema) -> int | None:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
