@@ -184,7 +184,10 @@ class LoadAttempt:
         catalog: Mapping[str, CatalogTable] | None,
         dry_run: bool,
     ) -> Report:
-        """Commit the tables of the selection. Raises TrellisError, of one table where the others are fine."""
+        """Commit the tables of the selection, or rehearse that.
+
+        Raises TrellisError, of one table where the others are fine.
+        """
         schema, files = self.selection.apply(start, conformed, all_files)
         touched = [name for name in schema.tables if name in files]
         after = bump(self.dialect.tables.finalize_schema(start, schema, touched))
@@ -202,18 +205,9 @@ class LoadAttempt:
         rejects = all_files.get(REJECTS.name, ())
         refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
         self.commit = self._build_commit(before, after, roots, files, touched, catalog)
-        if not dry_run:
-            with _Clock(self.seconds, "load"):
-                changes = self.destination.commit(self.commit, self._parallel())
-            report = report.with_row_changes(changes)
-        return report
-
-    def rehearse(self) -> Report:
-        """After a dry run: raise and report what its commit would. Nothing is left in the destination."""
-        assert self.commit is not None and self.report is not None
-        with _Clock(self.seconds, "rehearse"):
-            changes = self.destination.rehearse(self.commit, self._parallel())
-        return self.report.with_row_changes(changes)
+        write = self.destination.rehearse if dry_run else self.destination.commit
+        with _Clock(self.seconds, "rehearse" if dry_run else "load"):
+            return report.with_row_changes(write(self.commit, self._parallel()))
 
     def _max_columns(self, schema: Schema) -> int | None:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)

@@ -68,8 +68,6 @@ class LoadRunner:
                 trial, kept = LoadAttempt(self.context, job, flight.load_id, staging), False
                 try:
                     done = trial.run(dry_run)
-                    if dry_run:
-                        done = trial.rehearse()
                     flight.finished()
                     if not dry_run:
                         self.folders.export(done.schema)
