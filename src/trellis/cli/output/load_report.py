@@ -179,6 +179,8 @@ def _listed(title: str, statements: Sequence[str], out: Console) -> None:
         out.print(indented(statement), style="cyan")
     if len(statements) > len(shown):
         out.print(f"  and {len(statements) - len(shown):,} more; --json shows all", style="dim")
+    elif any(part != text for part, text in zip(shown, statements, strict=True)):
+        out.print("  statements that end in ... are shortened; --json shows them whole", style="dim")
 
 
 def _first_part(statement: str) -> str:

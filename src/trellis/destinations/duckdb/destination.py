@@ -34,7 +34,13 @@ from trellis.destinations.sql.preconditions import (
     check_run_state,
     refuse_views,
 )
-from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
+from trellis.destinations.sql.queries import (
+    count_by_query,
+    empty_cells_query,
+    load_query,
+    newest_row_query,
+    newest_version_query,
+)
 from trellis.destinations.waiting import LockWait, Notify, ignore_notice
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
@@ -222,11 +228,8 @@ class DuckDB:
         """This column of the newest stored version of a schema."""
         if not _has_table(db, dataset, metadata.versions):
             return None
-        row = db.execute(
-            f"SELECT {quoted(column)} FROM {_table(db, dataset, metadata.versions)} "
-            'WHERE "schema_name" = ? ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
-            [schema],
-        ).fetchone()
+        query = newest_version_query(_table(db, dataset, metadata.versions), column)
+        row = db.execute(query, [schema]).fetchone()
         return None if row is None else str(row[0])
 
     def _has_load(
@@ -234,9 +237,8 @@ class DuckDB:
     ) -> bool:
         if not _has_table(db, dataset, metadata.loads):
             return False
-        loads, column = _table(db, dataset, metadata.loads), quoted(metadata.load_id)
-        row = db.execute(f"SELECT 1 FROM {loads} WHERE {column} = ? LIMIT 1", [load_id]).fetchone()
-        return row is not None
+        query = load_query(_table(db, dataset, metadata.loads), metadata.load_id)
+        return db.execute(query, [load_id]).fetchone() is not None
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
         columns_by_table: dict[str, dict[str, str]] = {}

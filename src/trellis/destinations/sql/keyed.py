@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import RowAliases, quoted
 from trellis.evolution.table_writes import KeyedWrite
 
 Count = Callable[[str], int]
@@ -52,7 +52,7 @@ POSTGRES = EngineSyntax(
 
 
 @dataclass(frozen=True)
-class KeyedStatements:
+class KeyedStatements(RowAliases):
     """One keyed load as SQL.
 
     `table` is the name of the table, or for a destination of whole files an item of a FROM clause;
@@ -70,16 +70,6 @@ class KeyedStatements:
     place: str
     prefix: str
     syntax: EngineSyntax = DUCKDB
-
-    @property
-    def current_row(self) -> str:
-        """The alias of a row of the table."""
-        return f"{self.prefix}current"
-
-    @property
-    def staged_row(self) -> str:
-        """The alias of a staged row."""
-        return f"{self.prefix}staged"
 
     @property
     def merges(self) -> bool:

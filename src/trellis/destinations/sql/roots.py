@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import RowAliases, quoted
 from trellis.destinations.sql.versions import VersionColumns
 from trellis.errors import SchemaError
 from trellis.evolution.table_writes import Strategy, TableTreeWrite
@@ -24,7 +24,7 @@ _HINTS: Mapping[Strategy, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class MergeNames:
+class MergeNames(RowAliases):
     """The names of temporary tables and aliases, the position of a row and the types of columns.
 
     Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` is
@@ -45,16 +45,6 @@ class MergeNames:
     def rows_to_insert(self) -> str:
         """The temporary table of the ids and positions of root rows to insert."""
         return f"{self.temp}{self.prefix}rows_to_insert"
-
-    @property
-    def current_row(self) -> str:
-        """The alias of a row of the destination."""
-        return f"{self.prefix}current"
-
-    @property
-    def staged_row(self) -> str:
-        """The alias of a staged row."""
-        return f"{self.prefix}staged"
 
 
 @dataclass(frozen=True)
