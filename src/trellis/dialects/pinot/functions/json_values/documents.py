@@ -17,7 +17,7 @@ from trellis.dialects.pinot.functions.arguments import (
 )
 from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
 from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text.rewriter import may_follow
+from trellis.dialects.pinot.value.json_text.reader import may_follow
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.numbers.java_format import decimal_text
 from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double, parse_whole
