@@ -83,8 +83,7 @@ def check(
         findings = [finding for finding in findings if not _is_unchecked_function(finding)]
         findings += [finding for finding in by_pinot if finding.message not in known]
     if isinstance(table, Mapping):
-        columns = [spec.name for spec in schema.specs()]
-        for part in unsupported_parts(table, columns):
+        for part in unsupported_parts(table):
             findings.append(Finding("mind", "table config", part.pointer, None, part.message))
     if controller is not None:
         findings += _by(controller, parse(text, where))
