@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
@@ -50,19 +51,19 @@ def _converter(target: PinotType) -> Callable[[Any], Any]:
     return partial(_convert, target, steps_of(target, extended=False))
 
 
-as_text: Final = _converter(PinotType.STRING)
+as_text: Final[Callable[[Any], str]] = _converter(PinotType.STRING)
 """Text, as Java writes it."""
-as_int: Final = _converter(PinotType.INT)
+as_int: Final[Callable[[Any], int]] = _converter(PinotType.INT)
 """A whole number of 32 bits: longer ones lose their high bits, fractions are cut."""
-as_long: Final = _converter(PinotType.LONG)
+as_long: Final[Callable[[Any], int]] = _converter(PinotType.LONG)
 """A whole number of 64 bits; a timestamp is its milliseconds."""
-as_double: Final = _converter(PinotType.DOUBLE)
+as_double: Final[Callable[[Any], float]] = _converter(PinotType.DOUBLE)
 """A float of 64 bits."""
-as_decimal: Final = _converter(PinotType.BIG_DECIMAL)
+as_decimal: Final[Callable[[Any], Decimal]] = _converter(PinotType.BIG_DECIMAL)
 """An exact number."""
-as_bytes: Final = _converter(PinotType.BYTES)
+as_bytes: Final[Callable[[Any], bytes]] = _converter(PinotType.BYTES)
 """Bytes; text is read as hexadecimal digits."""
-as_instant: Final = _converter(PinotType.TIMESTAMP)
+as_instant: Final[Callable[[Any], int]] = _converter(PinotType.TIMESTAMP)
 """The milliseconds of a timestamp, of its text or of a long; Pinot takes no number of 32 bits."""
 
 
