@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trellis.dialects.snowplow.client.selection import up_to
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.profiles import Profile
-from trellis.dialects.snowplow.commands.schema_folder import up_to
 from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.ddl.tables import TableStatements
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument

@@ -1,4 +1,4 @@
-"""`trellis registry`: check a folder of schemas, show its tables, suggest the number of a new version."""
+"""`trellis registry`: check schemas, show their tables, suggest the number of a new version."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ registry = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 At = Annotated[
+    str,
+    option(
+        "--at",
+        metavar="REGISTRY",
+        panel=WHERE,
+        help="URL, folder of schemas (VENDOR/NAME/FORMAT/VERSION), or resolver configuration file.",
+    ),
+]
+Folder = Annotated[
     str, option("--at", metavar="FOLDER", panel=WHERE, help="Folder of schemas, VENDOR/NAME/FORMAT/VERSION.")
 ]
 AssumeOrder = Annotated[
@@ -29,7 +38,7 @@ AssumeOrder = Annotated[
 
 @registry.command("lint")
 def lint_schemas(
-    at: At,
+    at: Folder,
     skip: Annotated[
         list[str] | None,
         option(
@@ -42,10 +51,10 @@ def lint_schemas(
 ) -> None:
     """Check every schema of a folder. Ends with 1 if one has an error that keeps it from being published."""
     from trellis.cli.output.console import console, print_json
+    from trellis.dialects.snowplow.client.folder import FolderRegistry
     from trellis.dialects.snowplow.commands.lint import lint_folder
-    from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder
 
-    report = lint_folder(SchemaFolder.open(at), skip or ())
+    report = lint_folder(FolderRegistry.open(at), skip or ())
     if json:
         print_json(report.to_dict())
     else:
@@ -84,23 +93,18 @@ def show_ddl(
 ) -> None:
     """Show the statements that create the tables of schemas, or bring them to a later version."""
     from trellis.cli.output.console import print_json
+    from trellis.dialects.snowplow.client.locator import open_registry
+    from trellis.dialects.snowplow.client.selection import Selection, parse_version
     from trellis.dialects.snowplow.columns.profiles import get_profile
     from trellis.dialects.snowplow.commands.ddl import Rendering
-    from trellis.dialects.snowplow.commands.schema_folder import (
-        SchemaFolder,
-        Selection,
-        parse_version,
-        warn_of_order,
-    )
     from trellis.errors import UsageError
 
-    folder = SchemaFolder.open(at, assume_order=assume_order)
+    source = open_registry(at, assume_order=assume_order)
     rendering = Rendering(get_profile(target), dataset, compat)
-    selection = Selection.parse(schemas) if schemas else None
-    families = folder.read_families(selection)
-    if selection and not families:
-        raise folder.unknown(selection)
-    warn_of_order(folder, families)
+    selection = Selection.parse(schemas) if schemas else Selection()
+    families = selection.read(source)
+    if schemas and not families:
+        raise selection.unknown(source)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
     if start and not scripts:
@@ -135,11 +139,9 @@ def suggest_number(
 ) -> None:
     """Find the smallest version that the changes of a schema may have, and say why."""
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder
     from trellis.dialects.snowplow.commands.suggest import SuggestionReport
 
-    folder = SchemaFolder.open(at, assume_order=assume_order)
-    report = SuggestionReport.of(file, folder, profile, base)
+    report = SuggestionReport.of(file, at, profile, base, assume_order=assume_order)
     if json:
         print_json(report.to_dict())
     else:
