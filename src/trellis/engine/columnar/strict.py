@@ -19,6 +19,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -44,16 +45,21 @@ _KIND_STARTS: Final = dict(
         strict=True,
     )
 )
+_FRACTION, _LONG_INTEGER = r"-?[0-9]+[.eE]", r"-?[0-9]{19}"
 _NUMBER = re.compile(r"couldn't parse:\s*(-?[0-9][-+.0-9eE]*)$")
 
 
 class FastPathMiss(Exception):
-    """Something that only the exact path can convert: its row, and a pattern of such lines, if known."""
+    """Something that only the exact path can convert: its row, and a pattern of such lines, if known.
 
-    def __init__(self, row: int | None = None, pattern: str | None = None) -> None:
-        super().__init__(row, pattern)
+    Or the text of a number that is too large or has a fraction, under a key that the reader does not name.
+    """
+
+    def __init__(self, row: int | None = None, pattern: str | None = None, number: str | None = None) -> None:
+        super().__init__(row, pattern, number)
         self.row = row
         self.pattern = pattern
+        self.number = number
 
 
 class SpecialRows(FastPathMiss):
@@ -100,6 +106,7 @@ class StrictReader:
         self.min_split = min_split
         self.max_misses = max_misses
         self.misfits = tuple(dict.fromkeys(misfits))
+        self.integer_keys = _integer_keys(schema)
 
     def read(self, lines: pa.BinaryArray, chosen: Indexes) -> StrictRead:
         """The records of the chosen lines that fit; each line ends with a newline."""
@@ -125,7 +132,11 @@ class StrictReader:
             except FastPathMiss as miss:
                 misses += 1
                 row = miss.row if miss.row is not None and miss.row < len(indexes) else None
-                suspects = self._like(part, miss.pattern)
+                suspects = (
+                    self._like(part, miss.pattern)
+                    if miss.number is None
+                    else self._with_number(part, miss.number)
+                )
                 if row is not None:
                     suspects[row] = True
                 if suspects.any():
@@ -157,6 +168,16 @@ class StrictReader:
             return np.zeros(len(lines), np.bool_)
         matches = matching_lines(lines, pattern)
         return matches if matches.mean() <= MAX_MATCH_SHARE else np.zeros(len(lines), np.bool_)
+
+    def _with_number(self, lines: pa.BinaryArray, number: str) -> npt.NDArray[np.bool_]:
+        """Which lines hold a number, or another one under its key that does not fit for the same reason."""
+        matches = self._like(lines, rf"[:\[,]\s*{re.escape(number)}\s*[,\]}}]")
+        for line in lines.filter(pa.array(matches)).slice(0, 1).to_pylist():
+            key = re.search(rb'("(?:[^"\\]|\\.)*")\s*:\s*' + re.escape(number).encode() + rb"\s*[,}]", line)
+            if key and key[1] in self.integer_keys:
+                value_start = _FRACTION if re.search("[.eE]", number) else _LONG_INTEGER
+                matches |= self._like(lines, misfit_pattern(orjson.loads(key[1]), None, value_start))
+        return matches
 
     def _suspects(self, lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
         """Which lines match the pattern of a value that does not fit."""
@@ -243,10 +264,25 @@ def _miss(error: str) -> FastPathMiss:
         *outer, key = change[1].split("/")
         pattern = misfit_pattern(key, outer[-1] if outer else None, _KIND_STARTS[change[2]])
     elif number := _NUMBER.search(error):
-        pattern = rf"[:\[,]\s*{re.escape(number[1])}\s*[,\]}}]"
+        return FastPathMiss(number=number[1])
     else:
         pattern = None
     return FastPathMiss(int(row[1]) if row else None, pattern)
+
+
+def _integer_keys(schema: pa.Schema) -> frozenset[bytes]:
+    """The keys, in quotes, that are integers wherever a schema has them."""
+    types: dict[str, set[pa.DataType]] = {}
+    pending = list(schema)
+    while pending:
+        field = pending.pop()
+        type_ = field.type
+        while pa.types.is_list(type_):
+            type_ = type_.value_type
+        types.setdefault(field.name, set()).add(type_)
+        if pa.types.is_struct(type_):
+            pending.extend(type_)
+    return frozenset(orjson.dumps(key) for key, of_key in types.items() if of_key == {pa.int64()})
 
 
 def without_unknown_keys(
