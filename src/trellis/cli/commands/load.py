@@ -118,7 +118,7 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
         print_json(report.to_dict())
     else:
         show(report, arguments.sources, console())
-    if report.failures and not dry_run:
+    if report.failures:
         raise typer.Exit(DestinationError.exit_code)
     return report
 
