@@ -28,7 +28,7 @@ from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
 from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
-from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.options import LoadSettings, read_schema, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
@@ -350,7 +350,7 @@ class Pipeline:
         user_schema: Schema | None = None
         notes: tuple[str, ...] = ()
         if options.schema is not None:
-            user_schema = given_schema(options.schema, self._dialect)
+            user_schema = read_schema(options.schema, self._dialect)
         elif isinstance(records, FileRecords) and (
             proposed := propose_schema(self._dialect, source, self.look(schema)[0])
         ):

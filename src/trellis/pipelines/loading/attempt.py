@@ -159,11 +159,11 @@ class LoadAttempt:
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
             files = self._fetch(files)
-        unborn = [name for name in roots if self._unborn(name, before, state.schema)]
-        if unborn:
-            names = [table.name for name in unborn for table in state.schema.chain(name)]
+        never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
+        if never_populated:
+            names = [table.name for name in never_populated for table in state.schema.chain(name)]
             state = replace(state, schema=self.dialect.tables.drop_tables(state.schema, names))
-            roots = [name for name in roots if name not in unborn]
+            roots = [name for name in roots if name not in never_populated]
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
@@ -222,7 +222,7 @@ class LoadAttempt:
             [file for outcome in self.outcomes for file in outcome.files], self.outcomes
         )
 
-    def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
+    def _is_never_populated(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
         user_tables = self.job.user_schema.tables if self.job.user_schema is not None else {}
         known = name in before.tables or name in user_tables

@@ -17,7 +17,7 @@ from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import read_text
 from trellis.schema.model import Column, Schema
 
-Given = Schema | str | Path | Mapping[str, Any]
+SchemaInput = Schema | str | Path | Mapping[str, Any]
 """A schema, or its document: as an object, as text, or as the path of a file."""
 
 
@@ -31,7 +31,7 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, Path) or (isinstance(value, str) and not value.lstrip().startswith("{"))
 
 
-def given_schema(document: Given, dialect: Dialect) -> Schema:
+def read_schema(document: SchemaInput, dialect: Dialect) -> Schema:
     """The schema that a user hands over. Raises UsageError, SchemaError."""
     if isinstance(document, Schema):
         return document
@@ -76,7 +76,7 @@ class LoadOptions(TypedDict, total=False):
     """Columns that are declared before any record is read."""
     contract: str | Mapping[str, str] | None
     """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
-    schema: Given | None
+    schema: SchemaInput | None
     """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
     max_nesting: int | None
     """How many levels of nesting become columns and tables; deeper values stay JSON."""
@@ -105,7 +105,7 @@ class LoadSettings:
     merge_keys: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     contract: str | Mapping[str, str] | None = None
-    schema: Given | None = None
+    schema: SchemaInput | None = None
     max_nesting: int | None = None
     max_rejected: int | str | None = None
     load_id: str | None = None

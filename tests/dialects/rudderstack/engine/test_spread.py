@@ -351,8 +351,8 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
     lines[40] = lines[40].replace("Sale", "Other")
     spread = RoutedFlattener.spread
 
-    def watched(self: RoutedFlattener, item: Any, position: Any, wary: bool) -> Any:
-        became = spread(self, item, position, wary)
+    def watched(self: RoutedFlattener, item: Any, position: Any, check_big_ints: bool) -> Any:
+        became = spread(self, item, position, check_big_ints)
         if position != (0, 0, 0):  # a sample of the records shows a task what they look like
             seen[f"{item['messageId']} {became}"] += 1
         return became
