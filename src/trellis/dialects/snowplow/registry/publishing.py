@@ -68,12 +68,28 @@ class PublishReport:
 
 @dataclass(frozen=True)
 class Preview:
-    """What publishing a document would meet. `suggestion` is None where it has errors."""
+    """What publishing a document would meet.
+
+    Without errors there are a document, a verdict and a suggestion.
+    """
 
     issues: tuple[Issue, ...]
     document: SchemaDocument | None = None
-    suggestion: Suggestion | None = None
     registered: tuple[SchemaDocument, ...] = ()
+    """All versions of its name in the order of creation."""
+    conflict: str = ""
+    """Why its number cannot follow."""
+    verdict: Verdict | None = None
+    suggestion: Suggestion | None = None
+
+    @property
+    def family(self) -> list[SchemaDocument]:
+        """The versions of its model."""
+        return [
+            other
+            for other in self.registered
+            if self.document and other.key.family == self.document.key.family
+        ]
 
 
 @dataclass
@@ -123,17 +139,23 @@ class Publisher:
             if not writer.remove(key):
                 raise schema_not_found()
 
-    def preview(self, document: object) -> Preview:
+    def preview(self, document: object, *, is_public: bool = False) -> Preview:
         """What publishing would meet, and the smallest version that the changes may have."""
         issues = tuple(lint_document(document))
         if any(issue.level == "ERROR" for issue in issues):
             return Preview(issues)
         schema = SchemaDocument.parse(document)
+        name = name_of(schema.key)
         with self._lock, self.store.reading() as reader:
-            history = self._histories.of(name_of(schema.key))
-            history.refresh(reader, name_of(schema.key))
+            history = self._histories.of(name)
+            history.refresh(reader, name)
             registered = tuple(history.documents)
-        return Preview(issues, schema, suggest_version(schema, registered, self.kinds), registered)
+            publication = Publication(schema.key.version, is_public, schema.supersedes)
+            outcome = self.succession.check(publication, history.versions, history.is_public)
+            verdict = judge(schema, registered, self.kinds, history.tables_of(schema.key.version.model))
+        conflict = outcome.message if isinstance(outcome, Conflict) else ""
+        suggestion = suggest_version(schema, registered, self.kinds)
+        return Preview(issues, schema, registered, conflict, verdict, suggestion)
 
     def _store(
         self,
