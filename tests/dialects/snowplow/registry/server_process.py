@@ -64,5 +64,7 @@ def running_servers(store_url: str, count: int, *options: str) -> Iterator[list[
             server.kill()
 
 
-def publish(url: str, key: str, document: Any) -> httpx.Response:
-    return httpx.post(f"{url}/api/schemas?isPublic=true", json=document, headers={"apikey": key}, timeout=120)
+def publish(url: str, key: str, document: Any, *, public: bool = True) -> httpx.Response:
+    parameters = {"isPublic": str(public).lower()}
+    headers = {"apikey": key}
+    return httpx.post(f"{url}/api/schemas", params=parameters, json=document, headers=headers, timeout=120)
