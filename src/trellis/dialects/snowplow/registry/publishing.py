@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 
@@ -179,6 +179,7 @@ class Publisher:
             self._check_patch(schema, history)
             writer.patch(schema, now)
             return PublishReport(key, outcome)
+        schema = replace(schema, superseded_by=None)
         verdict = judge(schema, history.documents, self.kinds, history.tables_of(key.version.model))
         if verdict.refused:
             raise Refusal(409, _refused_kind(key, verdict), self._explain(verdict.refused))

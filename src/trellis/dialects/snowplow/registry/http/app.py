@@ -49,6 +49,7 @@ def make_app(service: RegistryService) -> FastAPI:
     app.include_router(pages.router)
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(StoreUnavailable, _answer_unavailable)
+    app.add_exception_handler(RecursionError, _answer_too_deep)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"])
@@ -81,12 +82,16 @@ async def _answer_refusal(request: Request, error: Any) -> Response:
 
 
 async def _answer_unavailable(request: Request, error: Any) -> Response:
-    return json_answer({"message": f"The store is not available: {error}"}, 503)
+    return await _answer_refusal(request, Refusal(503, f"The store is not available: {error}"))
+
+
+async def _answer_too_deep(request: Request, error: Any) -> Response:
+    return await _answer_refusal(request, Refusal(422, "The JSON is nested too deep"))
 
 
 async def _answer_bad_request(request: Request, error: Any) -> Response:
     faults = (f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}" for fault in error.errors())
-    return json_answer({"message": "; ".join(faults)}, 400)
+    return await _answer_refusal(request, Refusal(400, "; ".join(faults)))
 
 
 async def _answer_http_error(request: Request, error: Any) -> Response:
