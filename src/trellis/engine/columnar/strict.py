@@ -34,6 +34,7 @@ MAX_MATCH_SHARE: Final = 0.5
 UnknownKeys = Literal["ignore", "infer"]
 """What becomes of keys that the schema lacks: nothing, or columns of types that Arrow guesses."""
 Indexes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _ROW = re.compile(r"in row (\d+)$")
@@ -162,14 +163,14 @@ class StrictReader:
         records = pa.concat_tables(tables, promote_options="default") if tables else self.schema.empty_table()
         return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
 
-    def _like(self, lines: pa.BinaryArray, pattern: str | None) -> npt.NDArray[np.bool_]:
+    def _like(self, lines: pa.BinaryArray, pattern: str | None) -> Mask:
         """Which lines match a pattern, unless too many do."""
         if pattern is None:
             return np.zeros(len(lines), np.bool_)
         matches = matching_lines(lines, pattern)
         return matches if matches.mean() <= MAX_MATCH_SHARE else np.zeros(len(lines), np.bool_)
 
-    def _with_number(self, lines: pa.BinaryArray, number: str) -> npt.NDArray[np.bool_]:
+    def _with_number(self, lines: pa.BinaryArray, number: str) -> Mask:
         """Which lines hold a number, or another one under its key that does not fit for the same reason."""
         matches = self._like(lines, rf"[:\[,]\s*{re.escape(number)}\s*[,\]}}]")
         for line in lines.filter(pa.array(matches)).slice(0, 1).to_pylist():
@@ -179,7 +180,7 @@ class StrictReader:
                 matches |= self._like(lines, misfit_pattern(orjson.loads(key[1]), None, value_start))
         return matches
 
-    def _suspects(self, lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+    def _suspects(self, lines: pa.BinaryArray) -> Mask:
         """Which lines match the pattern of a value that does not fit."""
         matches = matching_lines(lines, "|".join(self.misfits))
         if matches.mean() <= MAX_MATCH_SHARE:
@@ -190,7 +191,7 @@ class StrictReader:
         return matches
 
 
-def matching_lines(lines: pa.BinaryArray, pattern: str) -> npt.NDArray[np.bool_]:
+def matching_lines(lines: pa.BinaryArray, pattern: str) -> Mask:
     """Which lines match a pattern (RE2, over bytes)."""
     matches = pc.match_substring_regex(lines, pattern).to_numpy(zero_copy_only=False)
     return np.array(matches, np.bool_)
@@ -202,30 +203,32 @@ def _joined(parts: Sequence[Indexes]) -> Indexes:
 
 def _joined_bytes(lines: pa.BinaryArray) -> pa.Buffer:
     """The bytes of the lines, one after the other."""
-    _, offsets, content = lines.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[[lines.offset, lines.offset + len(lines)]]
-    return content.slice(int(bounds[0]), int(bounds[1] - bounds[0]))
+    bounds, content = bounds_of(lines)
+    return content.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
 
 
-def _are_objects(lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+def bounds_of(texts: pa.BinaryArray | pa.StringArray) -> tuple[npt.NDArray[np.int32], pa.Buffer]:
+    """Where the texts begin in their bytes, and where the last one ends; and the bytes."""
+    _, offsets, content = texts.buffers()
+    return np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1], content
+
+
+def _are_objects(lines: pa.BinaryArray) -> Mask:
     """Which lines begin and end like an object."""
-    _, offsets, content = lines.buffers()
     if not len(lines):
         return np.zeros(0, np.bool_)
-    bounds = np.frombuffer(offsets, np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    bounds, content = bounds_of(lines)
     raw = np.frombuffer(content, np.uint8)
     ends = bounds[1:] - 2
     last = raw[np.maximum(ends, 0)]
     returns = last == _RETURN
     if returns.any():
         last = np.where(returns, raw[np.maximum(ends - 1, 0)], last)
-    are_objects: npt.NDArray[np.bool_] = (
-        (raw[bounds[:-1]] == _OPEN) & (last == _CLOSE) & (np.diff(bounds) > 2)
-    )
+    are_objects: Mask = (raw[bounds[:-1]] == _OPEN) & (last == _CLOSE) & (np.diff(bounds) > 2)
     return are_objects
 
 
-def _are_utf8(lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+def _are_utf8(lines: pa.BinaryArray) -> Mask:
     """Which lines are UTF-8."""
     try:
         lines.cast(pa.string())
@@ -287,7 +290,7 @@ def _integer_keys(schema: pa.Schema) -> frozenset[bytes]:
 
 def without_unknown_keys(
     records: pa.Table, schema: pa.Schema, lines: pa.BinaryArray, is_free: Callable[[str], bool]
-) -> tuple[pa.Table, npt.NDArray[np.bool_]]:
+) -> tuple[pa.Table, Mask]:
     """The records without those that have keys which the schema lacks, and which of them have some.
 
     A null under such a key leaves no trace in a column, so lines that may hold one are taken to have it.
@@ -314,7 +317,7 @@ class _UnknownKeys:
     """The keys that a schema lacks, and the rows of the records that hold values under them."""
 
     def __init__(self, rows: int) -> None:
-        self.rows: npt.NDArray[np.bool_] = np.zeros(rows, np.bool_)
+        self.rows: Mask = np.zeros(rows, np.bool_)
         self.keys: set[str] = set()
 
     def add(self, key: str, values: pa.Array, origins: Indexes) -> None:
