@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -158,6 +159,14 @@ def test_a_server_is_pushed_to_and_pulled_from(
 def test_a_server_that_does_not_start(trellis: Any, words: list[str], error: str) -> None:
     ran = trellis("registry", "serve", "--store", "sqlite:registry.db", *words)
     assert (ran.code, ran.err.splitlines()[-1]) == (2, f"error: {error}")
+
+
+def test_a_port_that_is_taken(trellis: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ran = trellis("registry", "serve", "--store", "sqlite:registry.db", "--port", port)
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1].startswith(f"error: cannot listen on 127.0.0.1, port {port} (")
 
 
 def test_a_store_that_cannot_be_reached(trellis: Any) -> None:

@@ -108,11 +108,16 @@ def serve_registry(
 
     service = open_service(store, evolution, succession, patches, profile, webhook, hsts)
     from trellis.dialects.snowplow.registry.http.server import serve
+    from trellis.dialects.snowplow.registry.store.database import redact
 
     if not service.store.has_super_key():
         make_one = "make one with: trellis registry keygen --super --at STORE"
         warnings.warn(f"no key may change schemas yet; {make_one}", stacklevel=1)
-    serve(service, host, port)
+
+    def show_url(url: str) -> None:
+        typer.echo(f"registry at {url}, stored in {redact(store)}; end it with Ctrl-C")
+
+    serve(service, host, port, show_url)
 
 
 @registry.command("keygen")
