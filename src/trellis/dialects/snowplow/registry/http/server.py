@@ -27,7 +27,7 @@ def serve(service: RegistryService, host: str, port: int, on_start: Callable[[st
 def open_socket(host: str, port: int) -> socket.socket:
     """Raises UsageError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio turns off Nagle's algorithm, which costs 40 ms an answer, only where a socket names its protocol.
+    # asyncio turns off Nagle's algorithm, which costs 40 ms an answer, if a socket names its protocol.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
