@@ -77,11 +77,12 @@ def test_after_a_version_that_is_refused_comes_none_of_its_name(
     ]
 
 
-def test_ddl_and_suggest_read_a_store(trellis: Any, schemas: Path, store_url: str) -> None:
+def test_ddl_lint_and_suggest_read_a_store(trellis: Any, schemas: Path, store_url: str) -> None:
     trellis("registry", "push", "schemas", "--at", store_url)
     words = ("org.harbor/vessel_call", "--target", "redshift")
     from_folder = trellis("registry", "ddl", *words, "--at", "schemas").out
     assert trellis("registry", "ddl", *words, "--at", store_url).out == from_folder
+    assert trellis("registry", "lint", "--at", store_url).out == "5 schemas: 0 errors, 0 warnings, 0 remarks"
     ran = trellis("registry", "suggest", "vessel_call-next.json", "--at", store_url, "--profile", "spark")
     assert ran.out.splitlines()[-1] == "org.harbor/vessel_call can be 1-3-0: it follows 1-2-1"
 

@@ -24,7 +24,7 @@ from trellis.dialects.snowplow.lints.issues import Issue
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
 from trellis.dialects.snowplow.registry.name_history import Histories, NameHistory, name_of
 from trellis.dialects.snowplow.registry.refusals import Refusal, schema_not_found
-from trellis.dialects.snowplow.registry.store.permissions import Permission
+from trellis.dialects.snowplow.registry.store.permissions import Permission, SchemaAction
 from trellis.dialects.snowplow.registry.store.schema_store import (
     SchemaStore,
     SchemaWriter,
@@ -244,13 +244,9 @@ def check_permission(
     permission: Permission, key: SchemaKey, history: NameHistory, writer: SchemaWriter
 ) -> None:
     """Raises Refusal."""
-    if permission.allows("CREATE_VENDOR", key.vendor):
-        return
-    is_own_vendor = permission.vendor == key.vendor or writer.has_vendor(key.vendor)
-    needed = "BUMP" if history.heads else "CREATE" if is_own_vendor else "CREATE_VENDOR"
-    if needed == "CREATE_VENDOR" or not permission.allows(
-        "BUMP" if needed == "BUMP" else "CREATE", key.vendor
-    ):
+    is_vendor_known = permission.vendor == key.vendor or writer.has_vendor(key.vendor)
+    needed: SchemaAction = "BUMP" if history.heads else "CREATE" if is_vendor_known else "CREATE_VENDOR"
+    if not permission.allows(needed, key.vendor):
         raise Refusal(403, f"Not enough permissions: publishing {key} needs {needed}")
 
 
