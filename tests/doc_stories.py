@@ -288,6 +288,7 @@ NOT_RUN = {
         ("docs/loading.md", "trellis inspect s3a:"),
         ("docs/loading.md", "trellis load s3a:"),
         ("docs/rudderstack.md", "trellis plan rudderstack-2.jsonl"),
+        ("docs/streams.md", "trellis stream"),
     ],
     "needs a Pinot cluster": [
         ("docs/cli.md", "trellis pinot deliver"),

@@ -50,6 +50,7 @@ class LoadCommand:
             else None,
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
             "max_rejected": config.max_rejected,
+            "payload": config.payload,
             "format": config.format,
             "read_options": config.read_options,
         }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from trellis.engine.input.files import describe_files, list_files
+from trellis.engine.input.kafka import is_kafka_url, read_kafka_url
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.input.source_format import SourceFormat, foreign_format_of, format_of_files, named_format
 from trellis.engine.input.spark_source import SparkSource
@@ -61,6 +62,7 @@ def _of_paths(
     paths: Sequence[str], runner: Runner, payload: str | None, read_options: ReadOptions
 ) -> Records:
     """The records of files, or of whatever else Spark's readers take."""
+    paths, read_options = source_of_url(paths, read_options)
     named = named_format(paths, read_options.format)
     if named is not None and named.address != "files":
         return _of_spark(SparkSource(named, tuple(paths), read_options), runner, payload)
@@ -79,6 +81,19 @@ def _of_paths(
     inputs = describe_files(files, paths, storage)
     runner.start()
     return FileRecords(inputs, runner, storage)
+
+
+def source_of_url(sources: Sequence[str], read_options: ReadOptions) -> tuple[Sequence[str], ReadOptions]:
+    """What Spark's reader takes for the URL of a topic; other sources as they are. Raises UsageError."""
+    topics = [source for source in sources if is_kafka_url(source)]
+    if not topics:
+        return sources, read_options
+    if len(sources) > 1:
+        raise UsageError(
+            f"{', '.join(sources)}: topics are read from one URL; write kafka://BROKER/TOPIC,TOPIC"
+        )
+    topic, options = read_kafka_url(topics[0], read_options)
+    return [topic], options
 
 
 def _of_spark(source: SparkSource, runner: Runner, payload: str | None) -> Records:

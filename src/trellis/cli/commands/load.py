@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,8 +91,11 @@ def parse_arguments(
     return LoadArguments(sources, settings, config, load_id, tuple(only_table or ()), json, debug)
 
 
-def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the parameters of `parse_arguments` and its own keywords, for Typer to read."""
+def with_load_arguments(command: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """The command with the parameters of `parse_arguments` and its own keywords, for Typer to read.
+
+    `without` are parameters that it does not have.
+    """
     (_, *keywords) = signature(command, eval_str=True).parameters.values()
 
     @wraps(command)
@@ -100,8 +103,9 @@ def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
         own_values = {keyword.name: values.pop(keyword.name) for keyword in keywords}
         command(parse_arguments(**values), **own_values)
 
-    typed.__annotations__ = {**parse_arguments.__annotations__, **command.__annotations__}
-    parameters = [*signature(parse_arguments, eval_str=True).parameters.values(), *keywords]
+    shared = signature(parse_arguments, eval_str=True).parameters.values()
+    parameters = [*(parameter for parameter in shared if parameter.name not in without), *keywords]
+    typed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return typed
 

@@ -1,0 +1,140 @@
+"""What a stream reads: a streaming frame, and how each of its batches becomes the records of a load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from trellis.engine.input.read_options import ReadOptions
+from trellis.engine.input.source_format import named_format
+from trellis.engine.input.spark_source import SparkSource
+from trellis.engine.records.files import table_of_file
+from trellis.engine.storage.location import absolute, foreign_scheme
+from trellis.errors import UsageError
+from trellis.pipelines.loading.options import LoadSettings
+from trellis.pipelines.records import records_of, source_of_url
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from trellis.engine.records.files import Records
+    from trellis.engine.spark.job import SparkRunner
+
+_DISCOVERY = frozenset(
+    name.lower()
+    for name in (
+        *("cleanSource", "fileNameOnly", "latestFirst", "maxBytesPerTrigger", "maxCachedFiles"),
+        *("maxFileAge", "maxFilesPerTrigger", "pathGlobFilter", "sourceArchiveDir"),
+    )
+)
+"""Options of Spark's stream of files; all others are of the reader of their format."""
+_GLOB = re.compile(r"[*?\[\]{}]")
+
+
+class Batches(Protocol):
+    """How the frame of a batch becomes records."""
+
+    def sources_of(self, frame: DataFrame) -> Sequence[str]:
+        """The files of the batch, where it is one of files."""
+        ...
+
+    def records_of(self, frame: DataFrame, sources: Sequence[str]) -> Records: ...
+
+
+@dataclass(frozen=True)
+class FileBatches:
+    """The rows of a batch name files, which are read as those of any load."""
+
+    read_options: ReadOptions
+    payload: str | None
+
+    def sources_of(self, frame: DataFrame) -> Sequence[str]:
+        from trellis.engine.spark.streams import file_names_of
+
+        return file_names_of(frame)
+
+    def records_of(self, frame: DataFrame, sources: Sequence[str]) -> Records:
+        from trellis.engine.spark.job import SparkRunner
+
+        runner = SparkRunner(session=frame.sparkSession)
+        return records_of(sources, runner, self.payload, self.read_options)
+
+
+@dataclass(frozen=True)
+class FrameBatches:
+    """The rows of a batch are the records, or hold them in the column `payload`."""
+
+    payload: str | None
+    source: SparkSource | None = None
+
+    def sources_of(self, frame: DataFrame) -> Sequence[str]:
+        return ()
+
+    def records_of(self, frame: DataFrame, sources: Sequence[str]) -> Records:
+        from trellis.engine.spark.frames import FrameRecords
+
+        return FrameRecords(frame, self.payload, self.source)
+
+
+@dataclass(frozen=True)
+class StreamSource:
+    """A streaming frame. `name` is the root table by default, `title` what messages call the source."""
+
+    frame: DataFrame
+    batches: Batches
+    title: str
+    name: str
+
+
+def open_stream(source: Any, settings: LoadSettings, runner: SparkRunner) -> StreamSource:
+    """The stream of paths, a topic, a table, or of a streaming DataFrame. Raises UsageError, SparkError."""
+    if type(source).__module__.partition(".")[0] == "pyspark":
+        if not source.isStreaming:
+            raise UsageError("the DataFrame is no stream; load it with load(), or make it with readStream")
+        return StreamSource(source, FrameBatches(settings.payload), "the DataFrame", "")
+    paths = [source] if isinstance(source, (str, Path)) else source
+    if not isinstance(paths, Sequence) or not paths or not all(isinstance(p, (str, Path)) for p in paths):
+        raise UsageError(
+            f"a stream cannot be read from a {type(source).__name__}; give paths, a topic such as "
+            "kafka://broker/topic, or a streaming DataFrame"
+        )
+    sources, read_options = source_of_url(
+        [str(path) for path in paths], ReadOptions.of(settings.format, settings.read_options)
+    )
+    named = named_format(sources, read_options.format)
+    if named is None or named.address == "files":
+        return _file_stream(sources, read_options, settings.payload, runner)
+    spark_source = SparkSource(named, tuple(sources), read_options)
+    from trellis.engine.spark.reader import read_frame
+
+    frame = read_frame(runner.session, spark_source, streaming=True)
+    name = re.split(r"[./:]", sources[0].rstrip("/"))[-1] if re.fullmatch(r"[\w./:-]+", sources[0]) else ""
+    return StreamSource(frame, FrameBatches(settings.payload, spark_source), spark_source.title, name)
+
+
+def _file_stream(
+    paths: Sequence[str], read_options: ReadOptions, payload: str | None, runner: SparkRunner
+) -> StreamSource:
+    from trellis.engine.spark.streams import read_file_names
+
+    discovery: dict[str, str] = {}
+    reading: dict[str, str] = {}
+    for name, value in read_options.options.items():
+        (discovery if name.lower() in _DISCOVERY else reading)[name] = value
+    locations = {path: path if foreign_scheme(path) else absolute(path) for path in paths}
+    frame = read_file_names(runner.session, locations, discovery)
+    batches = FileBatches(replace(read_options, options=reading), payload)
+    return StreamSource(frame, batches, ", ".join(paths), _name_of(paths[0]))
+
+
+def _name_of(path: str) -> str:
+    """The table of files below a path: the name of its last part that is no pattern.
+
+    >>> _name_of("raw/orders/*.jsonl"), _name_of("raw/orders/"), _name_of("orders.jsonl.gz")
+    ('orders', 'orders', 'orders')
+    """
+    parts = [part for part in path.split("/") if part and not _GLOB.search(part)]
+    return table_of_file(parts[-1]) if parts else ""
