@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from uuid import uuid4
 
 from trellis import errors
@@ -49,21 +49,28 @@ def _file_names(session: SparkSession, name: str, location: str, options: Mappin
     reader = session.readStream.format("binaryFile").schema(_FILES)
     try:
         frame = reader.options(**{"recursiveFileLookup": "true", **options}).load(location)
-        names = frame.select(PATH, "modificationTime")
+        names = frame.select(PATH, "modificationTime", "length")
         _ = names.schema
     except Exception as failure:
         raise reader_failure(failure, name, "a stream of files", "") from failure
     return names
 
 
-def file_names_of(batch: DataFrame) -> list[str]:
+class NewFile(NamedTuple):
+    """A file that appeared."""
+
+    path: str
+    size: int
+
+
+def new_files_of(batch: DataFrame) -> list[NewFile]:
     """The files of a batch of `read_file_names`, those that were written first before the others."""
     try:
         rows = batch.collect()
     except Exception as failure:
         raise job_failure(failure) from failure
     ordered = sorted(rows, key=lambda row: (row.modificationTime, row.path))
-    return [_plain_path(row.path) for row in ordered]
+    return [NewFile(_plain_path(row.path), row.length) for row in ordered]
 
 
 def _plain_path(path: str) -> str:

@@ -4,7 +4,7 @@ load that the destination knows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,12 @@ from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallba
 from trellis.pipelines.loading.options import LoadSettings
 from trellis.pipelines.report import Report
 from trellis.pipelines.streaming.report import BatchReport
-from trellis.pipelines.streaming.sources import Batches
+from trellis.pipelines.streaming.sources import Batch, Batches
 from trellis.schema.model import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from trellis.engine.records.files import Records
     from trellis.pipelines.pipeline import Pipeline
 
 Stored = tuple[Schema, Mapping[str, CatalogTable] | None]
@@ -79,6 +78,7 @@ class BatchLoader:
         self._query_id: str | None = None
         self._context: StreamContext | None = None
         self._job: LoadJob | None = None
+        self._is_first = True  # Spark repeats a batch only where a query starts
 
     def __call__(self, frame: DataFrame, batch_id: int) -> str:
         from trellis.engine.spark.streams import query_id
@@ -96,17 +96,18 @@ class BatchLoader:
     def _load(self, frame: DataFrame, load_id: str, outcome: LoadOutcome) -> Report:
         if self._context is None:
             self._context = StreamContext(self.pipeline)
-        sources = self.batches.sources_of(frame)
-        job = self._job_of(self.batches.records_of(frame, sources), sources)
-        report = self.pipeline.load_runner(self._context).run(job, load_id, outcome=outcome)
+        job = self._job_of(self.batches.open(frame))
+        runner = self.pipeline.load_runner(self._context)
+        report = runner.run(job, load_id, outcome=outcome, repeats=self._is_first)
+        self._is_first = False
         if not report.already_loaded:
             self._context.keep(report)
             self._job = replace(job, state=None)  # it is in the destination now
         return report
 
-    def _job_of(self, records: Records, sources: Sequence[str]) -> LoadJob:
+    def _job_of(self, batch: Batch) -> LoadJob:
         if self._job is None:
-            job = self.pipeline.load_job(sources, records, self.settings)
+            job = self.pipeline.load_job(batch.files, batch.records, self.settings)
             return replace(job, quarantines=self.quarantines)
         (feed,) = self._job.feeds
-        return replace(self._job, feeds=(LoadInput(records, feed.request),))
+        return replace(self._job, feeds=(LoadInput(batch.records, feed.request),))

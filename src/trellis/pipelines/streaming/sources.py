@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from trellis.engine.input.files import LEAST
 from trellis.engine.input.read_options import ReadOptions
-from trellis.engine.input.source_format import named_format
+from trellis.engine.input.source_format import format_of_files, named_format
 from trellis.engine.input.spark_source import SparkSource
-from trellis.engine.records.files import table_of_file
+from trellis.engine.records.files import Records, table_of_file
+from trellis.engine.runner import InlineRunner
 from trellis.engine.storage.location import absolute, foreign_scheme
 from trellis.errors import UsageError
 from trellis.pipelines.loading.options import LoadSettings
@@ -20,7 +22,6 @@ from trellis.pipelines.records import records_of, source_of_url
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from trellis.engine.records.files import Records
     from trellis.engine.spark.job import SparkRunner
 
 _DISCOVERY = frozenset(
@@ -34,33 +35,43 @@ _DISCOVERY = frozenset(
 _GLOB = re.compile(r"[*?\[\]{}]")
 
 
+class Batch(NamedTuple):
+    """The records of a batch, and the files that hold them, if files do."""
+
+    records: Records
+    files: Sequence[str] = ()
+
+
 class Batches(Protocol):
     """How the frame of a batch becomes records."""
 
-    def sources_of(self, frame: DataFrame) -> Sequence[str]:
-        """The files of the batch, where it is one of files."""
-        ...
-
-    def records_of(self, frame: DataFrame, sources: Sequence[str]) -> Records: ...
+    def open(self, frame: DataFrame) -> Batch: ...
 
 
 @dataclass(frozen=True)
 class FileBatches:
-    """The rows of a batch name files, which are read as those of any load."""
+    """The rows of a batch name files, which are read as those of any load.
+
+    What would be one split is read where the names are: a task would take longer to begin than to end.
+    """
 
     read_options: ReadOptions
     payload: str | None
 
-    def sources_of(self, frame: DataFrame) -> Sequence[str]:
-        from trellis.engine.spark.streams import file_names_of
-
-        return file_names_of(frame)
-
-    def records_of(self, frame: DataFrame, sources: Sequence[str]) -> Records:
+    def open(self, frame: DataFrame) -> Batch:
         from trellis.engine.spark.job import SparkRunner
+        from trellis.engine.spark.streams import new_files_of
 
-        runner = SparkRunner(session=frame.sparkSession)
-        return records_of(sources, runner, self.payload, self.read_options)
+        files = new_files_of(frame)
+        paths = [file.path for file in files]
+        few = sum(file.size for file in files) <= LEAST and self._is_own_format(paths)
+        runner = InlineRunner() if few else SparkRunner(session=frame.sparkSession)
+        return Batch(records_of(paths, runner, self.payload, self.read_options), paths)
+
+    def _is_own_format(self, paths: Sequence[str]) -> bool:
+        """Whether the files can be read without Spark."""
+        named = named_format(paths, self.read_options.format) or format_of_files(paths, paths)
+        return named is None and not any(map(foreign_scheme, paths))
 
 
 @dataclass(frozen=True)
@@ -70,13 +81,10 @@ class FrameBatches:
     payload: str | None
     source: SparkSource | None = None
 
-    def sources_of(self, frame: DataFrame) -> Sequence[str]:
-        return ()
-
-    def records_of(self, frame: DataFrame, sources: Sequence[str]) -> Records:
+    def open(self, frame: DataFrame) -> Batch:
         from trellis.engine.spark.frames import FrameRecords
 
-        return FrameRecords(frame, self.payload, self.source)
+        return Batch(FrameRecords(frame, self.payload, self.source))
 
 
 @dataclass(frozen=True)
