@@ -10,6 +10,7 @@ import pytest
 
 from streams.kafka import Broker, add_connector, running
 from streams.stream_tables import counts_of, rejects_of, rows_of
+from trellis.errors import UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.streaming.report import BatchReport
 
@@ -81,3 +82,45 @@ def test_a_topic_loads(broker: Broker, shop: Pipeline) -> None:
     options = {"kafka.bootstrap.servers": broker.address}
     report = shop.load(topic, table="again", format="kafka", read_options=options)
     assert report.rows.loaded == 2
+
+
+def test_key_headers_and_place_become_columns(broker: Broker, shop: Pipeline, spark: SparkSession) -> None:
+    topic = broker.topic()
+    values = (b'{"id": 1}', b" {}", b"[]", b'{"id": 2, "name": "\xff"}')
+    headers: list[Any] = [[("trace", b"a"), ("trace", b"b")], [("raw", b"\xff")], None, None]
+    broker.write(topic, *values, key=[b"k1", b"\xff", None, None], headers=headers)
+    columns = ("partition", "offset", "key", "headers", "timestamp")
+    (batch,) = drain(shop, f"kafka://{broker.address}/{topic}", table="t", kafka_columns=columns)
+    assert counts_of(batch) == (4, 2, 2, 0)
+    rows = shop.destination.query("main", "t")
+    names = ("id", "_kafka__offset", "_kafka__partition", "_kafka__key", "_kafka__headers__trace")
+    assert sorted(tuple(row[name] for name in names) for row in rows if row["id"]) == [(1, 0, 0, "k1", "b")]
+    (empty,) = [row for row in rows if row["id"] is None]
+    assert (empty["_kafka__key"], empty["_kafka__headers__raw"]) == ("base64:/w==", "base64:/w==")
+    assert shop.schema.tables["t"].columns["_kafka__timestamp"].data_type == "timestamp"
+    assert [(file, position) for file, position, _ in rejects_of(shop)] == [
+        (f"{topic}-0", 2),
+        (f"{topic}-0", 3),
+    ]
+    with pytest.raises(UsageError) as refused:
+        drain(shop, f"kafka://{broker.address}/{topic}", table="t", kafka_columns="ofset")
+    assert str(refused.value) == "kafka column 'ofset': there is none: did you mean 'offset'?"
+
+
+def test_event_streams_take_their_tables_from_the_topic(broker: Broker, tmp_path: Path, spark: Any) -> None:
+    events = Pipeline("e", f"duckdb:{tmp_path}/e.duckdb", dialect="rudderstack", engine="spark")
+    topic = broker.topic()
+    event = (
+        '{"type": "track", "event": "Order Placed", "messageId": "m%d", "userId": "ada", "properties": {%s}}'
+    )
+    broker.write(topic, (event % (1, '"total": 5')).encode())
+    source = f"kafka://{broker.address}/{topic}"
+    drain(events, source)
+    broker.write(topic, (event % (2, '"total": 7, "coupon": "TEA"')).encode())
+    (batch,) = drain(events, source)
+    assert batch.rows["loaded"] == 1
+    rows = events.destination.query(events.dataset, "order_placed")
+    assert sorted((row["id"], row["total"], row["coupon"]) for row in rows) == [
+        ("m1", 5, None),
+        ("m2", 7, "TEA"),
+    ]

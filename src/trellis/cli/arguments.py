@@ -224,6 +224,16 @@ Payload = Annotated[
         help="The column that holds the records as JSON; of a topic it is value.",
     ),
 ]
+KafkaColumn = Annotated[
+    list[str] | None,
+    option(
+        "--kafka-column",
+        metavar="NAME",
+        panel=HOW,
+        help="What is loaded of a topic beside the values: topic, partition, offset, timestamp, key or "
+        "headers; give it again for more.",
+    ),
+]
 Trigger = Annotated[
     str | None,
     option(

@@ -53,6 +53,7 @@ class LoadCommand:
             "payload": config.payload,
             "format": config.format,
             "read_options": config.read_options,
+            "kafka_columns": config.kafka_columns,
         }
         return LoadCommand(open_pipeline(config), options)
 

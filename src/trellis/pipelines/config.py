@@ -40,6 +40,7 @@ class Config:
     trigger: str | None = None
     checkpoint: str | None = None
     on_violation: str | None = None
+    kafka_columns: tuple[str, ...] = ()
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
@@ -141,6 +142,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(KEYS, _text),
     "keys": _names,
     "merge_keys": _names,
+    "kafka_columns": _names,
     "contract": _contract,
     "options": _options,
     "read_options": _read_options,

@@ -349,8 +349,7 @@ class Pipeline:
     def _load(
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
     ) -> Report:
-        read_options = ReadOptions.of(options.format, options.read_options)
-        records = self._records(source, self._runner(), options.payload, read_options)
+        records = self._records(source, self._runner(), options.payload, options.reading)
         job = self.load_job(source, records, options, dry_run)
         (feed,) = job.feeds
         fingerprint = (

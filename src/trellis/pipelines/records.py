@@ -38,7 +38,7 @@ def records_of(
     """
     if _is_module(source, "pyspark"):
         _refuse_read_options(read_options, "a DataFrame")
-        return _of_frame(source, payload)
+        return _of_frame(source, payload, read_options.kafka_columns)
     paths = [source] if isinstance(source, (str, Path)) else source
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
         return _of_paths([str(path) for path in paths], runner, payload, read_options)
@@ -102,7 +102,8 @@ def _of_spark(source: SparkSource, runner: Runner, payload: str | None) -> Recor
     from trellis.engine.spark.reader import read_frame
 
     spark = _spark_runner(runner, source.title, f"the format {source.format.name}")
-    return FrameRecords(read_frame(spark.session, source), payload, source, spark)
+    frame = read_frame(spark.session, source)
+    return FrameRecords(frame, payload, source, spark, source.read_options.kafka_columns)
 
 
 def _of_spark_files(
@@ -177,10 +178,10 @@ def _of_table(source: Any) -> Records:
     return TableRecords(batches_of(table_of(source)))
 
 
-def _of_frame(source: Any, payload: str | None) -> Records:
+def _of_frame(source: Any, payload: str | None, kafka_columns: Sequence[str]) -> Records:
     from trellis.engine.spark.frames import FrameRecords
 
-    return FrameRecords(source, payload)
+    return FrameRecords(source, payload, kafka_columns=kafka_columns)
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Records]], ...] = (

@@ -19,6 +19,7 @@ from trellis.cli.arguments import (
     ExitCode,
     Format,
     Json,
+    KafkaColumn,
     Key,
     LoadId,
     Master,
@@ -72,6 +73,7 @@ def parse_arguments(
     option: Setting = None,
     format: Format = None,
     read_option: ReadOption = None,
+    kafka_column: KafkaColumn = None,
     only_table: OnlyTable = None,
     config: ConfigFile = None,
     max_rejected: MaxRejected = None,
@@ -87,6 +89,7 @@ def parse_arguments(
         to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
         schema, contract, settings_of(option), master, remote, engine, staging,
         format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
+        kafka_columns=tuple(kafka_column or ()),
     )  # fmt: skip
     return LoadArguments(sources, settings, config, load_id, tuple(only_table or ()), json, debug)
 

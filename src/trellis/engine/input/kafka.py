@@ -39,7 +39,9 @@ def read_kafka_url(source: str, options: ReadOptions) -> tuple[str, ReadOptions]
         raise UsageError(f"{source}: a topic has the format kafka, not {options.format}; leave --format out")
     brokers, topics = address.groups()
     servers = ",".join(broker if _has_port(broker) else f"{broker}:{_PORT}" for broker in brokers.split(","))
-    return topics, ReadOptions(KAFKA, {"kafka.bootstrap.servers": servers, **options.options})
+    return topics, ReadOptions(
+        KAFKA, {"kafka.bootstrap.servers": servers, **options.options}, options.kafka_columns
+    )
 
 
 def _has_port(broker: str) -> bool:

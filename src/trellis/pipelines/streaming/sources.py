@@ -79,12 +79,13 @@ class FrameBatches:
     """The rows of a batch are the records, or hold them in the column `payload`."""
 
     payload: str | None
+    kafka_columns: Sequence[str] = ()
     source: SparkSource | None = None
 
     def open(self, frame: DataFrame) -> Batch:
         from trellis.engine.spark.frames import FrameRecords
 
-        return Batch(FrameRecords(frame, self.payload, self.source))
+        return Batch(FrameRecords(frame, self.payload, self.source, kafka_columns=self.kafka_columns))
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,16 @@ def open_stream(source: Any, settings: LoadSettings, runner: SparkRunner) -> Str
     if type(source).__module__.partition(".")[0] == "pyspark":
         if not source.isStreaming:
             raise UsageError("the DataFrame is no stream; load it with load(), or make it with readStream")
-        return StreamSource(source, FrameBatches(settings.payload), "the DataFrame", "")
+        return StreamSource(
+            source, FrameBatches(settings.payload, settings.kafka_columns), "the DataFrame", ""
+        )
     paths = [source] if isinstance(source, (str, Path)) else source
     if not isinstance(paths, Sequence) or not paths or not all(isinstance(p, (str, Path)) for p in paths):
         raise UsageError(
             f"a stream cannot be read from a {type(source).__name__}; give paths, a topic such as "
             "kafka://broker/topic, or a streaming DataFrame"
         )
-    sources, read_options = source_of_url(
-        [str(path) for path in paths], ReadOptions.of(settings.format, settings.read_options)
-    )
+    sources, read_options = source_of_url([str(path) for path in paths], settings.reading)
     named = named_format(sources, read_options.format)
     if named is None or named.address == "files":
         return _file_stream(sources, read_options, settings.payload, runner)
@@ -119,8 +120,9 @@ def open_stream(source: Any, settings: LoadSettings, runner: SparkRunner) -> Str
     from trellis.engine.spark.reader import read_frame
 
     frame = read_frame(runner.session, spark_source, streaming=True)
+    batches = FrameBatches(settings.payload, read_options.kafka_columns, spark_source)
     name = re.split(r"[./:]", sources[0].rstrip("/"))[-1] if re.fullmatch(r"[\w./:-]+", sources[0]) else ""
-    return StreamSource(frame, FrameBatches(settings.payload, spark_source), spark_source.title, name)
+    return StreamSource(frame, batches, spark_source.title, name)
 
 
 def _file_stream(
