@@ -6,26 +6,25 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from trellis.cli.arguments import Checkpoint, OnViolation, Payload, Trigger
-from trellis.cli.commands.load import LoadArguments, with_load_arguments
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import Checkpoint, OnViolation, Trigger
+from trellis.cli.commands.load import RecordArguments
 from trellis.errors import DestinationError
-from trellis.pipelines.config import find_config
 
 if TYPE_CHECKING:
     from trellis.pipelines.streaming.report import BatchReport
     from trellis.pipelines.streaming.stream import Stream
 
 
-def _stream(
-    arguments: LoadArguments,
+@expand_groups
+def stream_records(
+    records: RecordArguments,
     *,
-    payload: Payload = None,
     trigger: Trigger = None,
     checkpoint: Checkpoint = None,
     on_violation: OnViolation = None,
@@ -38,36 +37,27 @@ def _stream(
     from trellis.cli.output.console import quiet_children
     from trellis.cli.spark_start import start_engine
 
-    settings = replace(
-        arguments.settings,
-        payload=payload,
-        trigger=trigger,
-        checkpoint=checkpoint,
-        on_violation=on_violation,
-    ).over(find_config(arguments.config_file))
-    with quiet_children(arguments.debug), _Stop() as stop:
-        start_engine(settings, arguments.sources)
+    settings = records.settings(trigger=trigger, checkpoint=checkpoint, on_violation=on_violation)
+    with quiet_children(records.debug), _Stop() as stop:
+        start_engine(settings, records.sources)
         from trellis.cli.settings import LoadCommand
 
         work = LoadCommand.of(settings)
-        output = _Output(arguments.json)
+        output = _Output(records.json)
         options: dict[str, Any] = {
             **work.options,
             "trigger": settings.trigger,
             "checkpoint": settings.checkpoint,
             "on_violation": settings.on_violation,
         }
-        stream = work.pipeline.stream(arguments.sources, on_batch=output.print_batch, **options)
-        output.print_start(arguments.sources, work.pipeline.where, stream)
+        stream = work.pipeline.stream(records.sources, on_batch=output.print_batch, **options)
+        output.print_start(records.sources, work.pipeline.where, stream)
         with stop.of(stream):
             stream.wait()
     if not output.batches:
-        output.print_line(f"nothing new in {', '.join(arguments.sources)}")
+        output.print_line(f"nothing new in {', '.join(records.sources)}")
     if output.failures:
         raise typer.Exit(DestinationError.exit_code)
-
-
-stream_records = with_load_arguments(_stream, without=("load_id", "only_table"))
 
 
 class _Output:
