@@ -8,39 +8,31 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from spark.cluster import connect_server
 from streams.kafka import environment
 from trellis.pipelines.pipeline import Pipeline
 
 WAIT = 180
 RECORDS = 20
+LOCAL = ("--master", "local[1]")
 
 
 class Process:
     """A stream that runs in a folder, with all processes that it starts."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, spark: Sequence[str] = LOCAL) -> None:
         self.folder = folder
         self.output = folder / "output"
         variables = environment(folder, TRELLIS_HISTORY=str(folder / "history"))
         with open(self.output, "w") as output:
             self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "trellis.cli",
-                    "stream",
-                    *arguments,
-                    "--table",
-                    "t",
-                    "--master",
-                    "local[1]",
-                ],
+                [sys.executable, "-m", "trellis.cli", "stream", *arguments, "--table", "t", *spark],
                 cwd=folder,
                 env=dict(variables),
                 stdout=output,
@@ -162,3 +154,31 @@ def test_a_killed_stream_of_files_loads_each_record_once(tmp_path: Path, destina
     option = ("--read-option", "maxFilesPerTrigger=2")
     kill_again_and_again(tmp_path, destination_url, "raw", *option)
     assert_exactly_once(destination_url, count)
+
+
+@pytest.mark.spark
+def test_spark_connect_streams_too(tmp_path: Path) -> None:
+    """Batches are loaded beside the server; their lines, errors and the wish to stop cross over."""
+    write(tmp_path, "a.jsonl", {"id": 1}, ["no record"])
+    with connect_server(tmp_path / "connect") as address:
+        spark = ("--remote", address)
+        to = ("raw", "--to", "duckdb:x.duckdb")
+        stream = Process(tmp_path, *to, "--trigger", "100ms", spark=spark)
+        stream.wait_until(lambda: len(stream.lines) > 1)
+        assert stream.lines[1].startswith("batch 0: rows in 2 = loaded 1 + rejected 1 + dropped 0; ")
+        os.kill(stream.process.pid, signal.SIGTERM)
+        assert stream.end() == (0, "stopping after the running batch; again to stop at once\n")
+        write(tmp_path, "b.jsonl", {"id": "two"})
+        arguments = ("--trigger", "available-now", "--json")
+        stream = Process(tmp_path, *to, *arguments, "--contract", "freeze", spark=spark)
+        code, errors = stream.end()
+        assert (code, errors.partition(" does not fit")[0]) == (
+            1, f'error: {tmp_path}/raw/b.jsonl:1: x.t.id: "two" at id'
+        )  # fmt: skip
+        stream = Process(tmp_path, *to, *arguments, spark=spark)
+        assert stream.end() == (0, "")
+        (batch,) = map(json.loads, stream.lines)
+        assert (batch["batch"], batch["drift"]) == (1, ["t.id__v_text is new: text"])
+    shop = Pipeline("x", f"duckdb:{tmp_path}/x.duckdb")
+    ids = [(row["id"], row["id__v_text"]) for row in shop.destination.query("main", "t")]
+    assert sorted(ids, key=str) == [(1, None), (None, "two")]

@@ -7,6 +7,7 @@ beside the server. The two sides talk through a `BatchChannel`.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -179,10 +180,19 @@ class ConnectChannel:
 
 @dataclass
 class BatchFunction:
-    """What `foreachBatch` calls. Spark Connect ships it to the server, so it holds no session."""
+    """What `foreachBatch` calls. Spark Connect ships it to the server, so it holds no session.
+
+    Relative paths mean there what they mean here, if that machine has the folder.
+    """
 
     work: BatchWork
     channel: BatchChannel
+    folder: str = field(default_factory=os.getcwd)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        with suppress(OSError):
+            os.chdir(self.folder)
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         session = frame.sparkSession
