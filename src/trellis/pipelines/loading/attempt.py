@@ -83,7 +83,8 @@ class LoadJob:
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
-    rows of these tables alone are loaded.
+    rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
+    out.
     """
 
     feeds: tuple[LoadInput, ...]
@@ -96,6 +97,7 @@ class LoadJob:
     notes: tuple[str, ...] = ()
     reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
     only_tables: tuple[str, ...] = ()
+    quarantines: bool = False
 
 
 class LoadContext(Protocol):
@@ -152,9 +154,13 @@ class LoadAttempt:
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
-            state = self._discover(
-                Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
+            state = Evolution(
+                start,
+                growing=growing_tables(start),
+                nesting=self._nesting(start, roots),
+                quarantines=self.job.quarantines,
             )
+            state = self._discover(state, naming)
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]

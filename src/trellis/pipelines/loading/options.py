@@ -10,6 +10,7 @@ from typing import Any, TypedDict, get_args
 import orjson
 
 from trellis.dialects.documents import from_json, from_yaml
+from trellis.engine.input.read_options import ReadOptions
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
@@ -92,6 +93,8 @@ class LoadOptions(TypedDict, total=False):
     """The format of the source, such as csv, avro or jdbc, where its name does not say it."""
     read_options: Mapping[str, Any]
     """Options of Spark's reader for that format."""
+    kafka_columns: str | Sequence[str]
+    """What is loaded of a topic beside the values: topic, partition, offset, timestamp, key, headers."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ class LoadSettings:
     payload: str | None = None
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    kafka_columns: tuple[str, ...] = ()
 
     @staticmethod
     def of(table: str | None, options: Mapping[str, Any]) -> LoadSettings:
@@ -138,10 +142,16 @@ class LoadSettings:
         for column in options.get("columns", ()):
             if not isinstance(column, Column):
                 raise UsageError(f"columns takes columns of trellis.schema.model, not {column!r}")
-        sequences = {name: _names(name, options[name]) for name in ("keys", "merge_keys") if name in options}
+        names = ("keys", "merge_keys", "kafka_columns")
+        sequences = {name: _names(name, options[name]) for name in names if name in options}
         if "columns" in options:
             sequences["columns"] = tuple(options["columns"])
         return LoadSettings(**{"table": table, **options, **sequences})
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the source is read. Raises UsageError."""
+        return ReadOptions.of(self.format, self.read_options, self.kafka_columns)
 
     def request(self, table: str) -> TableRequest:
         """What is asked of the root table."""
