@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
 from trellis.dialects import get_dialect
+from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
@@ -24,7 +25,7 @@ from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
-from trellis.errors import SchemaError, TrellisError
+from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.evolution.contract import ContractViolation
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
@@ -81,6 +82,7 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
+    `resolve` completes a schema with the documents that records refer to by these names.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
     rows of these tables alone are loaded.
     """
@@ -89,6 +91,7 @@ class LoadJob:
     schema_name: str
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
+    resolve: ReferenceResolver | None = None
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
@@ -295,6 +298,7 @@ class LoadAttempt:
             peek = feed.records.peek(plan)
             seen.merge(peek.observed)
             self.samples[number] += peek.sample
+        state = self._resolve(state, seen)
         try:
             return evolve(state, seen, self.dialect, naming)
         except ContractViolation:  # the whole input will tell all of them
@@ -328,7 +332,7 @@ class LoadAttempt:
             if not any(waiting):
                 return state
             try:
-                known, state = state, evolve(state, seen, self.dialect, naming)
+                known, state = state, evolve(self._resolve(state, seen), seen, self.dialect, naming)
             except ContractViolation as violation:
                 raise violation.located(partial(place_of, outcomes=self.outcomes)) from None
             if retyped(known.schema, state.schema):  # what is staged has the old types
@@ -338,6 +342,17 @@ class LoadAttempt:
             f"the schema of table {tables} was still changing after {ROUNDS} passes; "
             "declare its columns with a schema document"
         )
+
+    def _resolve(self, state: Evolution, seen: Observations) -> Evolution:
+        """The schema with the documents that records wait for."""
+        if not seen.references:
+            return state
+        if self.job.resolve is None:
+            names = ", ".join(sorted(seen.references)[:3])
+            raise UsageError(
+                f"the records refer to {names}; say with --schema where these schemas are, a URL or a folder"
+            )
+        return replace(state, schema=self.job.resolve(state.schema, seen.references))
 
     def _report(
         self,
