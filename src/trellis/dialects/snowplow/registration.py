@@ -9,6 +9,21 @@ from trellis.dialects.registration import Registration
 if TYPE_CHECKING:
     import typer
 
+    from trellis.dialects.registration import ReferenceResolver
+    from trellis.evolution.dialect import Dialect
+
+
+def _dialect() -> Dialect:
+    from trellis.dialects.snowplow.dialect import Snowplow
+
+    return Snowplow()
+
+
+def _open_registry(text: str) -> ReferenceResolver:
+    from trellis.dialects.snowplow.client.references import RegistryReferences
+
+    return RegistryReferences.open(text)
+
 
 def _add_commands(app: typer.Typer) -> None:
     from trellis.dialects.snowplow.commands.registry import registry
@@ -16,4 +31,9 @@ def _add_commands(app: typer.Typer) -> None:
     app.add_typer(registry, name="registry")
 
 
-registration = Registration(dialect=None, add_commands=_add_commands)
+registration = Registration(
+    dialect=_dialect,
+    option_example="validate=false",
+    add_commands=_add_commands,
+    open_registry=_open_registry,
+)
