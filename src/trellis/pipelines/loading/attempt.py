@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Protocol
 
-from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
+from trellis.destinations.base import CatalogTable, Commit, LoadTarget, Reset, RunState
 from trellis.dialects import get_dialect
 from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.arrow.nested_types import without_nested_types
@@ -105,9 +105,11 @@ class LoadContext(Protocol):
 
     dialect: str
     dataset: str
-    destination: Destination
     settings: Mapping[str, Any]
     staging: str | None
+
+    @property
+    def destination(self) -> LoadTarget: ...
 
     @property
     def storage(self) -> Storage:
