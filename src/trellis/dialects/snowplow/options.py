@@ -17,7 +17,8 @@ _ID, _TIME = map(".".join, (DEFAULT_PATHS.id, DEFAULT_PATHS.time))
 
 @dataclass(frozen=True)
 class Options:
-    """`text` is that the columns of schemas get texts, as in the files that loaders read."""
+    """`text`: the columns of schemas get texts, as in the files that loaders read. `marked`: rows say which
+    kind of entity they are of, for the manifest of a run."""
 
     compat: bool = False
     validate: bool = True
@@ -27,6 +28,7 @@ class Options:
     id_path: str = _ID
     time_path: str = _TIME
     text: bool = False
+    marked: bool = False
 
     @staticmethod
     def of(settings: Mapping[str, Any], known: Options) -> Options:
@@ -88,5 +90,7 @@ _READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "id_path": _path,
     "time_path": _path,
     "text": _flag,
+    "marked": _flag,
 }
-NAMES: Final = tuple(_READERS)
+NAMES: Final = tuple(name for name in _READERS if name not in ("text", "marked"))
+"""Those that a user may give."""

@@ -23,7 +23,7 @@ from trellis.dialects.snowplow.columns.profiles import PROFILES, Profile, catalo
 from trellis.dialects.snowplow.document.json_text import read_json, write_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.dialects.snowplow.events.families import FamilyRows
+from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, FamilyRows
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
@@ -33,6 +33,8 @@ from trellis.schema.system import OURS
 
 METADATA: Final = own_tables(f"{OURS}_snowplow")
 LOAD_TIME: Final = "load_tstamp"
+RECOVERED: Final = "x-snowplow-recovered"
+"""The hint of a table of a version that does not fit the table of its family."""
 _KEY: Final = "x-snowplow"
 _POPULATED: Final = {"x-normalizer": {"seen-data": True}}
 
@@ -56,7 +58,9 @@ class StoredFamilies:
 
     def rows_of(self, family: str) -> FamilyRows:
         documents = [SchemaDocument.parse(read_json(self.documents[uri])) for uri in self.versions[family]]
-        return FamilyRows(documents, self.profile, self.options.compat, self.options.text)
+        return FamilyRows(
+            documents, self.profile, self.options.compat, self.options.text, self.options.marked
+        )
 
     @property
     def complete(self) -> list[str]:
@@ -116,10 +120,12 @@ def with_family(schema: Schema, family: str, documents: Sequence[SchemaDocument]
 
 def entity_tables(rows: FamilyRows) -> list[Table]:
     """The tables of a family: its own, and those of versions that do not fit."""
-    table, profile = rows.table, rows.profile
-    pairs = [(table.name, table.key, table.columns)]
-    pairs += [(recovery.name, recovery.key, recovery.columns) for recovery in table.recovery]
-    return [_table(name, key, columns, profile, rows.as_text) for name, key, columns in pairs]
+    table = rows.table
+    recovered = [_table(recovery.name, recovery.key, recovery.columns, rows) for recovery in table.recovery]
+    return [
+        _table(table.name, table.key, table.columns, rows),
+        *(item.with_hints(**{RECOVERED: True}) for item in recovered),
+    ]
 
 
 def events_table(profile: Profile) -> Table:
@@ -139,15 +145,16 @@ def definition_digest(table: FamilyTable) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def _table(
-    name: str, key: SchemaKey, columns: Sequence[FamilyColumn], profile: Profile, as_text: bool
-) -> Table:
-    metadata = [replace(column, type=profile.adapt(column.type)) for column in ENTITY_METADATA]
-    data_columns = [
-        Column(column.name, "text", nullable=True) if as_text else _column(column, profile, nullable=True)
-        for column in columns
+def _table(name: str, key: SchemaKey, columns: Sequence[FamilyColumn], rows: FamilyRows) -> Table:
+    profile = rows.profile
+    table_columns = [
+        _column(replace(column, type=profile.adapt(column.type)), profile) for column in ENTITY_METADATA
     ]
-    table_columns = [*(_column(column, profile) for column in metadata), *data_columns]
+    for column in columns:
+        as_text = Column(column.name, "text", nullable=True)
+        table_columns.append(as_text if rows.as_text else _column(column, profile, nullable=True))
+    if rows.marked:
+        table_columns.append(Column(ENTITY_COLUMN, "text"))
     table = Table(name, {column.name: column for column in table_columns}, description=str(key))
     return table.with_hints(write_disposition="append", resource=name, **_POPULATED)
 

@@ -21,6 +21,7 @@ from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS, text_of, value_of
 
 _MOST_VIOLATIONS: Final = 5
+ENTITY_COLUMN: Final = "_entity"
 _METADATA: Final = tuple(column.name for column in METADATA)
 
 
@@ -35,6 +36,8 @@ class FamilyRows:
     profile: Profile
     compat: bool = False
     as_text: bool = False
+    marked: bool = False
+    """Rows say in ENTITY_COLUMN which kind of entity they are of."""
 
     @cached_property
     def table(self) -> FamilyTable:
@@ -71,6 +74,8 @@ class FamilyRows:
         """The table of an entity, and its row; NULL is left out."""
         table, columns = self._columns[entity.key]
         row = metadata_row(entity.key, event)
+        if self.marked:
+            row[ENTITY_COLUMN] = entity.kind
         for column in columns:
             value = value_of(column, entity.data)
             if value is not None:
