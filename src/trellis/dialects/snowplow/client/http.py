@@ -18,6 +18,7 @@ from trellis.dialects.snowplow.document.json_text import read_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
+from trellis.dialects.snowplow.registry.store.schema_store import StoredSchema
 from trellis.dialects.snowplow.versions.order import is_unambiguous, order_by_number
 from trellis.errors import SchemaError, UsageError
 
@@ -34,6 +35,14 @@ class Answer(NamedTuple):
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
+
+    def json_object(self) -> dict[str, Any]:
+        """The fields of the body; none where it is no JSON object."""
+        try:
+            fields = read_json(self.body)
+        except (ValueError, RecursionError):
+            return {}
+        return fields if isinstance(fields, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,21 @@ class HttpRegistry:
         if schema.key != key:
             raise SchemaError(f"{self.base}{path}: self says {schema.key}; correct it, or its place")
         return schema
+
+    def stored(self, key: SchemaKey) -> StoredSchema:
+        """A schema of a server with its times. Raises SchemaNotFound."""
+        document = self._get(f"/schemas/{key.vendor}/{key.name}/{key.format}/{key.version}?repr=meta")
+        if document is None:
+            raise SchemaNotFound(f"{key}: not found in {self.name}")
+        metadata = document.pop("metadata", None) if isinstance(document, dict) else None
+        if not isinstance(metadata, dict):
+            raise UsageError(f"{self.name} is a static registry, without times; its files can be copied")
+        try:
+            schema = SchemaDocument.parse(document)
+            created_at, updated_at = str(metadata["createdAt"]), str(metadata["updatedAt"])
+            return StoredSchema(schema, bool(metadata["isPublic"]), created_at, updated_at)
+        except (IgluError, KeyError) as error:
+            raise SchemaError(f"{key} of {self.name} is not stored as a registry does it: {error}") from None
 
     def versions(self, family: Family) -> Sequence[SchemaKey]:
         keys = self._list(f"/schemas/{family}") or self._probe(family)

@@ -9,6 +9,7 @@ from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaVer
+from trellis.dialects.snowplow.versions.order import up_to
 from trellis.errors import UsageError, nearest
 
 
@@ -47,19 +48,6 @@ class Selection:
         names = {f"{key.vendor}/{key.name}" for key in registry.list_keys()}
         name = f"{self.vendor}/{self.name}"
         return UsageError(f"{registry.name} has no schema {name}{nearest(name, sorted(names - {name}))}")
-
-
-def up_to(version: SchemaVer | None, documents: Sequence[SchemaDocument]) -> Sequence[SchemaDocument]:
-    """The schemas of a family until one was created, None for all. Raises UsageError."""
-    return documents if version is None else documents[: position_of(version, documents) + 1]
-
-
-def position_of(version: SchemaVer, documents: Sequence[SchemaDocument]) -> int:
-    """Raises UsageError."""
-    versions = [document.key.version for document in documents]
-    if version in versions:
-        return versions.index(version)
-    raise UsageError(f"there is no version {version}: it may be one of {', '.join(map(str, versions))}")
 
 
 def parse_version(text: str) -> SchemaVer:

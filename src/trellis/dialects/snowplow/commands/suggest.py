@@ -11,10 +11,11 @@ from trellis.cli.output.console import grid, indented
 from trellis.dialects.snowplow.client.folder import FolderRegistry, read_schema
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.client.registry import Registry
-from trellis.dialects.snowplow.client.selection import Selection, parse_version, position_of
+from trellis.dialects.snowplow.client.selection import Selection, parse_version
 from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.kind.verdict import KindPolicy, Suggestion, suggest_version
+from trellis.dialects.snowplow.versions.order import position_of
 
 if TYPE_CHECKING:
     from rich.console import Console
