@@ -23,6 +23,17 @@ Registry = Annotated[
     ),
 ]
 
+Runs = Annotated[
+    str,
+    typer.Argument(metavar="DIR", help="Shredded runs: a folder of them, or one.", show_default=False),
+]
+To = Annotated[
+    str, option("--to", metavar="DEST", panel=WHERE, help="duckdb:PATH or postgresql://USER@HOST/DATABASE.")
+]
+Dataset = Annotated[
+    str, option("--dataset", metavar="NAME", panel=WHERE, help="Schema of the tables, default atomic.")
+]
+
 
 @snowplow.command("shred")
 def shred_runs(
@@ -72,3 +83,38 @@ def shred_runs(
         return
     for report in reports:
         show(report, [source], console())
+
+
+@snowplow.command("load")
+def load_runs(
+    place: Runs,
+    schema: Registry,
+    to: To,
+    dataset: Dataset = "atomic",
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Load shredded runs: tables migrate up to the versions of the run, and all its rows go in at once.
+
+    A run that is loaded already is passed over. Ends with an error at the first run that cannot be loaded.
+    """
+    from trellis.dialects.snowplow.commands.runs import open_loader, print_runs
+
+    with open_loader(to, schema, dataset) as loader:
+        print_runs(loader.load(place), json)
+
+
+@snowplow.command("status")
+def show_status(
+    place: Runs,
+    schema: Registry,
+    to: To,
+    dataset: Dataset = "atomic",
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show which shredded runs are loaded, which are not, and which are incomplete."""
+    from trellis.dialects.snowplow.commands.runs import open_loader, print_runs
+
+    with open_loader(to, schema, dataset) as loader:
+        print_runs(loader.status(place), json)

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
 
 BATCH: Final = 20_000
-_NULL: Final = r"\N"
+BLOCK: Final = 4 << 20
+NULL: Final = r"\N"
 _BLANKS: Final = "[\t\n\r]"
 
 
@@ -36,6 +37,17 @@ def read_rows(paths: Sequence[str], columns: Sequence[str]) -> Iterator[pa.Recor
             yield from file.iter_batches(BATCH, columns=present)
 
 
+def read_blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
+    """The lines of a file of a run, some megabytes at a time; Parquet as lines of CSV."""
+    if path.suffix == ".parquet":
+        for batch in read_rows([str(path)], columns):
+            yield "".join(f"{line}\n" for line in csv_lines(batch, null).to_pylist()).encode()
+        return
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        while lines := file.readlines(BLOCK):
+            yield b"".join(lines)
+
+
 def write_rows(
     format: FileFormat, compression: Compression, schema: pa.Schema, null: str, part: tuple[str, str]
 ) -> None:
@@ -49,7 +61,7 @@ def write_rows(
         writer.close()
 
 
-def csv_lines(batch: pa.RecordBatch, null: str = _NULL) -> pa.Array:
+def csv_lines(batch: pa.RecordBatch, null: str = NULL) -> pa.Array:
     """The rows as lines without their ends: values between tabs, without quotes."""
     texts = [_texts(column, null) for column in batch.columns]
     return pc.binary_join_element_wise(*texts, "\t")
@@ -113,8 +125,8 @@ def _texts(column: pa.Array, null: str) -> pa.Array:
         texts = pc.strftime(column.cast(pa.timestamp("ms"), safe=False), "%Y-%m-%d %H:%M:%S")
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
         texts = pc.replace_substring_regex(column, _BLANKS, " ")
-        if null == _NULL:
-            texts = pc.if_else(pc.equal(texts, _NULL), rf"\{_NULL}", texts)
+        if null == NULL:
+            texts = pc.if_else(pc.equal(texts, NULL), rf"\{NULL}", texts)
     else:
         texts = column.cast(pa.string())
     return pc.fill_null(texts, null)
