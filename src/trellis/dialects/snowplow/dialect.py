@@ -29,7 +29,8 @@ class SnowplowRouting:
     ) -> RecordTransform:
         known = families_of(schema)
         families = family_rows([known.rows_of(family) for family in known.complete])
-        return Route(EventRouter(known.options.rules, families, known.unresolved), read_record)
+        router = EventRouter(known.options.rules, families, known.unresolved, known.options.marked)
+        return Route(router, read_record)
 
 
 class SnowplowTables(DefaultTables):

@@ -11,6 +11,7 @@ from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.stored_families import (
     METADATA,
+    RECORD_MARK,
     events_table,
     families_of,
     with_families,
@@ -29,7 +30,8 @@ class SnowplowSchemas(DefaultSchemas):
         known, profile = families_of(schema), family_profile(family)
         options = Options.of(settings, known.options)
         if EVENTS not in schema.tables:
-            schema = schema.with_tables(events_table(profile))
+            events = events_table(profile)
+            schema = schema.with_tables(events.with_columns(RECORD_MARK) if options.marked else events)
         return with_families(schema, replace(known, profile=profile, options=options))
 
     def merge_user_schema(

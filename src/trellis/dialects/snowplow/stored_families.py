@@ -23,7 +23,7 @@ from trellis.dialects.snowplow.columns.profiles import PROFILES, Profile, catalo
 from trellis.dialects.snowplow.document.json_text import read_json, write_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, FamilyRows
+from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, RECORD_COLUMN, FamilyRows
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
@@ -33,6 +33,9 @@ from trellis.schema.system import OURS
 
 METADATA: Final = own_tables(f"{OURS}_snowplow")
 LOAD_TIME: Final = "load_tstamp"
+RECORD_MARK: Final = Column(RECORD_COLUMN, "text")
+MARKS: Final = (Column(ENTITY_COLUMN, "text"), RECORD_MARK)
+"""Columns that the files of a run do not have."""
 RECOVERED: Final = "x-snowplow-recovered"
 """The hint of a table of a version that does not fit the table of its family."""
 _KEY: Final = "x-snowplow"
@@ -154,7 +157,7 @@ def _table(name: str, key: SchemaKey, columns: Sequence[FamilyColumn], rows: Fam
         as_text = Column(column.name, "text", nullable=True)
         table_columns.append(as_text if rows.as_text else _column(column, profile, nullable=True))
     if rows.marked:
-        table_columns.append(Column(ENTITY_COLUMN, "text"))
+        table_columns += MARKS
     table = Table(name, {column.name: column for column in table_columns}, description=str(key))
     return table.with_hints(write_disposition="append", resource=name, **_POPULATED)
 

@@ -268,3 +268,13 @@ def test_status_says_which_runs_are_loaded(warehouse: RunWarehouse, tmp_path: Pa
         ("run=2031-04-05-01-00-00", "incomplete"),
         ("run=2031-04-05-02-00-00", "unloaded"),
     ]
+
+
+def test_contexts_of_duplicates_need_no_registry(warehouse: RunWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, event_fingerprint=text) for text in "fg"]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    assert warehouse.execute(
+        "SELECT original_event_id, count(*) FROM atomic.com_snowplowanalytics_snowplow_duplicate_1 "
+        "JOIN atomic.events ON event_id = root_id GROUP BY 1"
+    ) == [(event_id(1), 2)]

@@ -189,3 +189,44 @@ def test_a_version_that_does_not_fit_has_files_of_its_own(tmp_path: Path) -> Non
     folder = tmp_path / "out" / RUN / FAMILY
     assert [row[9:] for row in lines(folder / "part-00000.txt")] == [["1"]]
     assert [row[9:] for row in lines(folder / "recovered=1-0-1/part-00000.txt")] == [["XL"]]
+
+
+def test_r84_copies_are_dropped_and_events_that_share_an_id_get_new_ones(tmp_path: Path) -> None:
+    call = vessel_call("1-0-0", berth="A")
+    write_run(
+        tmp_path,
+        [
+            enriched_line(1, call, event_fingerprint="f", etl_tstamp="2031-04-05 06:00:02", app_id="later"),
+            enriched_line(1, call, event_fingerprint="f", etl_tstamp="2031-04-05 06:00:01", app_id="first"),
+            enriched_line(2, call, event_fingerprint="f"),
+            enriched_line(2, call, event_fingerprint="g"),
+            enriched_line(3, call),
+        ],
+    )
+    [report] = shred(tmp_path, write_registry(tmp_path))
+    assert (report.rows.read, report.rows.loaded, report.rows.dropped) == (5, 4, 1)
+    assert {table.name: table.rows for table in report.tables} == {"events": 4, "org_harbor_vessel_call_1": 4}
+    folder = tmp_path / "out" / RUN
+    atomic = lines(folder / "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-00000.txt")
+    ids = [row[6] for row in atomic]
+    assert [row[0] for row in atomic] == ["first", "", "", ""]
+    assert (ids[0], ids[3]) == (event_id(1), event_id(3))
+    assert len({*ids}) == 4
+    assert event_id(2) not in ids
+    assert [row[4] for row in lines(folder / FAMILY / "part-00000.txt")] == ids
+    duplicates = lines(folder / "vendor=com.snowplowanalytics.snowplow/name=duplicate/model=1/part-00000.txt")
+    assert sorted((row[4], row[9]) for row in duplicates) == sorted((id_, event_id(2)) for id_ in ids[1:3])
+    manifest = RunManifest.read(folder)
+    assert manifest.good == 4
+    assert ("iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0", "CONTEXT") in manifest.types
+
+
+@pytest.mark.parametrize(("kind", "dropped"), [("natural", 1), ("none", 0)])
+def test_duplicates_may_stay(tmp_path: Path, kind: str, dropped: int) -> None:
+    write_run(tmp_path, [enriched_line(1, event_fingerprint=text) for text in "ffg"])
+    [report] = shred(tmp_path, write_registry(tmp_path), deduplication=kind)
+    assert report.rows.dropped == dropped
+    rows = lines(
+        tmp_path / "out" / RUN / "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-00000.txt"
+    )
+    assert [row[6] for row in rows] == [event_id(1)] * (3 - dropped)

@@ -8,6 +8,7 @@ from typing import Final, cast, get_args
 from trellis.cli.commands.load import settings_of
 from trellis.dialects.snowplow.client.references import RegistryReferences
 from trellis.dialects.snowplow.options import NAMES
+from trellis.dialects.snowplow.runs.duplicates import Deduplication
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.errors import UsageError, nearest
@@ -24,6 +25,7 @@ def open_shredder(
     format: str,
     compression: str,
     profile: str | None,
+    deduplication: str,
     options: list[str] | None,
     spark: tuple[str | None, str | None, str | None],
     tell: ProgressCallback,
@@ -31,6 +33,7 @@ def open_shredder(
     """Raises UsageError, SchemaError, RegistryUnavailable."""
     _check("--format", format, _FORMATS)
     _check("--compression", compression, _COMPRESSIONS)
+    _check("--dedup", deduplication, get_args(Deduplication))
     settings = settings_of(options, example="validate=false")
     for name in settings:
         _check("--option", name, NAMES)
@@ -41,6 +44,7 @@ def open_shredder(
         cast("FileFormat", format),
         cast("Compression", compression.upper()),
         profile,
+        cast("Deduplication", deduplication),
         settings,
         tell,
     )

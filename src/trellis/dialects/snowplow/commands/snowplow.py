@@ -59,6 +59,16 @@ def shred_runs(
             "for csv, spark for others.",
         ),
     ] = None,
+    dedup: Annotated[
+        str,
+        option(
+            "--dedup",
+            metavar="NAME",
+            panel=HOW,
+            help="all (default): drop copies of events, and give others that share an id new ones; natural: "
+            "drop copies; none.",
+        ),
+    ] = "all",
     settings: Setting = None,
     engine: Engine = None,
     master: Master = None,
@@ -76,7 +86,7 @@ def shred_runs(
 
     with progress() as tell:
         spark = (engine, master, remote)
-        shredder = open_shredder(schema, out, format, compression, profile, settings, spark, tell)
+        shredder = open_shredder(schema, out, format, compression, profile, dedup, settings, spark, tell)
         reports = shredder.shred(source)
     if json:
         print_json({"runs": [report.to_dict() for report in reports]})

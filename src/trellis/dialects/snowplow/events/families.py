@@ -22,6 +22,9 @@ from trellis.dialects.snowplow.rows.csv import EVENTS, text_of, value_of
 
 _MOST_VIOLATIONS: Final = 5
 ENTITY_COLUMN: Final = "_entity"
+"""Which kind of entity a row is of; only in rows that are marked."""
+RECORD_COLUMN: Final = "_record"
+"""The place of the event in the input; only in rows that are marked."""
 _METADATA: Final = tuple(column.name for column in METADATA)
 
 

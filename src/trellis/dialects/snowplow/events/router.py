@@ -11,7 +11,7 @@ from trellis.dialects.snowplow.document.json_text import encodable, read_json
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.enriched.line import split_line
 from trellis.dialects.snowplow.events.event import JsonPaths, ShreddedEvent, enriched_event, json_event
-from trellis.dialects.snowplow.events.families import FamilyRows
+from trellis.dialects.snowplow.events.families import RECORD_COLUMN, FamilyRows
 from trellis.dialects.snowplow.identity.keys import Criterion, SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.evolution.dialect.transforms import Routed, SharedNames
@@ -44,6 +44,8 @@ class EventRouter:
     rules: EventRules
     families: Mapping[SchemaKey, FamilyRows]
     unresolved: Mapping[str, str] = field(default_factory=dict)
+    marked: bool = False
+    """Rows say in RECORD_COLUMN which event they are of."""
     sorts: tuple[str, ...] = ()
 
     def __call__(self, record: Mapping[str, Any], position: str) -> Routed:
@@ -66,6 +68,8 @@ class EventRouter:
             if self.rules.validate:
                 family.check(entity)
             routed.rows.append(family.row(entity, event))
+        if self.marked:
+            routed.rows = [(table, {**row, RECORD_COLUMN: position}) for table, row in routed.rows]
         return routed
 
     def projection(self, sort: Sequence[str | None]) -> Projection | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trellis.dialects.snowplow.client.registry import Registry
+from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
@@ -14,7 +14,8 @@ from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.ddl.tables import TableStatements
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
-from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
+from trellis.dialects.snowplow.runs.duplicates import DUPLICATE
 from trellis.dialects.snowplow.runs.manifest import RunTable
 from trellis.dialects.snowplow.stored_families import definition_digest
 from trellis.errors import SchemaError
@@ -49,7 +50,7 @@ class TablePlanner:
 
     def change(self, run_table: RunTable, state: TableState) -> TableChange:
         """Raises SchemaError for a table that the rows may not go into."""
-        listed = list(self.registry.versions(run_table.key.family))
+        listed = self._versions_of(run_table.key.family)
         keys = [SchemaKey.parse(uri) for uri in run_table.keys]
         if run_table.is_recovered:
             return self._recovered(run_table, state, listed[: listed.index(keys[-1]) + 1])
@@ -106,8 +107,25 @@ class TablePlanner:
         return TableChange(table, _split(script), tuple(columns))
 
     def _merged(self, keys: Sequence[SchemaKey]) -> FamilyTable:
-        documents: list[SchemaDocument] = [self.registry.schema(key) for key in keys]
+        documents = [self._schema_of(key) for key in keys]
         return merge_family(documents, self.profile)
+
+    def _versions_of(self, family: Family) -> list[SchemaKey]:
+        """The versions of a family; of duplicates also where the registry has none."""
+        try:
+            return list(self.registry.versions(family))
+        except SchemaNotFound:
+            if family != DUPLICATE.key.family:
+                raise
+            return [DUPLICATE.key]
+
+    def _schema_of(self, key: SchemaKey) -> SchemaDocument:
+        try:
+            return self.registry.schema(key)
+        except SchemaNotFound:
+            if key != DUPLICATE.key:
+                raise
+            return DUPLICATE
 
     def _version(self, table: str, state: TableState, listed: Sequence[SchemaKey]) -> SchemaKey:
         """The version of a table, which its comment names."""

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
+from trellis.dialects.snowplow.events.families import RECORD_COLUMN
+from trellis.dialects.snowplow.runs.duplicates import Duplicates
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
 
 BATCH: Final = 20_000
@@ -49,16 +51,24 @@ def read_blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes
 
 
 def write_rows(
-    format: FileFormat, compression: Compression, schema: pa.Schema, null: str, part: tuple[str, str]
-) -> None:
-    """Write the rows of a staged file as one file of the run. `null` stands for NULL in CSV."""
+    format: FileFormat,
+    compression: Compression,
+    schema: pa.Schema,
+    null: str,
+    duplicates: Duplicates,
+    part: tuple[str, str],
+) -> int:
+    """Write the rows of a staged file as one file of the run; how many. `null` stands for NULL in CSV."""
     source, target = part
-    writer = _open_writer(Path(target), format, compression, schema, null)
+    writer, count = _open_writer(Path(target), format, compression, schema, null), 0
     try:
-        for batch in read_rows([source], schema.names):
-            writer.write_batch(_aligned(batch, schema))
+        for batch in read_rows([source], [*schema.names, RECORD_COLUMN]):
+            rows = _aligned(duplicates.apply(batch), schema)
+            writer.write_batch(rows)
+            count += rows.num_rows
     finally:
         writer.close()
+    return count
 
 
 def csv_lines(batch: pa.RecordBatch, null: str = NULL) -> pa.Array:

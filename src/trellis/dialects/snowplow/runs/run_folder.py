@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,22 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 import trellis
 from trellis.destinations.base import NO_COLUMNS, NO_FILL_VALUES, NO_NATIVE, Abilities, Commit, FillValues
 from trellis.destinations.folder import explain_os_errors, make_folder
 from trellis.dialects.snowplow.columns.profiles import Profile
-from trellis.dialects.snowplow.events.families import ENTITY_COLUMN
+from trellis.dialects.snowplow.events.event import Entity, ShreddedEvent
+from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, FamilyRows
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.duplicates import (
+    DUPLICATE,
+    Deduplication,
+    Duplicates,
+    find_duplicates,
+)
 from trellis.dialects.snowplow.runs.manifest import (
     ALGORITHM,
     Compression,
@@ -30,8 +38,15 @@ from trellis.dialects.snowplow.runs.manifest import (
     RunTable,
     is_complete,
 )
-from trellis.dialects.snowplow.runs.row_files import read_rows, write_rows
-from trellis.dialects.snowplow.stored_families import LOAD_TIME, RECOVERED, families_of
+from trellis.dialects.snowplow.runs.row_files import NULL, read_rows, write_rows
+from trellis.dialects.snowplow.stored_families import (
+    LOAD_TIME,
+    MARKS,
+    RECOVERED,
+    definition_digest,
+    entity_tables,
+    families_of,
+)
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.dead_letters import REJECTS
@@ -55,7 +70,9 @@ class RunFolder:
     profile: Profile
     format: FileFormat
     compression: Compression = "NONE"
+    deduplication: Deduplication = "all"
     manifest: RunManifest | None = None
+    duplicates: Duplicates = field(default_factory=Duplicates)
 
     def __post_init__(self) -> None:
         self.abilities = Abilities(self.profile.warehouse, "")
@@ -93,6 +110,8 @@ class RunFolder:
         with explain_os_errors(self.url):
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(parents=True)
+            events = [file.path for file in commit.files.get(EVENTS, ())]
+            self.duplicates = find_duplicates(events, self.name, self.deduplication)
             self.manifest = _RunWriter(self, commit, draft, parallel).write()
             os.rename(draft, self.path)
 
@@ -111,23 +130,28 @@ class _RunWriter:
 
     def write(self) -> RunManifest:
         families = families_of(self.commit.schema)
-        tables = [*self._entity_tables()]
-        events = self._paths(EVENTS)
-        if events:
-            names = [name for name in self.commit.schema.tables[EVENTS].columns if name != LOAD_TIME]
-            self._write_table(self.commit.schema.tables[EVENTS], names, ATOMIC_PATH, null="")
+        tables = [*self._entity_tables(), *self._duplicate_table()]
+        good = 0
+        if self._paths(EVENTS):
+            table = self.commit.schema.tables[EVENTS]
+            hidden = (LOAD_TIME, *(mark.name for mark in MARKS))
+            names = [name for name in table.columns if name not in hidden]
+            good = self._write_table(table, names, ATOMIC_PATH, null="")
         earliest, latest = _bounds(self._batches(EVENTS, ["collector_tstamp"]))
         bad = self._write_bad_rows()
+        types = self._types()
+        if self.run.duplicates.renamed:
+            types.add((str(DUPLICATE.key), "CONTEXT"))
         manifest = RunManifest(
             f"{self.run.path.absolute()}/",
-            tuple(sorted(self._types())),
+            tuple(sorted(types)),
             self.run.format,
             self.run.compression,
             self.commit.now,
             datetime.now(timezone.utc),
             earliest,
             latest,
-            sum(file.rows for file in self.commit.files.get(EVENTS, ())),
+            good,
             bad,
             ALGORITHM,
             families.profile.name,
@@ -149,8 +173,8 @@ class _RunWriter:
             is_recovered = bool(table.hints.get(RECOVERED))
             if is_recovered:
                 path = f"{path}/recovered={key.version}"
-            names = [column for column in table.columns if column != ENTITY_COLUMN]
-            self._write_table(table, names, path)
+            names = _visible(table)
+            rows = self._write_table(table, names, path)
             family = str(key.family)
             yield RunTable(
                 name,
@@ -158,11 +182,42 @@ class _RunWriter:
                 tuple(names),
                 path,
                 families.digests[family],
-                sum(file.rows for file in files),
+                rows,
                 is_recovered,
             )
 
-    def _write_table(self, table: Table, names: Sequence[str], path: str, null: str = r"\N") -> None:
+    def _duplicate_table(self) -> Iterator[RunTable]:
+        """Write a context for each event that got a new id."""
+        renamed = self.run.duplicates.renamed.values()
+        if not renamed:
+            return
+        families = families_of(self.commit.schema)
+        rows = FamilyRows([DUPLICATE], families.profile, as_text=families.options.text, marked=True)
+        [table] = entity_tables(rows)
+        contexts = [
+            rows.row(
+                Entity(DUPLICATE.key, {"originalEventId": event.original_id}, "CONTEXT"),
+                ShreddedEvent(event.id, event.collected_at.replace(tzinfo=timezone.utc), None, ()),
+            )[1]
+            for event in renamed
+        ]
+        staged = str(self.draft.parent / "duplicates.parquet")
+        pq.write_table(_arrow_table(table, contexts), staged)
+        family = DUPLICATE.key.family
+        path = f"vendor={family.vendor}/name={family.name}/model={family.model}"
+        written = self._write_table(table, _visible(table), path, sources=[staged])
+        digest = definition_digest(rows.table)
+        yield RunTable(table.name, (str(DUPLICATE.key),), tuple(_visible(table)), path, digest, written)
+
+    def _write_table(
+        self,
+        table: Table,
+        names: Sequence[str],
+        path: str,
+        null: str = NULL,
+        sources: Sequence[str] | None = None,
+    ) -> int:
+        """Write the staged rows of a table, or those of other files; how many are left of them."""
         columns = [table.columns[name] for name in names]
         schema = pa.schema([pa.field(column.name, arrow_type(column)) for column in columns])
         gzip = ".gz" if self.run.format == "csv" and self.run.compression == "GZIP" else ""
@@ -170,12 +225,10 @@ class _RunWriter:
         (self.draft / path).mkdir(parents=True, exist_ok=True)
         parts = [
             (source, str(self.draft / path / f"part-{number:05}.{ending}"))
-            for number, source in enumerate(self._paths(table.name))
+            for number, source in enumerate(self._paths(table.name) if sources is None else sources)
         ]
-        for _ in self.parallel(
-            partial(write_rows, self.run.format, self.run.compression, schema, null), parts
-        ):
-            pass
+        write = partial(write_rows, self.run.format, self.run.compression, schema, null, self.run.duplicates)
+        return sum(self.parallel(write, parts))
 
     def _write_bad_rows(self) -> int:
         """Write what was rejected as JSON, in a folder for each reason."""
@@ -216,6 +269,26 @@ class _RunWriter:
     def _paths(self, table: str) -> list[str]:
         files: Sequence[StagedFile] = self.commit.files.get(table, ())
         return [file.path for file in files]
+
+
+def _visible(table: Table) -> list[str]:
+    """The columns that the files of a table have."""
+    marks = {mark.name for mark in MARKS}
+    return [name for name in table.columns if name not in marks]
+
+
+def _arrow_table(table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    return pa.table(
+        {
+            column.name: pa.array([_plain(row.get(column.name)) for row in rows], arrow_type(column))
+            for column in table.columns.values()
+        }
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A time without its zone, as columns of a run hold it."""
+    return value.replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
 def _bounds(batches: Iterator[pa.RecordBatch]) -> tuple[datetime | None, datetime | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,8 @@ from trellis.destinations.base import CatalogTable
 from trellis.dialects import get_dialect
 from trellis.dialects.registration import ReferenceResolver
 from trellis.dialects.snowplow.columns.profiles import get_profile
+from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.duplicates import Deduplication
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
 from trellis.dialects.snowplow.runs.run_folder import RunFolder
 from trellis.engine.runner import Runner
@@ -47,6 +49,7 @@ class Shredder:
     format: FileFormat = "csv"
     compression: Compression = "NONE"
     profile: str | None = None
+    deduplication: Deduplication = "all"
     settings: Mapping[str, Any] = field(default_factory=dict)
     tell: ProgressCallback = _silent
 
@@ -62,7 +65,7 @@ class Shredder:
 
     def _shred_run(self, run: Path) -> Report:
         profile = get_profile(self.profile or _PROFILES[self.format])
-        target = RunFolder(self.out, run.name, profile, self.format, self.compression)
+        target = RunFolder(self.out, run.name, profile, self.format, self.compression, self.deduplication)
         context = _RunContext(target, self.settings, self.tell)
         records = records_of([str(run)], self.runner)
         job = LoadJob(
@@ -76,7 +79,22 @@ class Shredder:
         report = loader.run(job, load_id=run.name)
         with suppress(OSError):  # another run may be under way
             Path(target.staging("")).rmdir()
+        return _without_duplicates(report, target)
+
+
+def _without_duplicates(report: Report, target: RunFolder) -> Report:
+    """The report of what is in the files: copies of events count as dropped."""
+    if target.manifest is None:
         return report
+    dropped = len(target.duplicates.dropped)
+    report.rows.loaded -= dropped
+    report.rows.dropped += dropped
+    written = {table.table: table.rows for table in target.manifest.tables}
+    written[EVENTS] = target.manifest.good
+    tables = tuple(replace(table, rows=written.get(table.name, table.rows)) for table in report.tables)
+    renamed = len(target.duplicates.renamed)
+    notes = (f"{renamed} events shared their ids with others and got new ones",) if renamed else ()
+    return replace(report, tables=tables, notes=(*report.notes, *notes))
 
 
 @dataclass
