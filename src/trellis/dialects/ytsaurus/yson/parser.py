@@ -119,11 +119,16 @@ class YsonParser:
             self.fail("expected a value after attributes")
         return attributes
 
-    def parse_pairs(self, end: bytes) -> dict[str, Any]:
-        """`key=value; ...` up to `end`, which is left to the caller. The last of equal keys counts."""
+    def parse_pairs(self, end: bytes, *, unique: bool = False) -> dict[str, Any]:
+        """`key=value; ...` up to `end`, which is left to the caller.
+
+        The last of equal keys counts; with `unique` they are an error.
+        """
         pairs: dict[str, Any] = {}
         while self.peek() != end:
             key = self._parse_key()
+            if unique and key in pairs:
+                self.fail(f"expected each key once; {key} is there twice")
             self.expect(b"=")
             pairs[key] = self.parse_value()
             if not self.skip(b";") and self.peek() != end:
