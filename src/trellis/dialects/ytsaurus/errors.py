@@ -58,10 +58,13 @@ class YtError(TrellisError):
         return f"{self.message}: {'; '.join(map(str, self.inner_errors))}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The object that `--json` prints, and that YT's own clients read."""
+        """What `--json` prints: beside the usual, the error as YTsaurus's own clients read it."""
+        return {**super().to_dict(), **self._answer()}
+
+    def _answer(self) -> dict[str, Any]:
         return {
             "code": int(self.code),
             "message": self.message,
             "attributes": self.attributes,
-            "inner_errors": [error.to_dict() for error in self.inner_errors],
+            "inner_errors": [error._answer() for error in self.inner_errors],
         }
