@@ -25,7 +25,7 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
-    ("dialects.*.cluster", "dialects.*.store"),
+    ("dialects.*.client", "dialects.*.cluster", "dialects.*.registry", "dialects.*.store"),
     "pipelines",
     ("destinations", "generate", "sources"),
     "engine",

@@ -67,6 +67,18 @@ def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
     assert not [option for option in options if option not in text]
 
 
+def test_help_wraps_and_shows_flags_without_a_type(trellis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = trellis("plan", "--help").out.splitlines()
+    assert lines[5:8] == [
+        " The whole input is read and its commit rehearsed: the new tables and columns,",
+        " the statements, the discards and the rejects are those that the load will",
+        " have, and what it refuses the plan refuses.",
+    ]
+    assert "│ --json               Print one JSON object and nothing else.                 │" in lines
+    assert "│ --help  -h        Show this message and exit.                                │" in lines
+
+
 def test_help_and_manual_name_every_profile_of_made_up_records(trellis):
     section = MANUAL.read_text(encoding="utf-8").split("## trellis generate")[1].split("\n## ")[0]
     help_text = trellis("generate", "--help").out

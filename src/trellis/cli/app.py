@@ -23,6 +23,7 @@ from trellis.cli.commands.load import load_records, plan_load
 from trellis.cli.commands.loads import list_loads
 from trellis.cli.commands.run import drop_resources, run_source
 from trellis.cli.commands.schema import schemas
+from trellis.cli.help_text import tidy_help
 from trellis.cli.output.console import print_warning
 from trellis.dialects import registrations
 from trellis.errors import TrellisError
@@ -74,7 +75,8 @@ def run(argv: Sequence[str]) -> int:
     words = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
     with _Interrupts() as interrupts:
         try:
-            code = typer.main.get_command(app).main(words, prog_name="trellis", standalone_mode=False)
+            command = tidy_help(typer.main.get_command(app))
+            code = command.main(words, prog_name="trellis", standalone_mode=False)
             sys.stdout.flush()
         except (BrokenPipeError, SystemExit):  # SystemExit: what Typer and Rich make of a broken pipe
             return _nobody_listens()

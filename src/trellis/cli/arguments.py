@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -48,8 +48,8 @@ Format = Annotated[
         "--format",
         metavar="NAME",
         panel=HOW,
-        help="What the sources are, where their names do not say it: csv, tsv, xml, avro, orc, text, delta, "
-        "iceberg, table, jdbc, or any other format of Spark's.",
+        help="Format of the sources, where their names do not show it: csv, tsv, xml, avro, orc, text, "
+        "delta, iceberg, table, jdbc, or any other format of Spark's.",
     ),
 ]
 ReadOption = Annotated[
@@ -58,7 +58,7 @@ ReadOption = Annotated[
         "--read-option",
         metavar="NAME=VALUE",
         panel=HOW,
-        help="An option of Spark's reader for the format, such as sep=';' or inferSchema=true.",
+        help="An option of Spark's reader for the format, such as sep=';' or inferSchema=true; repeatable.",
     ),
 ]
 To = Annotated[
@@ -76,7 +76,12 @@ Dataset = Annotated[
 ]
 Name = Annotated[
     str | None,
-    option("--name", metavar="NAME", panel=WHERE, help="Name of the schema, default the destination's stem."),
+    option(
+        "--name",
+        metavar="NAME",
+        panel=WHERE,
+        help="Name of the schema, default after the destination: shop for duckdb:shop.duckdb.",
+    ),
 ]
 Table = Annotated[
     str | None,
@@ -88,7 +93,7 @@ OnlyTable = Annotated[
         "--only-table",
         metavar="NAME",
         panel=HOW,
-        help="Load the rows of this table alone, such as one that failed; may be given several times.",
+        help="Load the rows of this table alone, such as one that failed; repeatable.",
     ),
 ]
 Dialect = Annotated[
@@ -120,9 +125,7 @@ Strategy = Annotated[
 ]
 Key = Annotated[
     list[str] | None,
-    option(
-        "--key", metavar="COLUMN", panel=HOW, help="Primary key to merge by; give it again for more columns."
-    ),
+    option("--key", metavar="COLUMN", panel=HOW, help="Column of the primary key to merge by; repeatable."),
 ]
 MergeKey = Annotated[
     list[str] | None,
@@ -130,7 +133,7 @@ MergeKey = Annotated[
         "--merge-key",
         metavar="COLUMN",
         panel=HOW,
-        help="Merge key: rows that share it are replaced together.",
+        help="Column of the merge key: rows that share it are replaced together; repeatable.",
     ),
 ]
 SchemaFile = Annotated[
@@ -158,7 +161,8 @@ Setting = Annotated[
         "--option",
         metavar="NAME=VALUE",
         panel=HOW,
-        help=f"An option of the dialect{', such as ' if _EXAMPLES else ''}{' or '.join(_EXAMPLES)}.",
+        help=f"An option of the dialect{', such as ' if _EXAMPLES else ''}{' or '.join(_EXAMPLES)}; "
+        "repeatable.",
     ),
 ]
 ConfigFile = Annotated[
@@ -171,7 +175,7 @@ MaxRejected = Annotated[
         "--max-rejected",
         metavar="N|N%",
         panel=HOW,
-        help="Fail if more records are rejected, default if all are.",
+        help="Fail if more records than this are rejected, default only if all are.",
     ),
 ]
 LoadId = Annotated[
@@ -180,7 +184,7 @@ LoadId = Annotated[
         "--load-id",
         metavar="ID",
         panel=HOW,
-        help="Name of this load; one that is there already is not repeated.",
+        help="Id of this load; an id that was loaded before is not loaded again.",
     ),
 ]
 Engine = Annotated[
@@ -214,8 +218,19 @@ Remote = Annotated[
     str | None,
     option("--remote", metavar="URL", panel=ENGINE, help="Spark Connect server, such as sc://host."),
 ]
+
+
+class EngineArguments(NamedTuple):
+    """Where the tasks of a command run."""
+
+    engine: Engine = None
+    master: Master = None
+    remote: Remote = None
+
+
 At = Annotated[
-    str | None, option("--at", metavar="DEST", panel=WHERE, help="Destination that holds the schema.")
+    str | None,
+    option("--at", metavar="DEST", panel=WHERE, help="Destination, such as duckdb:shop.duckdb."),
 ]
 Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
 ExitCode = Annotated[bool, option("--exit-code", panel=OUTPUT, help="End with 1 if there are differences.")]

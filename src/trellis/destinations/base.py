@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Protocol
 
+from trellis.destinations.row_changes import RowChanges
 from trellis.engine.arrow.types import Digits
 from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues
@@ -39,6 +40,7 @@ __all__ = [
     "KeyedWrite",
     "Parallel",
     "Reset",
+    "RowChanges",
     "RunState",
     "StateConflict",
     "TableTreeWrite",
@@ -243,14 +245,16 @@ class Destination(TableReader, Protocol):
         """The statements that bring the real catalog to the schema; the others as in `Commit`."""
         ...
 
-    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
         """Migrate, load and record, all or nothing. Raises CommitConflict, DestinationError.
+
+        Returns what became of the rows of each table, None where the destination does not count that.
 
         What can be done before the one transaction, such as copying rows near the tables, may go through
         `parallel`.
         """
         ...
 
-    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
-        """Raise what `commit` would raise on the tables as they are now, and leave nothing behind."""
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
+        """Raise and return what `commit` would on the tables as they are now, and leave nothing behind."""
         ...

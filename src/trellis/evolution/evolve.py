@@ -12,7 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from trellis.errors import ContractError
-from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
+from trellis.evolution.contract import (
+    Contract,
+    ContractViolation,
+    Entity,
+    contract_for,
+    merge_violations,
+)
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.nested_types import Nesting, with_nested_type
 from trellis.evolution.observe import CellKey, Observations, Position, Seen, TableSeen
@@ -78,8 +84,7 @@ def evolve(start: Evolution, seen: Observations, dialect: Dialect, naming: Namin
     evolver = _Evolver(start, dialect, naming)
     evolution = evolver.apply(seen)
     if evolver.violations:
-        first, *others = evolver.violations
-        raise first.with_others(others)
+        raise merge_violations(evolver.violations)
     return evolution
 
 

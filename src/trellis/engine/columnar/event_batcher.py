@@ -9,11 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trellis.engine.columnar.events import CompiledProjection, compile_projection
+from trellis.engine.columnar.misfits import quoted
 from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.sampled_types import types_in
-from trellis.engine.columnar.strict import Indexes, StrictReader, single_chunk
+from trellis.engine.columnar.strict import Indexes, Mask, StrictRead, StrictReader, single_chunk
 from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch
 
@@ -29,6 +31,8 @@ REFRESH_RATIO = 8
 """A projection is renewed after a block where it failed for more than one in so many lines."""
 MAX_MISSES = 100
 """After so many failed reads of one event type, its other lines take the exact path."""
+KEY_LINES = 400
+"""Lines that show whether patterns find the keys of event types."""
 TRIAL_LINES, MIN_SHARE = 400, 0.5
 """After so many lines of an event type, at least this share must have been projected."""
 
@@ -79,7 +83,7 @@ class EventTypeBatcher:
         These are of the projected lines, by the tables that they have rows in.
         """
         block = _BlockLines(lines, id_generator)
-        read = self.key_reader.read(lines, indexes)
+        read = self._read_keys(lines, indexes)
         remaining, revision = [read.misfits, read.unread], self.router.tables.revision
         for event_type, group in _by_event_type(read.records, read.lines):
             state = self.states.setdefault(event_type, _GroupState())
@@ -97,14 +101,52 @@ class EventTypeBatcher:
             if state.compiled is None:
                 remaining.append(group)
                 continue
-            left = self._project_group(state.compiled, block, group)
+            left = self._project_group(state.compiled, event_type, block, group)
             remaining.append(left)
             state.is_stale = REFRESH_RATIO * len(left) > len(group)
             state.tried += len(group)
             state.projected += len(group) - len(left)
         return block.batches, np.sort(np.concatenate(remaining)), block.by_tables
 
-    def _project_group(self, compiled: CompiledProjection, block: _BlockLines, group: Indexes) -> Indexes:
+    def _read_keys(self, lines: pa.BinaryArray, indexes: Indexes) -> StrictRead:
+        """The texts under the keys of event types, by line.
+
+        A pattern finds the first text under a key at any depth ten times as fast as a reader finds the one at
+        the top. Where the two agree on the first lines the pattern is believed, and what it says of a line is
+        checked when that is read.
+        """
+        chosen = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
+        trial = chosen.slice(0, KEY_LINES)
+        keys = self.key_reader.read(trial, np.arange(len(trial)))
+        first_texts = self._first_texts(chosen)
+        if first_texts is None or not first_texts.take(pa.array(keys.lines)).equals(keys.records):
+            return self.key_reader.read(lines, indexes)
+        return StrictRead(first_texts, indexes, indexes[:0], indexes[:0])
+
+    def _first_texts(self, lines: pa.BinaryArray) -> pa.Table | None:
+        """The first text under each key of event types; None where some are not UTF-8."""
+        patterns = [rf'{quoted(key)}\s*:\s*"(?P<text>[^"\\]*)"' for key in self.router.route.sorts]
+        try:
+            texts = [pc.extract_regex(lines, pattern).flatten()[0].cast(pa.string()) for pattern in patterns]
+        except pa.ArrowInvalid:
+            return None
+        return pa.table(texts, self.key_reader.schema)
+
+    def _of_event_type(self, records: pa.Table, event_type: EventType) -> Mask:
+        """Which records have the texts of an event type."""
+        are_of_type: Mask = np.ones(len(records), np.bool_)
+        for key, text in zip(self.router.route.sorts, event_type, strict=True):
+            if key not in records.column_names:
+                are_of_type &= text is None
+                continue
+            column = records[key]
+            equal = column.is_null() if text is None else pc.fill_null(pc.equal(column, text), False)
+            are_of_type &= equal.to_numpy()
+        return are_of_type
+
+    def _project_group(
+        self, compiled: CompiledProjection, event_type: EventType, block: _BlockLines, group: Indexes
+    ) -> Indexes:
         """Project lines of one event type; the indexes of those that are left."""
 
         def build(records: pa.Table, indexes: Indexes) -> Indexes:
@@ -118,8 +160,10 @@ class EventTypeBatcher:
             return indexes[:0]
 
         read = StrictReader(compiled.schema, compiled.misfits, MIN_SPLIT, MAX_MISSES).read(block.lines, group)
-        special = build_in_parts(build, read.records, read.lines, MIN_SPLIT)
-        return np.concatenate([read.misfits, read.unread, special])
+        of_type = self._of_event_type(read.records, event_type)
+        records = read.records if of_type.all() else read.records.filter(pa.array(of_type))
+        special = build_in_parts(build, records, read.lines[of_type], MIN_SPLIT)
+        return np.concatenate([read.misfits, read.unread, read.lines[~of_type], special])
 
 
 def _count_by_tables(batches: Sequence[TableBatch]) -> Counter[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from trellis.engine.columnar.event_batcher import EventTypeBatcher
-from trellis.engine.columnar.strict import Indexes, matching_lines
+from trellis.engine.columnar.strict import Indexes, Mask
 from trellis.engine.conform.block_work import BlockWork
 from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, parse_records
@@ -19,7 +19,6 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import (
     SAFE,
     BadLine,
-    has_long_number,
     may_repeat,
     record,
     replaced_values,
@@ -63,23 +62,23 @@ class RoutedConformer(LearnedConformer):
             split, block, self._seed(self._file(split.file), split.number, block.offset), only
         )
         pending: Indexes = np.arange(len(work.lines))
-        has_big_ints = has_long_number(block.data, SAFE)
+        have_big_ints = work.have_long_number(SAFE)
         if self.batcher is not None:
-            pending = self._project(work, pending, has_big_ints)
-        self._route_lines(work, pending, has_big_ints)
+            pending = self._project(work, pending, have_big_ints)
+        self._route_lines(work, pending, {*work.numbers[have_big_ints].tolist()})
         return self._with_waiting(work.outcome, work.waiting, work.seed)
 
-    def _route_lines(self, work: BlockWork, indexes: Indexes, has_big_ints: bool) -> None:
+    def _route_lines(self, work: BlockWork, indexes: Indexes, with_big_ints: Set[int]) -> None:
         """Route the records of the lines with these indexes, one by one."""
         routed: list[tuple[int, bytes, Any]] = []
-        for number, line, item in parse_records(work.numbered_lines(indexes), has_big_ints, work.outcome):
+        lines = work.numbered_lines(indexes)
+        for number, line, item in parse_records(lines, bool(with_big_ints), work.outcome):
             if len(routed) >= RECORDS_PER_CHECK:
                 self._keep_replaced_values(routed)
                 routed.clear()
             position = (self._file(work.split.file), work.split.number, number)
             try:
-                check_big_ints = has_big_ints and has_long_number(line, SAFE)
-                result = self._route(item, position, work.outcome, check_big_ints)
+                result = self._route(item, position, work.outcome, number in with_big_ints)
             except Rejected as bad:
                 work.outcome.reject(number, line, str(bad), bad.kind)
                 continue
@@ -100,12 +99,9 @@ class RoutedConformer(LearnedConformer):
         router.start_block()
         self.batcher = EventTypeBatcher(router)
 
-    def _project(self, work: BlockWork, indexes: Indexes, has_big_ints: bool) -> Indexes:
+    def _project(self, work: BlockWork, indexes: Indexes, is_special: Mask) -> Indexes:
         """Project ordinary records by event type; the indexes that are left for the exact path."""
         assert self.batcher is not None
-        is_special = np.zeros(len(indexes), np.bool_)
-        if has_big_ints:
-            is_special = matching_lines(work.lines, f"[0-9]{{{SAFE}}}")
         batches, remaining, by_tables = self.batcher.rows(
             work.lines, indexes[~is_special], self._id_generator(work.seed)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
@@ -25,7 +26,7 @@ from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError, TrellisError
-from trellis.evolution.contract import ContractViolation
+from trellis.evolution.contract import ContractViolation, merge_violations
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -183,7 +184,10 @@ class LoadAttempt:
         catalog: Mapping[str, CatalogTable] | None,
         dry_run: bool,
     ) -> Report:
-        """Commit the tables of the selection. Raises TrellisError, of one table where the others are fine."""
+        """Commit the tables of the selection, or rehearse that.
+
+        Raises TrellisError, of one table where the others are fine.
+        """
         schema, files = self.selection.apply(start, conformed, all_files)
         touched = [name for name in schema.tables if name in files]
         after = bump(self.dialect.tables.finalize_schema(start, schema, touched))
@@ -201,16 +205,9 @@ class LoadAttempt:
         rejects = all_files.get(REJECTS.name, ())
         refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
         self.commit = self._build_commit(before, after, roots, files, touched, catalog)
-        if not dry_run:
-            with _Clock(self.seconds, "load"):
-                self.destination.commit(self.commit, self._parallel())
-        return report
-
-    def rehearse(self) -> None:
-        """After a dry run: what its commit would raise. Nothing is left in the destination."""
-        assert self.commit is not None
-        with _Clock(self.seconds, "rehearse"):
-            self.destination.rehearse(self.commit, self._parallel())
+        write = self.destination.rehearse if dry_run else self.destination.commit
+        with _Clock(self.seconds, "rehearse" if dry_run else "load"):
+            return report.with_row_changes(write(self.commit, self._parallel()))
 
     def _max_columns(self, schema: Schema) -> int | None:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
@@ -292,9 +289,10 @@ class LoadAttempt:
         self.context.tell("discover", 0, None)
         seen = Observations()
         for number, (feed, plan) in enumerate(self._plans(state)):
-            peek = feed.records.peek(plan)
-            seen.merge(peek.observed)
-            self.samples[number] += peek.sample
+            with suppress(ContractViolation):  # the whole input will tell all of them
+                peek = feed.records.peek(plan)
+                seen.merge(peek.observed)
+                self.samples[number] += peek.sample
         try:
             return evolve(state, seen, self.dialect, naming)
         except ContractViolation:  # the whole input will tell all of them
@@ -313,24 +311,30 @@ class LoadAttempt:
 
         waiting: list[Sequence[Waiting] | None] = [None] * len(self.job.feeds)
         for _ in range(ROUNDS):
-            seen = Observations()
+            seen, violations = Observations(), list[ContractViolation]()
             for number, (feed, plan) in enumerate(self._plans(state)):
                 blocks, pending = waiting[number], list[Waiting]()
                 if blocks is None or blocks:
                     for outcome in feed.records.run(plan, blocks, progress):
-                        if outcome.error is not None:
+                        if isinstance(outcome.error, ContractViolation):
+                            violations.append(outcome.error)
+                        elif outcome.error is not None:
                             raise outcome.error
                         self.outcomes.append(outcome)
                         seen.merge(outcome.observed)
                         pending += outcome.pending
                         self.samples[number] += outcome.examples[: MOST_EXAMPLES - len(self.samples[number])]
                 waiting[number] = pending
+            known = state
+            if any(waiting):
+                try:
+                    state = evolve(state, seen, self.dialect, naming)
+                except ContractViolation as violation:
+                    violations.append(violation)
+            if violations:
+                raise merge_violations(violations).located(partial(place_of, outcomes=self.outcomes))
             if not any(waiting):
                 return state
-            try:
-                known, state = state, evolve(state, seen, self.dialect, naming)
-            except ContractViolation as violation:
-                raise violation.located(partial(place_of, outcomes=self.outcomes)) from None
             if retyped(known.schema, state.schema):  # what is staged has the old types
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)

@@ -120,6 +120,8 @@ class LoadSettings:
         for name in options:
             if name not in LoadOptions.__annotations__:
                 raise UsageError(f"load takes no option {name!r}{nearest(name, LoadOptions.__annotations__)}")
+        if (mode := options.get("mode")) in get_args(Strategy):
+            raise UsageError(f"{mode} is a strategy, not a mode; choose mode merge with strategy {mode}")
         _check_choice("mode", options.get("mode"), get_args(Mode))
         _check_choice("strategy", options.get("strategy"), get_args(Strategy))
         if options.get("strategy") and options.get("mode") not in (None, "merge"):

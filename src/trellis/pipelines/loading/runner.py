@@ -68,8 +68,6 @@ class LoadRunner:
                 trial, kept = LoadAttempt(self.context, job, flight.load_id, staging), False
                 try:
                     done = trial.run(dry_run)
-                    if dry_run:
-                        trial.rehearse()
                     flight.finished()
                     if not dry_run:
                         self.folders.export(done.schema)
@@ -101,11 +99,11 @@ class LoadRunner:
             with suppress(OSError):  # a folder that something is in stays
                 self.packages.folder.parent.rmdir()
             return None
-        commit = package.commit
+        commit, report = package.commit, package.report
         if not self._loaded_before(commit.load_id):
             self.packages.check_files(package)
             try:
-                self.context.destination.commit(commit)
+                report = report.with_row_changes(self.context.destination.commit(commit))
             except (CommitConflict, StateConflict):
                 raise TrellisError(
                     f"{self.where}: the pending load {commit.load_id} was made for a schema or a state that "
@@ -117,7 +115,7 @@ class LoadRunner:
             f"load {commit.load_id}, which failed before, is now loaded; the rows of this run were not read: "
             "run again"
         )
-        return replace(package.report, notes=(*package.report.notes, note))
+        return replace(report, notes=(*report.notes, note))
 
     @property
     def packages(self) -> Packages:

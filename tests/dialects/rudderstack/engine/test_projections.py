@@ -29,8 +29,9 @@ NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 ODD_VALUES: tuple[Any, ...] = (
     None, "", "  ", "\u00a0", "x" * 600, "2024-02-29", "2024-02-30T10:00:00Z", "2024-02-29 10:00",
     "2024-02-29 10:00:00+00", "2024-02-29T", "2024-02-29T10:00z",
-    "2024-02-29T10:00:00.123456Z", "2024-02-29T10:00:00.5+0530", "0099-01-01", "10:20:30", "1999-x",
-    "日本", "caf\u00e9", 0, 5, 5.0, 5.5, -0.0, 1e300, 2**53 + 1, 2**63, -(2**70), True, False,
+    "2024-02-29T10:00:00.123456Z", "2024-02-29T10:00:00.5+0530", "2024-02-29T10:00:00-11:30",
+    "2024-02-29 10:00:00.9999", "2024-02-30", "9999-12-31T23:59:59-10:00", "0099-01-01", "10:20:30", "1999-x",
+    "\u3000", "日本", "caf\u00e9", 0, 5, 5.0, 5.5, -0.0, 1e300, 2**53 + 1, 2**63, -(2**70), True, False,
     {}, {"a": 1}, {"0": "j", "1": "o"}, {"a": {"b": {"c": "d"}}},
     [], [""], ["a"], [1, 2.5], [None], [{"k": 1, "a": None}, {"k": 2}], [[1], []],
 )  # fmt: skip
@@ -120,7 +121,13 @@ def test_both_ways_give_the_same(
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 150_000)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_GROUP", 8)
     monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_SPLIT", 2)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "KEY_LINES", 8)
     lines = [orjson.loads(line) for line in events(1_500, Random(str(seed)), 0)]
+    viewed = [record for record in lines if record.get("event") == "Product Viewed"]
+    for record in viewed:  # below, an "event" that comes before that of some records and tells another
+        record["context"]["event"] = "Product Viewed"
+    for record in viewed[::9]:
+        record["event"] = "Product Seen"
     lines = [mutated(record, random) if random.random() < 0.08 else record for record in lines]
     file = tmp_path / "events.jsonl"
     file.write_text(

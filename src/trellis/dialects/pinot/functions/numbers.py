@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
 from trellis.dialects.pinot.functions.arguments import FunctionError, as_double, as_int
@@ -101,15 +101,6 @@ def _round_whole(value: float) -> float:
 def _round_decimal(value: float, places: int) -> float:
     """To so many decimal places; halves go away from 0."""
     return _quantized(value, places, ROUND_HALF_UP)
-
-
-@NUMBERS.function("truncate", as_double)
-def _truncate_whole(value: float) -> float:
-    """Without the fraction."""
-    return math.copysign(float(math.trunc(value)), value) if math.isfinite(value) else value
-
-
-NUMBERS.function("truncate", as_double, as_int)(lambda value, places: _quantized(value, places, ROUND_DOWN))
 
 
 def _quantized(value: float, places: int, rounding: str) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, grid, indented
-from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder, read_document
+from trellis.dialects.snowplow.client.folder import FolderRegistry, read_document
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.lints.issues import Issue, Level
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
@@ -55,7 +55,7 @@ class LintReport:
         out.print(f"{counted(self.files, 'schema')}: {counts}", style=style, soft_wrap=True)
 
 
-def lint_folder(folder: SchemaFolder, skip: Collection[str]) -> LintReport:
+def lint_folder(folder: FolderRegistry, skip: Collection[str]) -> LintReport:
     """Raises UsageError."""
     files = folder.files()
     issues = (
@@ -66,7 +66,7 @@ def lint_folder(folder: SchemaFolder, skip: Collection[str]) -> LintReport:
     return LintReport(len(files), tuple(issues))
 
 
-def _lint_file(folder: SchemaFolder, path: Path, skip: Collection[str]) -> list[Issue]:
+def _lint_file(folder: FolderRegistry, path: Path, skip: Collection[str]) -> list[Issue]:
     try:
         document = read_document(path)
     except SchemaError as error:

@@ -8,8 +8,11 @@ from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule, words
-from trellis.dialects.pinot.validation.table_config.cron import cron_problem
-from trellis.dialects.pinot.validation.table_config.time_spans import is_data_size, period_millis
+from trellis.dialects.pinot.validation.table_config.time_spans import (
+    cron_problem,
+    is_data_size,
+    period_millis,
+)
 
 _TIERS: Final = "/tierConfigs/*"
 _ASSIGNMENTS: Final = "/instanceAssignmentConfigMap"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from fractions import Fraction
 from typing import Final
 
-from trellis.dialects.pinot.value.numbers.rounding import double_of, float32_of
+from trellis.dialects.pinot.value.numbers.rounding import float32_of
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 BLANKS: Final = "".join(map(chr, range(0x21)))
@@ -17,7 +16,7 @@ SCALE_MAX: Final = 2**31 - 1
 LONGEST_WHOLE: Final = 100
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEX: Final = re.compile(r"([+-]?)0[xX]([0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP]([+-]?[0-9]+)[fFdD]?")
+_HEX: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?")
 _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf")}
 
@@ -67,33 +66,25 @@ def parse_float(text: str) -> float:
     double, exact = _parse(text)
     if double - double != 0 or not double:
         return double
-    return float32_of(Decimal(exact) if isinstance(exact, str) else exact)
+    return float32_of(Decimal(exact))
 
 
-def _parse(text: str) -> tuple[float, str | Fraction]:
-    """The nearest double, and the number itself: as decimal text or as a fraction."""
+def _parse(text: str) -> tuple[float, str | float]:
+    """The nearest double, and the number itself as decimal text, unless its text is another."""
     text = text.strip(BLANKS)
     body = text[:-1] if text[-1:] in ("f", "F", "d", "D") else text
     if _FLOAT.fullmatch(body):
         return float(body), body
-    hexadecimal = _HEX.fullmatch(text)
-    if hexadecimal:
-        return _parse_hex(hexadecimal)
+    if _HEX.fullmatch(text):
+        try:
+            double = float.fromhex(text.rstrip("fFdD"))
+        except OverflowError:
+            double = float("-inf" if text[0] == "-" else "inf")
+        return double, double
     word = _WORDS.get(text.lstrip("+-") if len(text) < 10 and text[1:2] not in ("+", "-") else text)
     if word is None:
         raise NotANumber
     return -word if text[0] == "-" else word, text
-
-
-def _parse_hex(match: re.Match[str]) -> tuple[float, Fraction]:
-    sign, digits, power = match.groups()
-    before, _, after = digits.partition(".")
-    value = int(f"0{before}{after}", 16)
-    far = 10_000 + 4 * len(digits)
-    exponent = max(-far, min(far, parse_clamped(power))) - 4 * len(after)
-    exact = Fraction(value) * Fraction(2) ** exponent
-    double = double_of(-exact if sign == "-" else exact)
-    return (-0.0, exact) if sign == "-" and double == 0 else (double, -exact if sign == "-" else exact)
 
 
 def parse_clamped(text: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
-from fractions import Fraction
 from typing import Final
 
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
@@ -17,7 +16,7 @@ _BEYOND_32: Final = 2.0**128
 """Where the float of 32 bits after the largest would be."""
 
 
-def double_of(value: int | Decimal | Fraction) -> float:
+def double_of(value: int | Decimal) -> float:
     """The nearest float of 64 bits; infinite beyond the largest.
 
     >>> double_of(9007199254740993), double_of(10**400)
@@ -29,7 +28,7 @@ def double_of(value: int | Decimal | Fraction) -> float:
         return INFINITY if value > 0 else -INFINITY
 
 
-def float32_of(value: int | Decimal | Fraction) -> float:
+def float32_of(value: int | Decimal) -> float:
     """The nearest float of 32 bits, rounded once; infinite beyond the largest.
 
     >>> float32_of(16777217), float32_of(Decimal("16777217.0000000001"))

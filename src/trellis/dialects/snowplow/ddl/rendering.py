@@ -1,4 +1,4 @@
-"""`trellis registry ddl`: the tables of families, and the scripts between their versions."""
+"""The tables of families, and the scripts between their versions, as one report."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.profiles import Profile
-from trellis.dialects.snowplow.commands.schema_folder import up_to
 from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.ddl.tables import TableStatements
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
+from trellis.dialects.snowplow.versions.order import up_to
 from trellis.errors import SchemaError
 
 
