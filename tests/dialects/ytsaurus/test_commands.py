@@ -30,7 +30,7 @@ def table(trellis: Trellis, monkeypatch: pytest.MonkeyPatch) -> Run:
     return ran
 
 
-def test_seed_y34_y40_y45_a_table_without_a_schema(table: Run) -> None:
+def test_seed_y34_seed_y40_seed_y45_a_table_without_a_schema(table: Run) -> None:
     assert re.fullmatch(ID, table("create table //tmp/table_1").out)
     assert table("get //tmp/table_1/@schema_mode").out == '"weak"'
     assert table("get //tmp/table_1/@schema").out == (
@@ -63,7 +63,7 @@ SCHEMA_OF_A_AND_B = """<
 ]"""
 
 
-def test_seed_y03_y22_y45_y80_y82_a_table_with_a_schema(table: Run) -> None:
+def test_seed_y03_seed_y22_seed_y45_seed_y80_seed_y82_a_table_with_a_schema(table: Run) -> None:
     created = table(
         "create table //tmp/table_2 --attributes '{schema = [{name = a; type = int64}; {name = b; type "
         "= string}]}'"
@@ -73,7 +73,7 @@ def test_seed_y03_y22_y45_y80_y82_a_table_with_a_schema(table: Run) -> None:
     assert table("get //tmp/table_2/@schema").out == SCHEMA_OF_A_AND_B
 
 
-def test_seed_y85_y86_a_schema_in_the_path(table: Run) -> None:
+def test_seed_y85_seed_y86_a_schema_in_the_path(table: Run) -> None:
     written = table(
         "write '<schema=[{name = a; type = int64}; {name = b; type = string}]>//tmp/table'", "{a=1;b=x};{a=2}"
     )
@@ -83,7 +83,7 @@ def test_seed_y85_y86_a_schema_in_the_path(table: Run) -> None:
     assert table("read //tmp/table --format json").out == '{"a":1,"b":"x"}\n{"a":2,"b":null}'
 
 
-def test_seed_y46_y87_another_format_and_schema(table: Run) -> None:
+def test_seed_y46_seed_y87_another_format_and_schema(table: Run) -> None:
     table("write //tmp/table", "{a=1;b=x};{a=2;b=y}")
     assert table("set //tmp/table/@optimize_for scan").code == 0
     merged = table(

@@ -226,3 +226,10 @@ def test_renames_come_before_everything() -> None:
 def test_appending_to_a_weak_table_keeps_it_weak() -> None:
     out = OutputTable(EMPTY, "weak", append=True)
     assert infer("ordered_merge", [strong("[a]")], out) == "~[] weak"
+
+
+def test_a_column_without_an_order_is_not_sorted_by() -> None:
+    assert refused("sort", [strong("[a:json]")], by="a") == (
+        303,
+        "the column a is optional<json>, which has no order to sort by",
+    )

@@ -164,6 +164,13 @@ def test_computed_columns_are_evaluated(store: Store) -> None:
     assert read(store) == "{h=2692134488169246299u;k=k1}"
 
 
+def test_a_sort_keeps_computed_columns(store: Store) -> None:
+    create(store, "[h:uint64^=farm_hash(k), k:string^, v]", rows="{k=k1;v=2};{k=k1;v=1}")
+    sort(store, [T], T, [SortColumn("v")])
+    hash_of_k1 = "h=2692134488169246299u"
+    assert read(store) == f"{{v=1;k=k1;{hash_of_k1}}}{{v=2;k=k1;{hash_of_k1}}}"
+
+
 def test_an_appending_merge(tables: Store) -> None:
     code, _ = code_of(merge, tables, ["//tmp/b"], "<append=%true>//tmp/a", "ordered")
     assert code == 301

@@ -15,6 +15,7 @@ from trellis.dialects.ytsaurus.schema.document import (
     read_schema,
     schema_document,
 )
+from trellis.dialects.ytsaurus.store.columns import arrow_schema
 from trellis.dialects.ytsaurus.types.document import parse_type, type_document
 from trellis.dialects.ytsaurus.yson.parser import loads
 
@@ -360,3 +361,55 @@ def test_every_form_of_a_type_comes_back() -> None:
     ]
     for type in types:
         assert type_document(parse_type(type)) == type
+
+
+def test_seed_y14_columns_of_a_group() -> None:
+    schema = parse_schema(
+        loads(
+            "[{name=key;type=string;sort_order=ascending;group=g1};{name=value;type=string};"
+            "{name=subkey;type=string;group=g1}]"
+        )
+    )
+    assert [column.group for column in schema.columns] == ["g1", None, "g1"]
+    assert arrow_schema(schema).names == ["key", "subkey", "value"]
+
+
+def test_seed_y36_the_schema_of_a_sorted_table() -> None:
+    """Items of the example's maps are separated as YSON asks for; the page forgets it after `ascending`."""
+    schema = parse_schema(
+        loads(
+            '[{name="key";type="string";sort_order="ascending"};{name="subkey";type="string";'
+            'sort_order="ascending"};{name="value";type="string"}]'
+        )
+    )
+    assert (str(schema), schema.strict) == (
+        "[key:optional<string>^, subkey:optional<string>^, value:optional<string>]",
+        True,
+    )
+
+
+def test_seed_y37_three_keys_two_in_a_group() -> None:
+    columns = [
+        {
+            "name": name,
+            "type": "string",
+            "sort_order": "ascending",
+            **({"group": "g1"} if name != "value" else {}),
+        }
+        for name in ("key", "subkey", "value")
+    ]
+    assert [(column.name, column.is_key, column.group) for column in parse_schema(columns).columns] == [
+        ("key", True, "g1"),
+        ("subkey", True, "g1"),
+        ("value", True, None),
+    ]
+
+
+def test_seed_y38_the_schema_of_a_log() -> None:
+    schema = parse_schema(
+        loads(
+            '<strict=%false>[\n {\n    "name" = "id";\n    "type" = "int64";\n };{\n    "name" = "time";\n'
+            '    "type" = "string";\n };{\n    "name" = "error";\n    "type" = "string"\n }\n]'
+        )
+    )
+    assert str(schema) == "~[id:optional<int64>, time:optional<string>, error:optional<string>]"

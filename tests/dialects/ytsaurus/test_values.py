@@ -173,7 +173,7 @@ def test_a_part_that_does_not_fit_is_named() -> None:
     [
         ("{type_name=dict;key=utf8;value=int8}", "[[a;1]]", [[b"a", 1]]),
         ("{type_name=variant;elements=[{type=int8};{type=utf8}]}", "[1;x]", [1, b"x"]),
-        ("{type_name=variant;members=[{name=n;type=int8}]}", "[n;1]", ["n", 1]),
+        ("{type_name=variant;members=[{name=n;type=int8}]}", "[n;1]", [b"n", 1]),
         ("{type_name=tuple;elements=[{type=int8};{type=utf8}]}", "[1;x]", [1, b"x"]),
         ("{type_name=tagged;tag=t;item=int8}", "1", 1),
         (
@@ -189,7 +189,7 @@ def test_composite_values(type: str, text: str, value: Any) -> None:
 
 def test_forms_of_composite_values() -> None:
     variant = "{type_name=variant;members=[{name=n;type=int8}]}"
-    assert accepted(variant, "[0;1]", positional=True) == ["n", 1]
+    assert accepted(variant, "[0;1]", positional=True) == [b"n", 1]
     assert accepted("{type_name=dict;key=utf8;value=int8}", "{a=1}", named_dicts=True) == [[b"a", 1]]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
-from trellis.dialects.ytsaurus.types.model import ANY
+from trellis.dialects.ytsaurus.types.model import ANY, is_comparable
 
 
 def stripped(schema: TableSchema) -> TableSchema:
@@ -23,9 +23,9 @@ def canonical(schema: TableSchema) -> TableSchema:
 
 
 def sort_schema(schema: TableSchema, keys: Sequence[SortColumn]) -> TableSchema:
-    """The schema sorted by other keys; each changes places with the column in its way. Raises YtError (311).
+    """The schema sorted by other keys; each changes places with the column in its way.
 
-    Keys stay unique if all old ones are among the new.
+    Keys stay unique if all old ones are among the new. Raises YtError (303, 311).
     """
     columns = [replace(column, sort_order=None) for column in schema.columns]
     for index, key in enumerate(keys):
@@ -39,6 +39,11 @@ def sort_schema(schema: TableSchema, keys: Sequence[SortColumn]) -> TableSchema:
                 )
             place = len(columns)
             columns.append(Column(key.name, ANY))
+        if not is_comparable(columns[place].type):
+            raise YtError(
+                f"the column {key.name} is {columns[place].type}, which has no order to sort by",
+                ErrorCode.INCOMPARABLE_TYPES,
+            )
         columns[index], columns[place] = columns[place], columns[index]
         columns[index] = replace(columns[index], sort_order=key.sort_order)
     names = {key.name for key in keys}

@@ -62,8 +62,15 @@ def check_schema(document: Any, switches: Switches = DEFAULT_SWITCHES) -> tuple[
 
 
 def read_schema(document: Any, switches: Switches = DEFAULT_SWITCHES) -> SchemaReading:
-    reader = _Reader(switches)
-    return reader.read(document)
+    reading = read_columns(document)
+    schema = reading.schema
+    faults = (*reading.faults, *schema_faults(schema, switches))
+    return SchemaReading(schema, faults, (*reading.warnings, *schema_warnings(schema)))
+
+
+def read_columns(document: Any) -> SchemaReading:
+    """A schema that is not held against the rules of tables, such as one that an operation left."""
+    return _Reader().read(document)
 
 
 def schema_document(schema: TableSchema) -> Attributed:
@@ -104,8 +111,7 @@ def parse_flag(value: Any) -> bool | None:
 
 
 class _Reader:
-    def __init__(self, switches: Switches) -> None:
-        self._switches = switches
+    def __init__(self) -> None:
         self._faults: list[Fault] = []
         self._warnings: list[Fault] = []
 
@@ -122,8 +128,7 @@ class _Reader:
             deleted_columns=self._deleted_columns(attributes),
         )
         self._warn_of_unknown("", attributes, _ATTRIBUTES)
-        faults = (*self._faults, *schema_faults(schema, self._switches))
-        return SchemaReading(schema, faults, (*self._warnings, *schema_warnings(schema)))
+        return SchemaReading(schema, tuple(self._faults), tuple(self._warnings))
 
     def _read_column(self, document: Any, index: int) -> Column | None:
         document, _ = split_attributes(document)

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from trellis.dialects.ytsaurus.errors import YtError
-from trellis.dialects.ytsaurus.schema.document import read_schema, schema_document
+from trellis.dialects.ytsaurus.schema.document import read_columns, schema_document
 from trellis.dialects.ytsaurus.schema.model import SchemaMode, TableSchema
 from trellis.dialects.ytsaurus.store.chunks import Chunk, Key, Slice
-from trellis.dialects.ytsaurus.switches import Switches
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.writer import dumps
 
@@ -24,8 +23,6 @@ NodeType = Literal["map_node", "table"]
 ROOT: Final = "1-1-3fc012f-1"
 _TYPE_CODES: Final[Mapping[NodeType, int]] = {"map_node": 303, "table": 401}
 _CELL: Final = 0x3FC
-_ALL_SWITCHES: Final = Switches.parse({"profile": "upstream"})
-"""A stored schema was checked when it was stored."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS options (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS nodes (
@@ -270,7 +267,7 @@ class Catalog:
     def _schema(self, schema_id: int) -> TableSchema:
         if schema_id not in self._schemas:
             row = self._db.execute("SELECT document FROM schemas WHERE id = ?", (schema_id,)).fetchone()
-            reading = read_schema(loads(row[0]), _ALL_SWITCHES)
+            reading = read_columns(loads(row[0]))
             if reading.faults:
                 raise YtError(f"the stored schema {schema_id} is not valid: {reading.faults[0]}")
             self._schemas[schema_id] = reading.schema

@@ -24,7 +24,7 @@ from trellis.dialects.ytsaurus.types.model import (
     without_tags,
 )
 from trellis.dialects.ytsaurus.values.decimals import decode_decimal
-from trellis.dialects.ytsaurus.values.primitives import check_primitive, mismatch, violation, wire_kind
+from trellis.dialects.ytsaurus.values.primitives import check_primitive, mismatch, shown, violation, wire_kind
 from trellis.dialects.ytsaurus.yson.values import MAX_INT64, Attributed, Uint64, kind_of, to_bytes
 from trellis.dialects.ytsaurus.yson.writer import format_double
 
@@ -209,13 +209,9 @@ def _check_variant(type: Variant, value: Any, forms: ValueForms) -> list[Any]:
     items = _items(type, value)
     if len(items) != 2:
         violation(f"a value of {type} is a list of an alternative and its value, not of {len(items)} items")
-    choice = items[0]
-    if type.named and forms.positional:
-        choice = _numbered(type, choice)
-    elif type.named:
-        choice = choice.decode("utf-8", "surrogateescape") if isinstance(choice, bytes) else choice
-    alternative = _alternative(type, choice)
-    return [choice, _at(choice, alternative, items[1], forms)]
+    choice = _numbered(type, items[0]) if type.named and forms.positional else items[0]
+    choice = to_bytes(choice) if isinstance(choice, str) else choice
+    return [choice, _at(choice, _alternative(type, choice), items[1], forms)]
 
 
 def _numbered(type: Variant, number: Any) -> Any:
@@ -226,13 +222,14 @@ def _numbered(type: Variant, number: Any) -> Any:
 
 
 def _alternative(type: Variant, choice: Any) -> Type:
+    """The type of an alternative, chosen by its name in bytes or by its number."""
     for index, alternative in enumerate(type.alternatives):
         if isinstance(alternative, Member):
-            if alternative.name == choice:
+            if to_bytes(alternative.name) == choice:
                 return alternative.type
         elif index == choice and not isinstance(choice, bool):
             return alternative
-    return violation(f"{type} has no alternative {choice!r}")
+    return violation(f"{type} has no alternative {shown(choice)}")
 
 
 def _check_dict(type: Dict, value: Any, forms: ValueForms) -> list[list[Any]]:
@@ -254,6 +251,7 @@ def _at(place: object, type: Type, value: Any, forms: ValueForms) -> Any:
     try:
         return _check(type, value, forms)
     except YtError as error:
+        place = place.decode("utf-8", "replace") if isinstance(place, bytes) else place
         separator = "" if error.message.startswith("at /") else ": "
         message = error.message.removeprefix("at ")
         raise YtError(f"at /{place}{separator}{message}", error.code, attributes=error.attributes) from None
