@@ -144,6 +144,27 @@ def test_alter_table(table: Run) -> None:
     assert table("read //tmp/t").out == '{"b"=#;"a"=1;};'
 
 
+def test_control_attributes(table: Run) -> None:
+    table("write '<sorted_by=[k]>//tmp/t'", "{k=a};{k=b};{k=c}")
+    read = "read '//tmp/t[#2,a:b]' --control-attributes '{enable_row_index=%true;enable_range_index=%true}'"
+    assert table(read).out == (
+        '<"range_index"=0;>#;\n<"row_index"=2;>#;\n{"k"="c";};\n<"range_index"=1;>#;\n<"row_index"=0;>#;\n{"k"="a";};'
+    )
+    assert table(f"{read} --format json").out.splitlines()[:2] == [
+        '{"$attributes": {"range_index": 0}, "$value": null}',
+        '{"$attributes": {"row_index": 2}, "$value": null}',
+    ]
+    assert table(f"{read} --format dsv").err == (
+        "error: the format dsv has no control attributes; read the table as yson or json"
+    )
+
+
+def test_remote_copy(table: Run) -> None:
+    table("write //tmp/t", "{k=a}")
+    assert table("remote-copy --cluster yt:store --src //tmp/t --dst //tmp/u").code == 0
+    assert table("read //tmp/u").out == '{"k"="a";};'
+
+
 def test_errors_have_codes(table: Run) -> None:
     table("create table //tmp/t --attributes '{schema=[{name=a;type=int64}]}'")
     missing = table("read //tmp/none")

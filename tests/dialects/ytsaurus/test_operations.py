@@ -11,7 +11,7 @@ from dialects.ytsaurus.schemas import document
 from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of, write
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.attributes import get, set_attribute
-from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase, merge, sort
+from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.store import Store
 
 KEYED = "[k:string^, v]"
@@ -162,6 +162,28 @@ def test_computed_columns_are_evaluated(store: Store) -> None:
     store.create("table", T, {"schema": document("[h:uint64^=farm_hash(k), k:string^]")})
     merge(store, ["//tmp/i"], T, "ordered", spec(schema_inference_mode="from_output"))
     assert read(store) == "{h=2692134488169246299u;k=k1}"
+
+
+def test_c91_a_remote_copy_copies_files(tables: Store, tmp_path: Path) -> None:
+    set_attribute(tables, "//tmp/a/@note", 1)
+    with Store.open(f"yt:{tmp_path}/other") as other:
+        for _ in range(2):
+            remote_copy(other, tables, "//tmp/a", "//tmp/copy", copy_attributes=True)
+        assert (schema_of(other, "//tmp/copy"), read(other, "//tmp/copy")) == (
+            "[k:optional<string>^, v] strong",
+            "{k=a;v=1}{k=c;v=2}",
+        )
+        assert get(other, "//tmp/copy/@note") == 1
+        remote_copy(other, tables, "//tmp/a{v}[c]", "//tmp/part")
+        assert (schema_of(other, "//tmp/part"), read(other, "//tmp/part")) == ("[v] strong", "{v=2}")
+        create(other, "[k:string^, v, w]", "//tmp/wide")
+        assert code_of(remote_copy, other, tables, "//tmp/a", "//tmp/wide") == (
+            316,
+            (
+                "the schema of //tmp/a is [k:optional<string>^, v:optional<int64>], that of //tmp/wide "
+                "[k:optional<string>^, v:optional<int64>, w:optional<int64>]; a remote copy needs equal ones"
+            ),
+        )
 
 
 def test_a_sort_keeps_computed_columns(store: Store) -> None:

@@ -19,6 +19,7 @@ from trellis.dialects.ytsaurus.store.writing import write_rows
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.values import Uint64
 from trellis.dialects.ytsaurus.yson.writer import dumps
+from trellis.errors import StorageError
 
 T = "//tmp/t"
 ROWS = "{k=a;v=1};{k=b;v=2};{k=b;v=3};{k=c;v=4}"
@@ -319,6 +320,19 @@ def test_garbage_is_collected(table: Store, tmp_path: Path) -> None:
     assert table.collect_garbage() == []
     assert len(table.collect_garbage(age=-1)) == 1
     assert (len([*(tmp_path / "store/chunks").iterdir()]), read(table)) == (1, "{k=z}")
+
+
+def test_chunks_that_are_gone_or_damaged(table: Store, tmp_path: Path) -> None:
+    (chunk,) = (tmp_path / "store/chunks").iterdir()
+    data = chunk.read_bytes()
+    chunk.write_bytes(data[:-9])
+    with pytest.raises(StorageError, match=r"parquet is damaged \(.*\); restore it from a backup$"):
+        read(table)
+    chunk.unlink()
+    with pytest.raises(StorageError, match=r"is gone; it has rows of a table, restore it from a backup$"):
+        read(table)
+    write(table, T, "{k=new}")
+    assert read(table) == "{k=new}"
 
 
 def test_switches_are_kept(tmp_path: Path) -> None:

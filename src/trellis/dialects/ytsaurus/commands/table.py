@@ -146,15 +146,35 @@ def write_table(
 
 @tables.command("read-table", hidden=True)
 @tables.command("read")
-def read_table(path: RowsPath, at: At, format: RowFormat = "<format=text>yson", debug: Debug = False) -> None:
+def read_table(
+    path: RowsPath,
+    at: At,
+    format: RowFormat = "<format=text>yson",
+    control_attributes: Annotated[
+        str | None,
+        option(
+            "--control-attributes",
+            metavar="YSON",
+            panel=HOW,
+            help="Marks between rows: '{enable_row_index=%true}', enable_range_index, enable_table_index.",
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
     """Print the rows of a table, or the columns and ranges that the path names."""
     from trellis.dialects.ytsaurus.formats.format import Format
     from trellis.dialects.ytsaurus.store.reading import open_source
 
     parsed = Format.parse(format)
+    marks = parse_map(control_attributes, "--control-attributes")
     with _open(at) as store:
-        for row in parsed.write_rows(open_source(store, path).read_rows()):
-            typer.echo(row, nl=False)
+        source = open_source(store, path)
+        for index, (start, end) in enumerate(source.intervals()):
+            places = {"table_index": 0, "range_index": index, "row_index": start}
+            chosen = {name: place for name, place in places.items() if marks.get(f"enable_{name}") is True}
+            typer.echo(parsed.write_marks(chosen), nl=False)
+            for row in parsed.write_rows(source.read_rows_between(start, end)):
+                typer.echo(row, nl=False)
 
 
 @tables.command("copy")
@@ -290,6 +310,30 @@ def sort_tables(
     with _open(at) as store:
         keys = parse_sort_columns(items, "--sort-by")
         sort(store, source, target, keys, OperationSpec.parse(parse_map(spec, "--spec")))
+    _print({"path": target}, "", json)
+
+
+@tables.command("remote-copy")
+def copy_from_store(
+    source: Annotated[str, option("--src", metavar="PATH", panel=HOW, help="The table that is copied.")],
+    target: Target,
+    cluster: Annotated[
+        str, option("--cluster", metavar="URL", panel=HOW, help="The store of --src, yt:FOLDER.")
+    ],
+    at: At,
+    copy_attributes: Annotated[
+        bool, option("--copy-attributes", panel=HOW, help="Copy the attributes that users set, too.")
+    ] = False,
+    spec: Spec = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Copy a table of another store."""
+    from trellis.dialects.ytsaurus.store.operations import OperationSpec, remote_copy
+
+    settings = OperationSpec.parse(parse_map(spec, "--spec"))
+    with _open(cluster) as other, _open(at) as store:
+        remote_copy(store, other, source, target, settings, copy_attributes=copy_attributes)
     _print({"path": target}, "", json)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.dsv import SchemafulDsv, read_dsv, write_dsv
-from trellis.dialects.ytsaurus.formats.json_lines import read_json, write_json
+from trellis.dialects.ytsaurus.formats.json_lines import read_json, to_json, write_json
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.formats.yson_rows import read_yson, write_yson
 from trellis.dialects.ytsaurus.schema.document import parse_flag
 from trellis.dialects.ytsaurus.values.validation import ValueForms
 from trellis.dialects.ytsaurus.yson.parser import loads
-from trellis.dialects.ytsaurus.yson.values import split_attributes, to_key
+from trellis.dialects.ytsaurus.yson.values import Attributed, split_attributes, to_key
+from trellis.dialects.ytsaurus.yson.writer import dumps
 from trellis.errors import nearest
 
 NAMES: Final = ("yson", "json", "dsv", "schemaful_dsv")
@@ -72,6 +74,19 @@ class Format:
             case "dsv":
                 return write_dsv(rows)
         return self._schemaful().write_rows(rows)
+
+    def write_marks(self, marks: Mapping[str, int]) -> bytes:
+        """Control attributes: of which table, range and row what follows is. Raises YtError."""
+        if not marks:
+            return b""
+        items = [Attributed(None, {name: value}) for name, value in marks.items()]
+        match self.name:
+            case "yson":
+                form: Any = self._text("format", "binary")
+                return dumps(items, yson_format=form, yson_type="list_fragment")
+            case "json":
+                return b"".join(json.dumps(to_json(item)).encode() + b"\n" for item in items)
+        raise YtError(f"the format {self.name} has no control attributes; read the table as yson or json")
 
     def _schemaful(self) -> SchemafulDsv:
         columns = self.attributes.get("columns")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,11 +72,20 @@ class ChunkFiles:
         for batch in self._batches(part, needed):
             yield from decode_rows(part.chunk.schema, table, batch)
 
+    def copy_file(self, source: ChunkFiles, chunk_id: str) -> None:
+        """A chunk of another store. Ids are random, so a file of the same id is the same file."""
+        path = self.path(chunk_id)
+        if not path.exists():
+            partial = path.with_suffix(".partial")
+            shutil.copyfile(source.path(chunk_id), partial)
+            partial.replace(path)
+
     def delete_unreferenced(self, referenced: frozenset[str], older_than: float) -> list[str]:
         """The ids of the files that no table has, deleted; those written since are left alone."""
         deleted = []
-        for path in sorted(self._folder.glob("*.parquet")):
-            if path.stem not in referenced and path.stat().st_mtime < older_than:
+        for path in sorted(self._folder.iterdir()):
+            is_chunk = path.suffix == ".parquet" and path.stem in referenced
+            if not is_chunk and path.stat().st_mtime < older_than:
                 path.unlink(missing_ok=True)
                 deleted.append(path.stem)
         return deleted
@@ -83,22 +93,29 @@ class ChunkFiles:
     def _batches(self, part: Slice, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         path = self.path(part.chunk.id)
         try:
-            file = pq.ParquetFile(path)
+            with pq.ParquetFile(path) as file:
+                yield from _read_batches(file, part, columns)
         except FileNotFoundError:
-            raise StorageError(
-                f"{path} is gone; it holds rows of a table, restore it from a backup"
-            ) from None
-        with file:
-            offset = 0
-            for group in range(file.num_row_groups):
-                size = file.metadata.row_group(group).num_rows
-                start, end = max(part.start - offset, 0), min(part.end - offset, size)
-                if start < end and columns == []:
-                    yield pa.record_batch([pa.nulls(end - start)], names=[""])
-                elif start < end:
-                    table = file.read_row_group(group, columns=columns).slice(start, end - start)
-                    yield from table.to_batches(max_chunksize=BATCH_ROWS)
-                offset += size
+            raise StorageError(f"{path} is gone; it has rows of a table, restore it from a backup") from None
+        except pa.ArrowException as error:
+            reason = str(error).partition("\n")[0]
+            raise StorageError(f"{path} is damaged ({reason}); restore it from a backup") from None
+
+
+def _read_batches(
+    file: pq.ParquetFile, part: Slice, columns: Sequence[str] | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a slice, from the row groups that hold some."""
+    offset = 0
+    for group in range(file.num_row_groups):
+        size = file.metadata.row_group(group).num_rows
+        start, end = max(part.start - offset, 0), min(part.end - offset, size)
+        if start < end and columns == []:
+            yield pa.record_batch([pa.nulls(end - start)], names=[""])
+        elif start < end:
+            table = file.read_row_group(group, columns=columns).slice(start, end - start)
+            yield from table.to_batches(max_chunksize=BATCH_ROWS)
+        offset += size
 
 
 class ChunkWriter:

@@ -123,6 +123,31 @@ def erase(store: Store, path: Any, spec: OperationSpec | None = None) -> None:
         output.commit([version.with_keys(part) for part in kept], result)
 
 
+def remote_copy(
+    store: Store,
+    cluster: Store,
+    source: Any,
+    target: Any,
+    spec: OperationSpec | None = None,
+    *,
+    copy_attributes: bool = False,
+) -> None:
+    """Copy a table of another store, mostly file by file. Raises YtError."""
+    with _locked_output(store, target, "copy into") as output:
+        inputs = _open_inputs(cluster, [source])
+        result = output.infer("remote_copy", inputs, spec or OperationSpec())
+        if not output.may_take_chunks(inputs, result):
+            output.write(inputs[0].read_rows(), result)
+        else:
+            slices = list(_cut_slices(inputs, result))
+            for part in slices:
+                store.files.copy_file(cluster.files, part.chunk.id)
+            output.commit(slices, result)
+        if copy_attributes:
+            attributes = {**output.table.node.attributes, **inputs[0].version.info.node.attributes}
+            store.catalog.set_attributes(output.table.node.id, attributes)
+
+
 @dataclass(frozen=True)
 class _Output:
     """The table that an operation writes, locked."""

@@ -151,17 +151,21 @@ class TableSource:
         return self.version.intervals(self.path.ranges)
 
     def read_rows(self) -> Iterator[Row]:
-        """The rows of the ranges, with the columns of the filter under their new names."""
+        """The rows of all ranges."""
+        for start, end in self.intervals():
+            yield from self.read_rows_between(start, end)
+
+    def read_rows_between(self, start: int, end: int) -> Iterator[Row]:
+        """Rows by their numbers, with the columns of the filter under their new names."""
         renames: Mapping[str, str] = self.path.rename_columns or {}
         names = self._stored_names(renames)
         chosen = self.path.columns
-        for start, end in self.intervals():
-            for row in self.version.read_rows(start, end, names):
-                if renames:
-                    row = {renames.get(name, name): value for name, value in row.items()}
-                if chosen is not None:
-                    row = {name: row[name] for name in chosen if name in row}
-                yield row
+        for row in self.version.read_rows(start, end, names):
+            if renames:
+                row = {renames.get(name, name): value for name, value in row.items()}
+            if chosen is not None:
+                row = {name: row[name] for name in chosen if name in row}
+            yield row
 
     def _stored_names(self, renames: Mapping[str, str]) -> list[str] | None:
         if self.path.columns is None:
