@@ -120,11 +120,10 @@ class TableVersion:
             return offset
         part = self.slices[index]
         names = [key.name for key in self.info.schema.keys]
-        keys = [
-            self._encoded(tuple(row[name] for name in names))
-            for row in self.files.read_rows(part, self.info.schema, names)
-        ]
-        return offset + bisect_left(keys, bound)
+        rows = list(self.files.read_rows(part, self.info.schema, names))
+        return offset + bisect_left(
+            rows, bound, key=lambda row: self._encoded(tuple(row[name] for name in names))
+        )
 
     def _encoded(self, key: Key | None) -> bytes:
         """A key under the key columns of now; those that were added since are null."""

@@ -11,7 +11,7 @@ from trellis.dialects.ytsaurus.schema.model import TableSchema
 from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.values.order import encode_key, sort_key
 from trellis.dialects.ytsaurus.values.primitives import shown
-from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS, ValueForms, validate_value
+from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS, ValueForms, value_validator
 from trellis.dialects.ytsaurus.yson.values import Attributed, to_bytes
 from trellis.errors import nearest
 
@@ -27,8 +27,10 @@ class RowValidator:
 
     def __init__(self, schema: TableSchema, forms: ValueForms = DEFAULT_FORMS) -> None:
         self._schema = schema
-        self._forms = forms
-        self._columns = schema.by_name
+        self._validators = {column.name: value_validator(column.type, forms) for column in schema.columns}
+        self._validate_undeclared = value_validator(ANY, forms)
+        self._any_keys = {column.name for column in schema.key_columns if column.type == ANY}
+        self._keys = [column.name for column in schema.key_columns]
         self._expressions = _expressions(schema)
         self._required = [column.name for column in schema.columns if column.required]
         self._count = 0
@@ -67,15 +69,15 @@ class RowValidator:
         return values
 
     def _validate_column(self, name: str, value: Any) -> Any:
-        column = self._columns.get(name)
+        validate = self._validators.get(name)
         try:
-            if column is None:
+            if validate is None:
                 if self._schema.strict:
-                    hint = nearest(name, self._columns)
+                    hint = nearest(name, self._validators)
                     raise YtError(f"the strict schema has no such column{hint}", ErrorCode.SCHEMA_VIOLATION)
-                return validate_value(ANY, value, self._forms)
-            value = validate_value(column.type, value, self._forms)
-            if column.is_key and column.type == ANY:
+                return self._validate_undeclared(value)
+            value = validate(value)
+            if name in self._any_keys:
                 _check_order(value)
             return value
         except YtError as error:
@@ -88,7 +90,7 @@ class RowValidator:
         weight = row_weight(values)
         if weight > MAX_ROW_WEIGHT:
             raise YtError(f"{weight} bytes of data; at most {MAX_ROW_WEIGHT} are allowed")
-        key = sum(value_weight(values.get(column.name)) for column in self._schema.key_columns)
+        key = sum(value_weight(values.get(name)) for name in self._keys)
         if key > MAX_KEY_WEIGHT:
             raise YtError(f"{key} bytes of key; at most {MAX_KEY_WEIGHT} are allowed")
 

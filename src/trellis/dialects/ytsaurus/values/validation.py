@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -43,6 +43,8 @@ class ValueForms:
 
 
 DEFAULT_FORMS: Final = ValueForms()
+ValueValidator = Callable[[Any], Any]
+"""Gives a value as it is stored, or raises YtError."""
 
 
 def validate_value(type: Type, value: Any, forms: ValueForms = DEFAULT_FORMS) -> Any:
@@ -53,21 +55,41 @@ def validate_value(type: Type, value: Any, forms: ValueForms = DEFAULT_FORMS) ->
     >>> validate_value(Optional(Primitive("uint8")), 5)
     5u
     """
-    plain = without_tags(type)
-    if value is None:
-        if not is_nullable(plain):
-            violation(f"null in a required column of the type {plain}")
-        return None
+    return value_validator(type, forms)(value)
+
+
+def value_validator(type: Type, forms: ValueForms = DEFAULT_FORMS) -> ValueValidator:
+    """`validate_value` for the many values of one column."""
+    column_type = without_tags(type)
+    nullable, plain = is_nullable(column_type), column_type
     if isinstance(plain, Optional) and not is_nullable(plain.item):
         plain = without_tags(plain.item)
+    check = _column_check(plain, forms)
+
+    def validate(value: Any) -> Any:
+        if value is not None:
+            return check(value)
+        if not nullable:
+            violation(f"null in a required column of the type {column_type}")
+        return None
+
+    return validate
+
+
+def _column_check(plain: Type, forms: ValueForms) -> ValueValidator:
     if plain in (YSON, Optional(YSON)):
-        if isinstance(value, Attributed):
-            violation("a value of the type any cannot have attributes at its top")
-        kind_of(value)
-        return value
+        return _check_any
     if isinstance(plain, Primitive):
-        return check_primitive(plain.name, _coerce(plain.name, value, forms))
-    return _check(plain, value, forms)
+        name = plain.name
+        return lambda value: check_primitive(name, _coerce(name, value, forms))
+    return lambda value: _check(plain, value, forms)
+
+
+def _check_any(value: Any) -> Any:
+    if isinstance(value, Attributed):
+        violation("a value of the type any cannot have attributes at its top")
+    kind_of(value)
+    return value
 
 
 def complete_value(type: Type, value: Any) -> Any:
