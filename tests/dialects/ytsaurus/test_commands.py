@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -142,6 +143,30 @@ def test_alter_table(table: Run) -> None:
     assert report["rewrite"].startswith("merge --mode ordered --src //tmp/t")
     assert table("alter-table //tmp/t --schema '[{name=b;type=utf8};{name=a;type=int64}]'").code == 0
     assert table("read //tmp/t").out == '{"b"=#;"a"=1;};'
+
+
+def test_seed_y88_a_schema_for_rows(trellis: Trellis, folder: Path) -> None:
+    (folder / "rows.jsonl").write_text('{"k": "a", "n": 1}\n{"k": "b", "n": 0.5, "z": null}\n')
+    learned = trellis("table", "infer", "rows.jsonl")
+    assert learned.err == (
+        "  Column  Type    Because of\n"
+        "  k       string  string in 2 of 2 rows\n"
+        "  n       any     int64 in 1 of 2 rows, double in 1 (first in row 1)\n"
+        "  z       any     null in every row"
+    )
+    assert learned.out.startswith('<\n    "unique_keys" = %false;\n    "strict" = %true;\n> [\n')
+    assert (
+        trellis(
+            "table", "create", "table", "//tmp/t", "--attributes", f"{{schema={learned.out}}}", "--at", "yt:s"
+        ).code
+        == 0
+    )
+    promoted = trellis("table", "infer", "rows.jsonl", "--promote-integers", "--json").json
+    assert [(column["name"], column["type"]) for column in promoted["columns"]] == [
+        ("k", "string"),
+        ("n", "double"),
+        ("z", "any"),
+    ]
 
 
 def test_control_attributes(table: Run) -> None:

@@ -347,6 +347,27 @@ def erase_rows(path: RowsPath, at: At, spec: Spec = None, json: Json = False, de
     _print({"path": path}, "", json)
 
 
+@tables.command("infer")
+def infer_schema(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help="Rows; - is standard input.", show_default=False)
+    ],
+    format: RowFormat = "json",
+    promote_integers: Annotated[
+        bool, option("--promote-integers", panel=HOW, help="Integers beside doubles are doubles, not any.")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print a schema for the rows of a file, all of which are read, and why each column has its type."""
+    from trellis.dialects.ytsaurus.commands.infer_report import read_source, show_schema
+    from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.inference.learning import learn_schema
+
+    rows = Format.parse(format).read_rows(read_source(source))
+    show_schema(learn_schema(rows, promote_integers=promote_integers), json)
+
+
 @tables.command("gc")
 def collect_garbage(at: At, json: Json = False, debug: Debug = False) -> None:
     """Delete the files that no table has, such as those of writes that were killed."""
