@@ -12,6 +12,7 @@ from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of, w
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.attributes import get, set_attribute
 from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase, merge, remote_copy, sort
+from trellis.dialects.ytsaurus.store.reading import TableVersion
 from trellis.dialects.ytsaurus.store.store import Store
 
 KEYED = "[k:string^, v]"
@@ -184,6 +185,19 @@ def test_c91_a_remote_copy_copies_files(tables: Store, tmp_path: Path) -> None:
                 "[k:optional<string>^, v:optional<int64>, w:optional<int64>]; a remote copy needs equal ones"
             ),
         )
+
+
+def test_a_chunk_that_is_deleted_while_it_is_taken_over(
+    tables: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_after_deletion(self: TableVersion, start: int, end: int) -> Any:
+        for part in self.slices:
+            tables.files.path(part.chunk.id).unlink()
+            yield part
+
+    monkeypatch.setattr(TableVersion, "cut", cut_after_deletion)
+    code, message = code_of(merge, tables, ["//tmp/a"], T, "ordered")
+    assert (code, message.partition(" was ")[2]) == (402, "deleted while it was taken over; run this again")
 
 
 def test_a_sort_keeps_computed_columns(store: Store) -> None:

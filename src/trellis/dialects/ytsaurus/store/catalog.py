@@ -34,7 +34,8 @@ CREATE TABLE IF NOT EXISTS tables (
     node TEXT PRIMARY KEY, schema INTEGER NOT NULL, mode TEXT NOT NULL, optimize_for TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS chunks (
     id TEXT PRIMARY KEY, schema INTEGER NOT NULL, rows INTEGER NOT NULL, compressed_size INTEGER NOT NULL,
-    uncompressed_size INTEGER NOT NULL, weight INTEGER NOT NULL, optimize_for TEXT NOT NULL);
+    uncompressed_size INTEGER NOT NULL, weight INTEGER NOT NULL, optimize_for TEXT NOT NULL,
+    unreferenced_since REAL);
 CREATE TABLE IF NOT EXISTS slices (
     node TEXT NOT NULL, position INTEGER NOT NULL, chunk TEXT NOT NULL, start INTEGER NOT NULL,
     "end" INTEGER NOT NULL, first_key BLOB, last_key BLOB, PRIMARY KEY (node, position)) WITHOUT ROWID;
@@ -229,7 +230,7 @@ class Catalog:
         for index, part in enumerate(slices, position):
             chunk = part.chunk
             self._db.execute(
-                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
                 (
                     *(chunk.id, self._schema_id(chunk.schema), chunk.rows, chunk.compressed_size),
                     *(chunk.uncompressed_size, chunk.weight, chunk.optimize_for),
@@ -246,9 +247,18 @@ class Catalog:
         self._db.execute("DELETE FROM slices WHERE node = ?", (node_id,))
         self.touch(node_id)
 
-    def forget_unreferenced(self) -> frozenset[str]:
-        """The ids of chunks that tables have; the others are forgotten."""
-        self._db.execute("DELETE FROM chunks WHERE id NOT IN (SELECT chunk FROM slices)")
+    def forget_unreferenced(self, now: float, age: float) -> frozenset[str]:
+        """The ids of chunks to keep: those that tables have, or had less than `age` seconds ago.
+
+        A reader, or an operation that takes chunks over, may still use what a table just lost.
+        """
+        unreferenced = "id NOT IN (SELECT chunk FROM slices)"
+        self._db.execute(f"UPDATE chunks SET unreferenced_since = NULL WHERE NOT {unreferenced}")
+        self._db.execute(
+            f"UPDATE chunks SET unreferenced_since = coalesce(unreferenced_since, ?) WHERE {unreferenced}",
+            (now,),
+        )
+        self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", (now - age,))
         return frozenset(chunk for (chunk,) in self._db.execute("SELECT id FROM chunks"))
 
     # --- Documents ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.schema.model import TableSchema
 from trellis.dialects.ytsaurus.store.columns import arrow_schema, decode_rows, encode_rows, needed_columns
@@ -72,6 +73,15 @@ class ChunkFiles:
         for batch in self._batches(part, needed):
             yield from decode_rows(part.chunk.schema, table, batch)
 
+    def check(self, chunk_ids: Iterable[str]) -> None:
+        """Raises YtError with the code 402 for a chunk that garbage collection took."""
+        for chunk_id in chunk_ids:
+            if not self.path(chunk_id).exists():
+                raise YtError(
+                    f"the chunk {chunk_id} was deleted while it was taken over; run this again",
+                    ErrorCode.CONCURRENT_LOCK,
+                )
+
     def copy_file(self, source: ChunkFiles, chunk_id: str) -> None:
         """A chunk of another store. Ids are random, so a file of the same id is the same file."""
         path = self.path(chunk_id)
@@ -80,12 +90,12 @@ class ChunkFiles:
             shutil.copyfile(source.path(chunk_id), partial)
             partial.replace(path)
 
-    def delete_unreferenced(self, referenced: frozenset[str], older_than: float) -> list[str]:
-        """The ids of the files that no table has, deleted; those written since are left alone."""
+    def delete_others(self, kept: frozenset[str], older_than: float) -> list[str]:
+        """The ids of all files but those of some chunks, deleted; those written since are left alone."""
         deleted = []
         for path in sorted(self._folder.iterdir()):
-            is_chunk = path.suffix == ".parquet" and path.stem in referenced
-            if not is_chunk and path.stat().st_mtime < older_than:
+            is_kept = path.suffix == ".parquet" and path.stem in kept
+            if not is_kept and path.stat().st_mtime < older_than:
                 path.unlink(missing_ok=True)
                 deleted.append(path.stem)
         return deleted

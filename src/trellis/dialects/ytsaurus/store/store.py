@@ -21,7 +21,7 @@ from trellis.dialects.ytsaurus.switches import Switches
 from trellis.errors import UsageError
 
 GC_AGE: Final = 3600.0
-"""Seconds after which a file that no table has is garbage; a younger one may be part of a running write."""
+"""Seconds for which a file is kept that no table has: it may be part of a running write, or be read."""
 _TABLE_ATTRIBUTES: Final[tuple[str, ...]] = ("schema", "optimize_for")
 
 
@@ -149,10 +149,11 @@ class Store:
                 return node.id
 
     def collect_garbage(self, age: float = GC_AGE) -> list[str]:
-        """The ids of the chunks that were deleted."""
+        """The ids of the chunks that were deleted: those that no table has had for `age` seconds."""
+        now = time.time()
         with self.catalog.transaction():
-            referenced = self.catalog.forget_unreferenced()
-        return self.files.delete_unreferenced(referenced, time.time() - age)
+            kept = self.catalog.forget_unreferenced(now, age)
+            return self.files.delete_others(kept, now - age)
 
     @contextmanager
     def lock(self, table: TableInfo, verb: str, *, exclusive: bool = True) -> Iterator[TableInfo]:

@@ -65,7 +65,9 @@ def commit_slices(
     store: Store, table: TableInfo, plan: WritePlan, optimize_for: str, slices: Iterable[Slice]
 ) -> None:
     """The table with its new schema and rows, in one commit."""
+    slices = list(slices)
     with store.catalog.transaction():
+        store.files.check(part.chunk.id for part in slices)
         if not plan.append:
             store.catalog.clear_slices(table.node.id)
         store.catalog.put_table(table.node.id, plan.schema, plan.mode, optimize_for)
