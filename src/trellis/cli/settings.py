@@ -50,8 +50,10 @@ class LoadCommand:
             else None,
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
             "max_rejected": config.max_rejected,
+            "payload": config.payload,
             "format": config.format,
             "read_options": config.read_options,
+            "kafka_columns": config.kafka_columns,
         }
         return LoadCommand(open_pipeline(config), options)
 
