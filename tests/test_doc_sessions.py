@@ -23,6 +23,7 @@ CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "TIME"),
     (re.compile(r"\bhash \S+"), "hash HASH"),
     (re.compile(r"(?<=  )[\w+/]{10}(?=  TIME)"), "HASH"),
+    (re.compile(r"; \d+\.\d s(?=;|$)"), "; SECONDS"),
     (re.compile(r"\bload \d+\.\d+ in \d+\.\d+ s"), "load ID in SECONDS"),
 ]
 
@@ -133,10 +134,20 @@ def execute(text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [*printed.out.splitlines(), *printed.err.splitlines()]
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: f"{story.page}-{story.command[:40]}")
+@pytest.mark.parametrize(
+    "story",
+    [pytest.param(s, marks=[pytest.mark.spark] if s.engine == "spark" else []) for s in STORIES],
+    ids=[f"{story.page}-{story.command[:40]}" for story in STORIES],
+)
 def test_a_session_prints_what_it_shows(
-    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    story: Story,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
 ) -> None:
+    if story.engine == "spark":
+        request.getfixturevalue("spark")
     for example in EXAMPLES:
         shutil.copy(example, tmp_path)
     shutil.copytree(ROOT / "examples/schemas", tmp_path / "schemas")
@@ -148,7 +159,7 @@ def test_a_session_prints_what_it_shows(
     else:
         monkeypatch.setenv("COLUMNS", str(story.width))
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TRELLIS_ENGINE", "inline")
+    monkeypatch.setenv("TRELLIS_ENGINE", story.engine)
     for step in story.before:
         execute(step, capsys)
     assert CHAPTERS[story]

@@ -48,8 +48,10 @@ class LoadCommand:
             "schema": schema_of(config.schema, config.dialect or DEFAULT_DIALECT),
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
             "max_rejected": config.max_rejected,
+            "payload": config.payload,
             "format": config.format,
             "read_options": config.read_options,
+            "kafka_columns": config.kafka_columns,
         }
         return LoadCommand(open_pipeline(config), options)
 

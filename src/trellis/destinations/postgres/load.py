@@ -219,7 +219,7 @@ class PostgresLoad(SqlLoad):
         real = self.catalog.tables.get(table.name, CatalogTable(table.name))
         retyped = commit.retyped.get(table.name, ())
         return Casts(
-            table,
+            self.staging.staged_table(table),
             self.staging.relations.get(table.name, ""),
             self.staging.place,
             {c.name: type_of(commit, c) for c in table.complete_columns},

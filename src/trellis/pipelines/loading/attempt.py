@@ -85,7 +85,8 @@ class LoadJob:
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
     `resolve` completes a schema with the documents that records refer to by these names.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
-    rows of these tables alone are loaded.
+    rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
+    out.
     """
 
     feeds: tuple[LoadInput, ...]
@@ -99,6 +100,7 @@ class LoadJob:
     notes: tuple[str, ...] = ()
     reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
     only_tables: tuple[str, ...] = ()
+    quarantines: bool = False
 
 
 class LoadContext(Protocol):
@@ -157,18 +159,22 @@ class LoadAttempt:
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
-            state = self._discover(
-                Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
+            state = Evolution(
+                start,
+                growing=growing_tables(start),
+                nesting=self._nesting(start, roots),
+                quarantines=self.job.quarantines,
             )
+            state = self._discover(state, naming)
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
             files = self._fetch(files)
-        unborn = [name for name in roots if self._unborn(name, before, state.schema)]
-        if unborn:
-            names = [table.name for name in unborn for table in state.schema.chain(name)]
+        never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
+        if never_populated:
+            names = [table.name for name in never_populated for table in state.schema.chain(name)]
             state = replace(state, schema=self.dialect.tables.drop_tables(state.schema, names))
-            roots = [name for name in roots if name not in unborn]
+            roots = [name for name in roots if name not in never_populated]
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
@@ -227,7 +233,7 @@ class LoadAttempt:
             [file for outcome in self.outcomes for file in outcome.files], self.outcomes
         )
 
-    def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
+    def _is_never_populated(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
         user_tables = self.job.user_schema.tables if self.job.user_schema is not None else {}
         known = name in before.tables or name in user_tables
