@@ -195,7 +195,7 @@ class _Evolver:
         elif base.data_type not in kind.fits:
             self.misfit(table, key, seen)
         elif isinstance(kind, TypedKind) and kind.nested and self.nesting.takes(name, base):
-            self.nesting = self.nesting.settle(name, column)
+            self.nesting = self.nesting.with_typed(name, column)
             if self.free(table, column) or self.contract(name).data_type == "evolve":
                 self.schema = self.schema.with_tables(table.with_columns(with_nested_type(base, kind.nested)))
 
@@ -221,7 +221,7 @@ class _Evolver:
         column = model or self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
         if isinstance(key.kind, TypedKind):
             column = with_nested_type(column, key.kind.nested)
-            self.nesting = self.nesting.settle(table.name, key.column)
+            self.nesting = self.nesting.with_typed(table.name, key.column)
         if declared is not None:
             column = merge_column(column, declared)
         self.schema = self.schema.with_tables(_append(table, column))

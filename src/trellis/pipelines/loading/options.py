@@ -9,7 +9,9 @@ from typing import Any, TypedDict, get_args
 
 import orjson
 
+from trellis.dialects import registration_of
 from trellis.dialects.documents import from_json, from_yaml
+from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.input.read_options import ReadOptions
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
@@ -18,7 +20,7 @@ from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import read_text
 from trellis.schema.model import Column, Schema
 
-Given = Schema | str | Path | Mapping[str, Any]
+SchemaInput = Schema | str | Path | Mapping[str, Any]
 """A schema, or its document: as an object, as text, or as the path of a file."""
 
 
@@ -32,7 +34,20 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, Path) or (isinstance(value, str) and not value.lstrip().startswith("{"))
 
 
-def given_schema(document: Given, dialect: Dialect) -> Schema:
+def registry_of(schema: SchemaInput | None, dialect: str) -> ReferenceResolver | None:
+    """The registry that the user names; None where the dialect takes a document. Raises TrellisError."""
+    open_registry = registration_of(dialect).open_registry
+    if schema is None or open_registry is None:
+        return None
+    if not isinstance(schema, (str, Path)):
+        raise UsageError(
+            f"schema: the dialect {dialect} takes the URL, folder or file of a registry, "
+            f"not a {type(schema).__name__}"
+        )
+    return open_registry(str(schema))
+
+
+def read_schema(document: SchemaInput, dialect: Dialect) -> Schema:
     """The schema that a user hands over. Raises UsageError, SchemaError."""
     if isinstance(document, Schema):
         return document
@@ -77,7 +92,7 @@ class LoadOptions(TypedDict, total=False):
     """Columns that are declared before any record is read."""
     contract: str | Mapping[str, str] | None
     """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
-    schema: Given | None
+    schema: SchemaInput | None
     """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
     max_nesting: int | None
     """How many levels of nesting become columns and tables; deeper values stay JSON."""
@@ -108,7 +123,7 @@ class LoadSettings:
     merge_keys: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     contract: str | Mapping[str, str] | None = None
-    schema: Given | None = None
+    schema: SchemaInput | None = None
     max_nesting: int | None = None
     max_rejected: int | str | None = None
     load_id: str | None = None
