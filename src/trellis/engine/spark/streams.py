@@ -31,7 +31,7 @@ _FILES: Final = f"{PATH} STRING, modificationTime TIMESTAMP, length BIGINT, cont
 _STOPPED: Final = "trellis: the stream was asked to stop before this batch"
 _MARK_SECONDS: Final = 5
 _REPEATED_BATCH_FAULT: Final = 'because the return value of "scala.Option.get()" is null'
-"""Spark 4.1 cannot measure the lag of a topic after a repeated batch, and ends the query. The batch is done."""
+"""Spark 4.1 cannot measure the lag of a topic after a repeated batch, which is done, and ends the query."""
 
 BatchWork = Callable[["DataFrame", int], str]
 """Loads a batch, given its frame and its number, and gives a report of it as text."""
