@@ -57,6 +57,13 @@ def test_json() -> None:
     assert error_of("json", b"{}\n[1]") == 'line 2 is not a JSON object; expected a row such as {"k": 1}'
 
 
+@pytest.mark.parametrize("depth", [257, 600, 100_000])
+def test_json_that_is_nested_too_deep(depth: int) -> None:
+    message = error_of("json", b'{"a": ' + b"[" * depth + b"]" * depth + b"}")
+    assert message.startswith("line 1")
+    assert read("json", b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}")
+
+
 def test_dsv() -> None:
     assert read("dsv", b"a=1\tb=x\\ty\n\n") == [{"a": b"1", "b": b"x\ty"}, {}]
     assert write("dsv", {"a": 1, "b": None, "c": True, "e=f": 1.5}) == b"a=1\tc=true\te\\=f=1.5\n"
