@@ -41,6 +41,20 @@ def test_yson() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"[1]", "not YSON at byte 0: '[1]'; expected a row, which is a map such as {k=1}"),
+        (b"{a=1", "not YSON at byte 4: the end; expected ';' between items"),
+        (b'{a="x', "not YSON at byte 3: '\"x'; expected a closing quote"),
+        (b"{a=1}{a=2}", "not YSON at byte 5: '{a=2}'; expected ';' between rows"),
+        (b"{a=\x01\x10abc}", "not YSON at byte 5: 'abc}'; expected a string of 8 bytes"),
+    ],
+)
+def test_yson_that_is_broken(data: bytes, message: str) -> None:
+    assert error_of("yson", data) == message
+
+
 def test_json() -> None:
     assert read("json", '{"a": "Ã©", "n": 9223372036854775808}\n\n{}'.encode()) == [
         {"a": "é".encode(), "n": Uint64(2**63)},
