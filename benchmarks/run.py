@@ -36,11 +36,11 @@ from contest import (
     generated,
     multiplied,
 )
+from event_streams import Streams
 from measure import run
 from merges import Merges
 from rich.console import Console
 from rides import Rides
-from streams import Streams
 from tables import megabytes, seconds, table, times
 
 ROWS = (300_000, 3_000_000)

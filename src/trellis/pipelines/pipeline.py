@@ -28,7 +28,7 @@ from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
 from trellis.pipelines.loading.attempt import LoadContext, LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
-from trellis.pipelines.loading.options import LoadSettings, read_schema, with_files
+from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
@@ -374,7 +374,8 @@ class Pipeline:
         changed = None if dry_run else self._dialect.metadata.next_state(state, schema, None)
         user_schema: Schema | None = None
         notes: tuple[str, ...] = ()
-        if options.schema is not None:
+        resolve = registry_of(options.schema, self.dialect)
+        if options.schema is not None and resolve is None:
             user_schema = read_schema(options.schema, self._dialect)
         elif isinstance(records, FileRecords) and (
             proposed := propose_schema(self._dialect, source, self.look(schema)[0])
@@ -384,6 +385,7 @@ class Pipeline:
             (LoadInput(records, options.request(table)),),
             schema,
             user_schema=self._named(user_schema),
+            resolve=resolve,
             state=changed,
             notes=notes,
             reject_limit=limit,

@@ -51,7 +51,7 @@ class RoutedConformer(LearnedConformer):
     times = 3
 
     def __init__(self, plan: Plan, router: RoutedFlattener, fast: bool = True) -> None:
-        super().__init__(plan, fast)
+        super().__init__(plan, fast and router.read_line is None)
         self.flattener = self.router = router
         self.batcher: EventTypeBatcher | None = None
 
@@ -96,8 +96,7 @@ class RoutedConformer(LearnedConformer):
     def _route_lines(self, work: BlockWork, indexes: Indexes, with_big_ints: Set[int]) -> None:
         """Route the records of the lines with these indexes, one by one."""
         routed: list[tuple[int, bytes, Any]] = []
-        lines = work.numbered_lines(indexes)
-        for number, line, item in parse_records(lines, bool(with_big_ints), work.outcome):
+        for number, line, item in self._read_records(work, indexes, bool(with_big_ints)):
             if len(routed) >= RECORDS_PER_CHECK:
                 self._keep_replaced_values(routed)
                 routed.clear()
@@ -112,6 +111,24 @@ class RoutedConformer(LearnedConformer):
             else:
                 routed.append((number, line, item))
         self._keep_replaced_values(routed)
+
+    def _read_records(
+        self, work: BlockWork, indexes: Indexes, has_big_ints: bool
+    ) -> Iterator[tuple[int, bytes, Any]]:
+        """The records of the lines with these indexes; a line that is no record is rejected."""
+        lines, read_line = work.numbered_lines(indexes), self.router.read_line
+        if read_line is None:
+            yield from parse_records(lines, has_big_ints, work.outcome)
+            return
+        for number, line in lines:
+            if not line or line.isspace():
+                continue
+            try:
+                item = read_line(line)
+            except Rejected as bad:
+                work.outcome.reject(number, line, str(bad), bad.kind)
+            else:
+                yield number, line, item
 
     def _records(self, lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
         for line in lines:
@@ -198,6 +215,8 @@ class RoutedConformer(LearnedConformer):
 
     def _keep_replaced_values(self, routed: Sequence[tuple[int, bytes, Any]]) -> None:
         """Discard values that a later value of the same key in the same object replaced."""
+        if self.router.read_line is not None:
+            return
         lines = [line for _, line, _ in routed]
         if not may_repeat(lines, _count_keys([item for _, _, item in routed], lines)):
             return

@@ -11,8 +11,9 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Protocol
 
-from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
+from trellis.destinations.base import CatalogTable, Commit, LoadTarget, Reset, RunState
 from trellis.dialects import get_dialect
+from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
@@ -25,7 +26,7 @@ from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
-from trellis.errors import SchemaError, TrellisError
+from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.evolution.contract import ContractViolation, merge_violations
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
@@ -82,6 +83,7 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
+    `resolve` completes a schema with the documents that records refer to by these names.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
     rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
     out.
@@ -91,6 +93,7 @@ class LoadJob:
     schema_name: str
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
+    resolve: ReferenceResolver | None = None
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
@@ -105,9 +108,11 @@ class LoadContext(Protocol):
 
     dialect: str
     dataset: str
-    destination: Destination
     settings: Mapping[str, Any]
     staging: str | None
+
+    @property
+    def destination(self) -> LoadTarget: ...
 
     @property
     def storage(self) -> Storage:
@@ -299,6 +304,7 @@ class LoadAttempt:
                 peek = feed.records.peek(plan)
                 seen.merge(peek.observed)
                 self.samples[number] += peek.sample
+        state = self._resolve(state, seen)
         try:
             return evolve(state, seen, self.dialect, naming)
         except ContractViolation:  # the whole input will tell all of them
@@ -334,7 +340,7 @@ class LoadAttempt:
             known = state
             if any(waiting):
                 try:
-                    state = evolve(state, seen, self.dialect, naming)
+                    state = evolve(self._resolve(state, seen), seen, self.dialect, naming)
                 except ContractViolation as violation:
                     violations.append(violation)
             if violations:
@@ -348,6 +354,17 @@ class LoadAttempt:
             f"the schema of table {tables} was still changing after {ROUNDS} passes; "
             "declare its columns with a schema document"
         )
+
+    def _resolve(self, state: Evolution, seen: Observations) -> Evolution:
+        """The schema with the documents that records wait for."""
+        if not seen.references:
+            return state
+        if self.job.resolve is None:
+            names = ", ".join(sorted(seen.references)[:3])
+            raise UsageError(
+                f"the records refer to {names}; say with --schema where these schemas are, a URL or a folder"
+            )
+        return replace(state, schema=self.job.resolve(state.schema, seen.references))
 
     def _report(
         self,

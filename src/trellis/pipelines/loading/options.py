@@ -9,7 +9,9 @@ from typing import Any, TypedDict, get_args
 
 import orjson
 
+from trellis.dialects import registration_of
 from trellis.dialects.documents import from_json, from_yaml
+from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.input.read_options import ReadOptions
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
@@ -30,6 +32,19 @@ def with_files(settings: Mapping[str, Any], names: Sequence[str]) -> Mapping[str
 
 def _is_path(value: Any) -> bool:
     return isinstance(value, Path) or (isinstance(value, str) and not value.lstrip().startswith("{"))
+
+
+def registry_of(schema: SchemaInput | None, dialect: str) -> ReferenceResolver | None:
+    """The registry that the user names; None where the dialect takes a document. Raises TrellisError."""
+    open_registry = registration_of(dialect).open_registry
+    if schema is None or open_registry is None:
+        return None
+    if not isinstance(schema, (str, Path)):
+        raise UsageError(
+            f"schema: the dialect {dialect} takes the URL, folder or file of a registry, "
+            f"not a {type(schema).__name__}"
+        )
+    return open_registry(str(schema))
 
 
 def read_schema(document: SchemaInput, dialect: Dialect) -> Schema:
