@@ -41,18 +41,19 @@ _HOMES = {
         "trellis.sources",
     ),
 }
+_MODULES = ("generate", "sources")
 
 
 def __dir__() -> list[str]:
-    return sorted((*_HOMES, "__version__"))
+    return sorted((*_HOMES, *_MODULES, "__version__"))
 
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first asked for: `import trellis` starts at once."""
     from importlib import import_module
 
-    if name == "sources":
-        return import_module("trellis.sources")
+    if name in _MODULES:
+        return import_module(f"trellis.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     globals()[name] = value = getattr(import_module(_HOMES[name]), name)

@@ -24,6 +24,7 @@ USAGE = {
     "load orders.jsonl --dialect dtl": "there is no dialect 'dtl': did you mean 'dlt'?",
     "load orders.jsonl --mode apend": "there is no mode 'apend': did you mean 'append'?",
     "load orders.jsonl --strategy upser": "there is no strategy 'upser': did you mean 'upsert'?",
+    f"{LOAD} --mode upsert": "upsert is a strategy, not a mode; choose mode merge with strategy upsert",
     f"{LOAD} --mode append --strategy upsert": "strategy upsert is for the mode merge, and the",
     "load orders.jsonl --option max_nestin=1": "there is no option 'max_nestin': did you mean 'max_nesting'?",
     "load orders.jsonl --option max_nesting=x": "option max_nesting takes a whole number, 0 or more, not 'x'",

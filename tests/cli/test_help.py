@@ -41,7 +41,7 @@ COMMANDS = commands_of(app)
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
     groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay", "rejects list")
-    words = ("load", "plan", "run", "drop", "inspect", "loads", "generate", *groups)
+    words = ("load", "plan", "stream", "run", "drop", "inspect", "loads", "generate", *groups)
     app_of_plugins = typer.Typer()
     app_of_plugins.command("generate")(generate_records)
     app_of_plugins.command("load")(load_records)
@@ -60,11 +60,25 @@ def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
     shared = manual.split("## Arguments of load and plan")[1].split("\n## ")[0]
     options = [option for param in COMMANDS[name].params for option in param.opts if option.startswith("--")]
     missing = [
-        option for option in options if f"`{option}" not in section + shared * (name[8:] in ("load", "plan"))
+        option
+        for option in options
+        if f"`{option}" not in section + shared * (name[8:] in ("load", "plan", "stream"))
     ]
     assert not {*missing} - {"--help", "--debug"}
     text = re.sub(r"[^\w-]+", " ", ran.out)
     assert not [option for option in options if option not in text]
+
+
+def test_help_wraps_and_shows_flags_without_a_type(trellis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = trellis("plan", "--help").out.splitlines()
+    assert lines[5:8] == [
+        " The whole input is read and its commit rehearsed: the new tables and columns,",
+        " the statements, the discards and the rejects are those that the load will",
+        " have, and what it refuses the plan refuses.",
+    ]
+    assert "│ --json               Print one JSON object and nothing else.                 │" in lines
+    assert "│ --help  -h        Show this message and exit.                                │" in lines
 
 
 def test_help_and_manual_name_every_profile_of_made_up_records(trellis):

@@ -99,7 +99,7 @@ def test_a_history_that_cannot_be_written_is_a_warning(folder: Path, monkeypatch
 
 def test_there_is_nothing_to_show(trellis: Trellis, folder: Path) -> None:
     ran = trellis("loads", "--at", "duckdb:none.duckdb")
-    assert (ran.code, ran.out) == (0, "no load is known; the history is kept where the loads are started")
+    assert (ran.code, ran.out) == (0, "no loads recorded; each machine records the loads that it starts")
     ran = trellis("loads", "--at", "duckdb:none.duckdb", "7")
     assert (ran.code, ran.err) == (2, "error: no load '7'")
     with pytest.raises(DestinationError):

@@ -39,4 +39,6 @@ def test_a_package_of_another_version_is_one_sentence(
     )
     dropped = trellis("drop", "--pending", "--at", "duckdb:farm.duckdb")
     assert (dropped.code, dropped.out) == (0, "1 pending load dropped")
+    dropped = trellis("drop", "--pending", "--at", "duckdb:farm.duckdb", "--json")
+    assert (dropped.code, dropped.json) == (0, {"dropped_pending": 0})
     assert trellis("run", "source.py:eggs", "--to", "duckdb:farm.duckdb").code == 0

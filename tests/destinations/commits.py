@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trellis.destinations import open_destination
-from trellis.destinations.base import Commit
+from trellis.destinations.base import Commit, RowChanges
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -42,6 +42,7 @@ class Warehouse:
         self.folder = folder
         self.numbers = itertools.count()
         self.base: str | None = None
+        self.row_changes: Mapping[str, RowChanges] | None = None
 
     def commit(self, load: KeyedWrite, rows: Sequence[Row], into: Table, **more: Any) -> Commit:
         """One load into one table, from one file."""
@@ -66,7 +67,7 @@ class Warehouse:
             JOURNAL,
         )
         commit = replace(commit, **more)
-        self.destination.commit(commit)
+        self.row_changes = self.destination.commit(commit)
         self.base = "v"
         return commit
 

@@ -17,6 +17,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
+from trellis.destinations.base import RowChanges
 from trellis.destinations.parquet.copy_on_write import open_rewriter
 from trellis.destinations.sql.keyed import EngineSyntax, KeyedStatements
 from trellis.engine.staging.stage import StagedFile
@@ -350,13 +351,34 @@ def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]
         assert warehouse.rows("users") == sorted((tuple(r[c] for c in COLUMNS) for r in now), key=repr)
 
 
+@pytest.mark.parametrize(
+    ("on_match", "changes"),
+    [
+        ("append", RowChanges(3, 0, 0, 1)),
+        ("replace", RowChanges(2, 1, 0, 1)),
+        ("newer", RowChanges(2, 1, 0, 1)),
+        ("keep", RowChanges(2, 0, 0, 2)),
+        ("fill", RowChanges(2, 1, 0, 1)),
+        ("amend", RowChanges(0, 1, 0, 3)),
+    ],
+)
+def test_the_changes_of_rows_are_counted(
+    warehouse: Warehouse, on_match: OnMatch, changes: RowChanges
+) -> None:
+    warehouse.commit(load("append"), [{"id": "1", "at": 1, "plan": "a"}], USERS)
+    rows = [{"id": key, "at": at, "plan": "b"} for key, at in (("1", 2), ("2", 1), ("2", 2), ("3", 1))]
+    warehouse.commit(load(on_match), rows, USERS)
+    assert warehouse.row_changes is not None
+    assert warehouse.row_changes["users"] == changes
+
+
 def test_much_is_filled_in_several_passes() -> None:
     syntax = EngineSyntax("temp.main.", "max({value})", cells=100)
     keyed = KeyedStatements(load("fill"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", syntax)
     filled = [
-        statement
+        statement.sql
         for statement in keyed.statements(lambda query: 51)
-        if "INTO temp.main.q_keyed_filled" in statement
+        if "INTO temp.main.q_keyed_filled" in statement.sql
     ]
     assert [statement.count("q_number % 3 = 1") for statement in filled] == [2, 0]
     assert len([*keyed.statements()]) == len([*keyed.statements(lambda query: 1)]) == 7

@@ -420,6 +420,14 @@ def test_read_only_disk(tiny_disk: Path) -> None:
             pipeline("shop", to=kind.format(tiny_disk)).load([{"id": 1}], table="t")
 
 
+def test_a_folder_that_cannot_be_made_is_named() -> None:
+    with pytest.raises(DestinationError) as refused:
+        folder.make_folder("/proc/lake/_trellis")
+    assert str(refused.value) == (
+        "/proc/lake/_trellis: no folder can be made there; name another one; nothing was loaded"
+    )
+
+
 def test_folder_without_rights(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder.os, "access", lambda *_: False)
     with pytest.raises(DestinationError, match="this user may not write there"):

@@ -43,7 +43,7 @@ def test_rows_taken_whole_ask_for_a_wider_column(shop: Pipeline, bits: int) -> N
     room = "the type wei" if bits == 64 else f"precision {2 * bits}"
     with pytest.raises(
         ContractError,
-        match=f"column a of table t: a comes as uint{bits}, and some of its values do not fit {stored}, the "
+        match=f"t.a: a comes as uint{bits}, and some of its values do not fit {stored}, the "
         f"type of the column, which has a sign; convert them, declare {room} for a new table, or load",
     ):
         shop.run(largest(bits), table_name="t")

@@ -68,6 +68,22 @@ def test_a_null_list_and_a_null_object_stay_null_beside_unknown_keys() -> None:
     )
 
 
+@pytest.mark.parametrize("number", ["1.5", "{n}.25", "{n}e2", "98765432109876543{n:03}"])
+def test_numbers_that_do_not_fit_under_one_key_cost_one_failed_read(number: str) -> None:
+    lines = [b'{"id":%s}' % (number.format(n=n).encode() if n % 4 == 0 else b"%d" % n) for n in range(1, 401)]
+    array = line_array(b"\n".join(lines) + b"\n")
+    result = StrictReader(SCHEMA, max_misses=1).read(array, np.arange(len(array)))
+    assert result.misfits.tolist() == list(range(3, 400, 4))
+    assert (len(result.lines), len(result.unread)) == (300, 0)
+
+
+def test_a_key_that_is_a_number_elsewhere_costs_only_the_line_whose_number_does_not_fit() -> None:
+    schema = pa.schema([("total", pa.int64()), ("cart", pa.struct([("total", pa.float64())]))])
+    lines = [b'{"total":%s,"cart":{"total":2.5}}' % (b"7.5" if n == 9 else b"7") for n in range(20)]
+    result = StrictReader(schema).read(line_array(b"\n".join(lines) + b"\n"), np.arange(20))
+    assert (result.misfits.tolist(), len(result.lines)) == ([9], 19)
+
+
 records = st.fixed_dictionaries(
     {},
     optional={

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from trellis.engine.positions import place_of
@@ -48,6 +49,35 @@ def test_many_violations_are_counted(shop: Pipeline) -> None:
     assert len(others) == 6
     assert others[0] == "  records:1: shop.orders.c1: the data needs a new column for c1, first seen with 1"
     assert others[-1] == "  and 4 more"
+
+
+def test_rows_that_keep_their_types_name_each_violation_once(shop: Pipeline) -> None:
+    types = {"id": "bigint", "qty": "bigint", "sku": "text"}
+    columns = [{"name": name, "data_type": type_, "nullable": name != "sku"} for name, type_ in types.items()]
+    shop.run(pa.table({"id": [1], "qty": [1], "sku": ["a"]}), table_name="lines", columns=columns)
+    first = pa.table({"id": [2, 3], "qty": [1.0, 2.5], "sku": ["b", None]})
+    second = pa.table({"id": ["x", "4"], "qty": [0.5, 1.5], "sku": ["c", "d"]})
+    with pytest.raises(ContractViolation) as bad:
+        shop.run([first, second], table_name="lines")
+    qty, *others = str(bad.value).splitlines()
+    misfit = "and some of its values do not fit bigint, the type of the column"
+    assert qty == (
+        f"records:2: shop.lines.qty: qty comes as double, {misfit} (3 values); convert them, declare another "
+        "type for a new table, or load with the contract data_type: discard_value"
+    )
+    assert others == [
+        "  records:2: shop.lines.sku: sku is null, but column sku of table lines may not be null",
+        f"  records:3: shop.lines.id: id comes as string, {misfit}",
+    ]
+    assert shop.destination.row_counts("main")["lines"] == 1
+
+
+def test_values_are_counted_up_to_a_thousand(shop: Pipeline) -> None:
+    shop.run(pa.table({"id": [1]}), table_name="lines")
+    table, contract = pa.table({"id": [1.0, 2.0, *[0.5] * 5000]}), {"data_type": "freeze"}
+    counted = r"^records:3: .* \(1,000 values or more\), and the contract has data_type: freeze; convert them"
+    with pytest.raises(ContractViolation, match=counted):
+        shop.run(table, table_name="lines", schema_contract=contract)
 
 
 def test_a_line_of_a_later_part_of_a_file_counts_from_its_beginning() -> None:

@@ -111,6 +111,9 @@ SENTENCES = {
     "orders: write_disposition was append, is merge": ChangeTable(
         "orders", "write_disposition", "append", "merge"
     ),
+    "orders: schema_contract was columns=freeze, is columns=evolve, data_type=freeze": ChangeTable(
+        "orders", "schema_contract", {"columns": "freeze"}, {"columns": "evolve", "data_type": "freeze"}
+    ),
     "schema: settings.schema_contract was not set, is freeze": ChangeSchema(
         "settings.schema_contract", None, "freeze"
     ),

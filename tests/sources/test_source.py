@@ -341,3 +341,12 @@ def test_seed_d140_a_schema_is_shown_as_yaml() -> None:
 def test_wrong_changes(change: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         change(SchemaEditor(Schema("shop")))
+
+
+def test_an_unknown_option_of_a_source_is_refused_by_name() -> None:
+    decorator: Any = trellis.source
+    with pytest.raises(UsageError) as refused:
+        decorator(max_table_nestign=1)
+    assert str(refused.value) == (
+        "source: there is no option 'max_table_nestign': did you mean 'max_table_nesting'?"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trellis.cli.app import run
 from trellis.engine.spark import session as sessions
 from trellis.engine.spark.job import SparkRunner
 from trellis.engine.spark.session import cores_of, get_session
@@ -108,6 +110,18 @@ def test_connect_without_grpcio(monkeypatch: pytest.MonkeyPatch) -> None:
         r"pip install 'trellis-spark\[connect\]'",
     ):
         sessions.connect("sc://host")
+
+
+def test_a_connect_server_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 1}\n')
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"sc://127.0.0.1:{server.getsockname()[1]}"
+    command = ["load", f"{tmp_path}/a.jsonl", "--to", f"duckdb:{tmp_path}/x.duckdb", "--engine", "spark"]
+    assert run([*command, "--remote", f"{address}/;token=secret"]) == 3
+    assert capsys.readouterr().err == (
+        f"error: {address}/: no Spark Connect server answers there (Connection refused); check host and "
+        "port, or start one with sbin/start-connect-server.sh\n"
+    )
 
 
 def test_a_worker_imports_what_it_needs() -> None:

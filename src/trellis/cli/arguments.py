@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -31,6 +31,7 @@ def option(
 
 WHERE = "Where to"
 HOW = "How"
+STREAM = "Stream"
 ENGINE = "Engine"
 OUTPUT = "Output"
 
@@ -48,8 +49,8 @@ Format = Annotated[
         "--format",
         metavar="NAME",
         panel=HOW,
-        help="What the sources are, where their names do not say it: csv, tsv, xml, avro, orc, text, delta, "
-        "iceberg, table, jdbc, or any other format of Spark's.",
+        help="Format of the sources, where their names do not show it: csv, tsv, xml, avro, orc, text, "
+        "delta, iceberg, table, jdbc, or any other format of Spark's.",
     ),
 ]
 ReadOption = Annotated[
@@ -58,7 +59,7 @@ ReadOption = Annotated[
         "--read-option",
         metavar="NAME=VALUE",
         panel=HOW,
-        help="An option of Spark's reader for the format, such as sep=';' or inferSchema=true.",
+        help="An option of Spark's reader for the format, such as sep=';' or inferSchema=true; repeatable.",
     ),
 ]
 To = Annotated[
@@ -76,7 +77,12 @@ Dataset = Annotated[
 ]
 Name = Annotated[
     str | None,
-    option("--name", metavar="NAME", panel=WHERE, help="Name of the schema, default the destination's stem."),
+    option(
+        "--name",
+        metavar="NAME",
+        panel=WHERE,
+        help="Name of the schema, default after the destination: shop for duckdb:shop.duckdb.",
+    ),
 ]
 Table = Annotated[
     str | None,
@@ -88,7 +94,7 @@ OnlyTable = Annotated[
         "--only-table",
         metavar="NAME",
         panel=HOW,
-        help="Load the rows of this table alone, such as one that failed; may be given several times.",
+        help="Load the rows of this table alone, such as one that failed; repeatable.",
     ),
 ]
 Dialect = Annotated[
@@ -120,9 +126,7 @@ Strategy = Annotated[
 ]
 Key = Annotated[
     list[str] | None,
-    option(
-        "--key", metavar="COLUMN", panel=HOW, help="Primary key to merge by; give it again for more columns."
-    ),
+    option("--key", metavar="COLUMN", panel=HOW, help="Column of the primary key to merge by; repeatable."),
 ]
 MergeKey = Annotated[
     list[str] | None,
@@ -130,7 +134,7 @@ MergeKey = Annotated[
         "--merge-key",
         metavar="COLUMN",
         panel=HOW,
-        help="Merge key: rows that share it are replaced together.",
+        help="Column of the merge key: rows that share it are replaced together; repeatable.",
     ),
 ]
 SchemaFile = Annotated[
@@ -158,7 +162,8 @@ Setting = Annotated[
         "--option",
         metavar="NAME=VALUE",
         panel=HOW,
-        help=f"An option of the dialect{', such as ' if _EXAMPLES else ''}{' or '.join(_EXAMPLES)}.",
+        help=f"An option of the dialect{', such as ' if _EXAMPLES else ''}{' or '.join(_EXAMPLES)}; "
+        "repeatable.",
     ),
 ]
 ConfigFile = Annotated[
@@ -171,7 +176,7 @@ MaxRejected = Annotated[
         "--max-rejected",
         metavar="N|N%",
         panel=HOW,
-        help="Fail if more records are rejected, default if all are.",
+        help="Fail if more records than this are rejected, default only if all are.",
     ),
 ]
 LoadId = Annotated[
@@ -180,7 +185,7 @@ LoadId = Annotated[
         "--load-id",
         metavar="ID",
         panel=HOW,
-        help="Name of this load; one that is there already is not repeated.",
+        help="Id of this load; an id that was loaded before is not loaded again.",
     ),
 ]
 Engine = Annotated[
@@ -214,8 +219,66 @@ Remote = Annotated[
     str | None,
     option("--remote", metavar="URL", panel=ENGINE, help="Spark Connect server, such as sc://host."),
 ]
+Payload = Annotated[
+    str | None,
+    option(
+        "--payload",
+        metavar="COLUMN",
+        panel=HOW,
+        help="The column that holds the records as JSON; of a topic it is value.",
+    ),
+]
+KafkaColumn = Annotated[
+    list[str] | None,
+    option(
+        "--kafka-column",
+        metavar="NAME",
+        panel=HOW,
+        help="What is loaded of a topic beside the values: topic, partition, offset, timestamp, key or "
+        "headers; give it again for more.",
+    ),
+]
+Trigger = Annotated[
+    str | None,
+    option(
+        "--trigger",
+        metavar="WHEN",
+        panel=STREAM,
+        help="available-now: load what is there and end; or the time between batches, default '10 seconds'.",
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    option(
+        "--checkpoint",
+        metavar="DIR|URL",
+        panel=STREAM,
+        help="Where Spark keeps how far the stream is, default beside the destination; the whole "
+        "cluster must reach it.",
+    ),
+]
+OnViolation = Annotated[
+    str | None,
+    option(
+        "--on-violation",
+        metavar="stop|quarantine",
+        panel=STREAM,
+        help="What a record does that breaks a contract: stop the stream (default), or go to the discards.",
+    ),
+]
+
+
+class EngineArguments(NamedTuple):
+    """Where the tasks of a command run."""
+
+    engine: Engine = None
+    master: Master = None
+    remote: Remote = None
+
+
 At = Annotated[
-    str | None, option("--at", metavar="DEST", panel=WHERE, help="Destination that holds the schema.")
+    str | None,
+    option("--at", metavar="DEST", panel=WHERE, help="Destination, such as duckdb:shop.duckdb."),
 ]
 Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
 ExitCode = Annotated[bool, option("--exit-code", panel=OUTPUT, help="End with 1 if there are differences.")]

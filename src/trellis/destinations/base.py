@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Protocol
 
+from trellis.destinations.row_changes import RowChanges
 from trellis.engine.arrow.types import Digits
 from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues
@@ -39,6 +40,7 @@ __all__ = [
     "KeyedWrite",
     "Parallel",
     "Reset",
+    "RowChanges",
     "RunState",
     "StateConflict",
     "TableTreeWrite",
@@ -207,8 +209,8 @@ class TableReader(Protocol):
     def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]: ...
 
 
-class Destination(TableReader, Protocol):
-    """Takes loads, and is read."""
+class LoadTarget(Protocol):
+    """Takes loads."""
 
     abilities: Abilities
     url: str
@@ -217,20 +219,7 @@ class Destination(TableReader, Protocol):
         """A folder for the staged files of this load, on the same file system if that matters."""
         ...
 
-    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
-        """The newest stored schema document of that name as JSON."""
-        ...
-
     def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool: ...
-
-    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
-
-    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        """The type that a complete column gets, in the words of `catalog`; `native` as in `Commit`.
-
-        Raises SchemaError where no type is wide enough.
-        """
-        ...
 
     def migration(
         self,
@@ -243,14 +232,33 @@ class Destination(TableReader, Protocol):
         """The statements that bring the real catalog to the schema; the others as in `Commit`."""
         ...
 
-    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
         """Migrate, load and record, all or nothing. Raises CommitConflict, DestinationError.
+
+        Returns what became of the rows of each table, None where the destination does not count that.
 
         What can be done before the one transaction, such as copying rows near the tables, may go through
         `parallel`.
         """
         ...
 
-    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
-        """Raise what `commit` would raise on the tables as they are now, and leave nothing behind."""
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
+        """Raise and return what `commit` would on the tables as they are now, and leave nothing behind."""
+        ...
+
+
+class Destination(LoadTarget, TableReader, Protocol):
+    """Takes loads, and is read."""
+
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
+        """The newest stored schema document of that name as JSON."""
+        ...
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        """The type that a complete column gets, in the words of `catalog`; `native` as in `Commit`.
+
+        Raises SchemaError where no type is wide enough.
+        """
         ...

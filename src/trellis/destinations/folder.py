@@ -38,7 +38,11 @@ def explain_os_errors(where: str) -> Iterator[None]:
 def make_folder(path: str) -> str:
     """The path itself, once it is a folder in which files can be made. Raises DestinationError."""
     with explain_os_errors(path):
-        os.makedirs(path, exist_ok=True)
+        try:
+            os.makedirs(path, exist_ok=True)
+        except FileNotFoundError as bad:  # in a file system without folders of users, such as /proc
+            message = f"{path}: no folder can be made there; name another one; nothing was loaded"
+            raise DestinationError(message) from bad
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "not writable", path)
     return path

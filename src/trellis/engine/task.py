@@ -20,6 +20,7 @@ from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, PlaceOf, disc
 from trellis.engine.staging.stage import Stage, StagedFile
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
+from trellis.evolution.contract import ContractViolation, merge_violations
 from trellis.evolution.observe import Observations
 
 Progress = Callable[[int], None]
@@ -75,13 +76,18 @@ def run_parts(
     progress: Progress,
 ) -> Outcome:
     """Conform and stage the parts of a split, or only those at the offsets in `selection` and their lines."""
+    violations: list[ContractViolation] = []
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer = conformer_of(plan)
             for part in parts(conformer):
                 if selection is None or part.offset in selection:
-                    conformed = part.conform(only=selection[part.offset] if selection else None)
+                    try:
+                        conformed = part.conform(only=selection[part.offset] if selection else None)
+                    except ContractViolation as violation:
+                        conformed = Conformed()
+                        violations.append(violation)
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
                         if conformed.waiting != ():
@@ -100,6 +106,8 @@ def run_parts(
             outcome.warnings = conformer.warnings
             outcome.examples = conformer.examples
         outcome.files = stage.files
+        if violations:
+            outcome.error = merge_violations(violations)
     except TrellisError as bad:
         outcome.error = bad
     return outcome
@@ -165,7 +173,7 @@ def peek_split(conformer: Conformer, split: Split, storage: Storage) -> Peek | N
     """What the first records of a split show; None where it has none."""
     if split.layout == "parquet":
         for rows in read_batches(split, storage):
-            return Peek(conformer.batch(split, rows).observed or Observations())
+            return Peek(conformer.batch(split, rows.head()).observed or Observations())
         return None
     for block in read_blocks(split, storage=storage):
         return Peek(conformer.block(split, block.head()).observed or Observations(), block.sample())

@@ -37,6 +37,17 @@ class Contract:
         mode: Mode = getattr(self, entity)
         return mode
 
+    def quarantined(self) -> Contract:
+        """The contract that leaves out the rows for which this one fails a load.
+
+        >>> Contract(columns="freeze").quarantined()
+        Contract(tables='evolve', columns='discard_row', data_type='evolve')
+        """
+        modes = {
+            entity: "discard_row" if mode == "freeze" else mode for entity, mode in self.as_map().items()
+        }
+        return Contract(**cast("dict[Entity, Any]", modes))
+
     def as_map(self) -> dict[Entity, Mode]:
         """The contract with nothing left out, as it is shown and stored."""
         return cast("dict[Entity, Mode]", asdict(self))
@@ -54,7 +65,8 @@ class ContractViolation(ContractError):
     """Data or a declaration that a frozen entity refuses: where, why and in which record.
 
     `position` is that of the first record in the input, `place` its file and line, `count` says how many
-    values it are, `others` are the violations of other tables and columns by the same input.
+    values it are, at least so many with `is_least`. `remedy` replaces what the entity suggests. `others` are
+    the violations of other tables and columns by the same input.
     """
 
     def __init__(
@@ -73,6 +85,8 @@ class ContractViolation(ContractError):
         position: Sequence[int] = (),
         place: str = "",
         count: int = 1,
+        is_least: bool = False,
+        remedy: str = "",
         others: Sequence[ContractViolation] = (),
     ) -> None:
         self.schema_name = schema_name
@@ -88,19 +102,22 @@ class ContractViolation(ContractError):
         self.position = tuple(position)
         self.place = place
         self.count = count
+        self.is_least = is_least
+        self.remedy = remedy
         self.others = tuple(others)
         where = f"{schema_name}.{table}" + (f".{column}" if column else "")
         which = _keys_of(table_schema, item)
         self.summary = f"{f'{place}: ' if place else ''}{where}: {self.reason}"
         if count > 1:
-            self.summary += f" ({count:,} values)"
+            self.summary += f" ({count:,} values{' or more' if is_least else ''})"
         more = [f"\n  {other.summary}" for other in self.others[:OTHERS]]
         if len(self.others) > OTHERS:
             more.append(f"\n  and {len(self.others) - OTHERS:,} more")
         super().__init__(
-            f"{self.summary}, and the contract has {entity}: {mode}"
+            self.summary
+            + (f", and the contract has {entity}: {mode}" if mode != "evolve" else "")
             + (f" (record with {which})" if which else "")
-            + f"; {_TAKE_BACK if declared else _REMEDIES[entity]}, or load with the contract {entity}: evolve"
+            + f"; {remedy or _default_remedy(entity, declared)}"
             + "".join(more),
             table=table,
         )
@@ -108,6 +125,11 @@ class ContractViolation(ContractError):
     def with_others(self, others: Sequence[ContractViolation]) -> ContractViolation:
         """The violation of an input that has these as well."""
         return self._changed(others=tuple(others))
+
+    def merge(self, other: ContractViolation) -> ContractViolation:
+        """The violation that is first, with the count of both."""
+        first = self if self.position <= other.position else other
+        return first._changed(count=self.count + other.count, is_least=self.is_least or other.is_least)
 
     def located(self, place_of: Callable[[Sequence[int]], str]) -> ContractViolation:
         """The violation with its file and line, and the others with theirs."""
@@ -130,6 +152,8 @@ class ContractViolation(ContractError):
                 "position": self.position,
                 "place": self.place,
                 "count": self.count,
+                "is_least": self.is_least,
+                "remedy": self.remedy,
                 "others": self.others,
             },
         )
@@ -150,6 +174,25 @@ _REMEDIES: dict[Entity, str] = {
     "data_type": "correct the value",
 }
 _TAKE_BACK = "take the declaration back"
+
+
+def _default_remedy(entity: Entity, declared: bool) -> str:
+    correction = _TAKE_BACK if declared else _REMEDIES[entity]
+    return f"{correction}, or load with the contract {entity}: evolve"
+
+
+def merge_violations(violations: Iterable[ContractViolation]) -> ContractViolation:
+    """All violations of an input as one error: the first, and the others in the order of the input.
+
+    Those of one column for one reason are one, with the count of all.
+    """
+    merged: dict[tuple[object, ...], ContractViolation] = {}
+    for violation in violations:
+        for part in (violation.with_others(()), *violation.others):
+            key = (part.table, part.column, part.entity, part.reason)
+            merged[key] = merged[key].merge(part) if key in merged else part
+    first, *others = sorted(merged.values(), key=lambda violation: violation.position)
+    return first.with_others(others)
 
 
 def expand(shorthand: Shorthand) -> Contract:

@@ -70,7 +70,8 @@ class Projection:
 
     `texts` and `flags` may be there beside the leaves; `required` has to be. Texts at `same` must equal the
     text of a column of the first table. `is_plain` tells of a text whether it is nothing else, `time_of`
-    which time it is, `list_text` as what text a list is kept (None: as nothing). Where the first of `early`
+    which time it is; those that match `iso_time` (RE2) are what ISO 8601 says, in UTC where they name no
+    zone. `list_text` tells as what text a list is kept (None: as nothing). Where the first of `early`
     is before the second, `warning` is to be counted.
     """
 
@@ -80,6 +81,7 @@ class Projection:
     required: tuple[Path, ...]
     is_plain: Callable[[str], bool]
     time_of: Callable[[str], datetime | None]
+    iso_time: str
     list_text: Callable[[list[Any]], str | None]
     same: Mapping[Path, str] = field(default_factory=dict)
     longest: int | None = None

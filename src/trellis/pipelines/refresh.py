@@ -18,11 +18,14 @@ REFRESHES: tuple[Refresh, ...] = get_args(Refresh)
 
 
 def drop_job(schema: Schema, state: State, dialect: Dialect, names: Sequence[str]) -> LoadJob:
-    """A job that drops the tables of some resources, or of all, and their state. Raises UsageError."""
-    chosen = resources_of(schema, names, dialect.capabilities.system_prefix)
-    refresh: Refresh = "drop_resources" if names else "drop_sources"
-    reset = reset_of(schema, chosen, refresh, dialect.capabilities.system_prefix)
-    sources = forgetting(state, schema.name, chosen, refresh).get("sources")
+    """A job that drops the tables of some resources, or of all, and their state. Raises UsageError.
+
+    What the source itself keeps in its state stays.
+    """
+    prefix = dialect.capabilities.system_prefix
+    reset = reset_of(schema, resources_of(schema, names, prefix), "drop_resources", prefix)
+    remembered = ((state.get("sources") or {}).get(schema.name) or {}).get("resources") or {}
+    sources = forgetting(state, schema.name, chosen_of(names, remembered), "drop_resources").get("sources")
     return LoadJob(
         (),
         schema.name,
@@ -88,7 +91,12 @@ def resources_of(schema: Schema, names: Sequence[str], prefix: str) -> list[str]
     for rule in names:
         if not matching(rule, known):
             raise UsageError(f"schema {schema.name} has no resource {rule!r}{nearest(rule, known)}")
-    return [name for name in known if not names or any(matching(rule, [name]) for rule in names)]
+    return chosen_of(names, known)
+
+
+def chosen_of(rules: Sequence[str], names: Iterable[str]) -> list[str]:
+    """The names that one of the rules takes; all of them without a rule."""
+    return [name for name in names if not rules or any(matching(rule, [name]) for rule in rules)]
 
 
 def matching(rule: str, names: Iterable[str]) -> list[str]:

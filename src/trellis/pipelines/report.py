@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from trellis.destinations.row_changes import RowChanges
 from trellis.engine.plan import Counts
 from trellis.schema.compare import AddColumn, AddTable, Change
 from trellis.schema.model import Schema
@@ -15,13 +16,22 @@ REPR_TABLES = 5
 
 @dataclass(frozen=True)
 class TableReport:
-    """One table that this load touched."""
+    """One table that this load touched. `rows` came with the load, `changes` is what became of them."""
 
     name: str
     rows: int
     created: bool = False
     columns_added: tuple[str, ...] = ()
     parent: str | None = None
+    changes: RowChanges | None = None
+
+    @property
+    def merged(self) -> str:
+        """What became of the rows, where they were not only inserted: `1 inserted, 2 updated`."""
+        counts = asdict(self.changes) if self.changes else {}
+        if not sum(counts.values()) - counts.get("inserted", 0):
+            return ""
+        return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,23 @@ class Report:
     """Tables that come close to a limit, each with a sentence about it."""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
+    def with_row_changes(self, changes: Mapping[str, RowChanges] | None) -> Report:
+        """The report with what the destination did to the rows of its tables."""
+        if changes is None:
+            return self
+        listed = {table.name for table in self.tables}
+        emptied = (
+            TableReport(name, 0, parent=self.schema.tables[name].parent)
+            for name in self.schema.tables
+            if name not in listed and name in changes and changes[name].deleted
+        )
+        return replace(
+            self,
+            tables=tuple(
+                replace(table, changes=changes.get(table.name)) for table in (*self.tables, *emptied)
+            ),
+        )
+
     @property
     def balanced(self) -> bool:
         rows = self.rows
@@ -93,7 +120,11 @@ class Report:
         where = f"{self.destination}, dataset {self.dataset}" if self.dataset else self.destination
         lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
-        lines += [f"  {table.name}: {table.rows:,} rows{new[table.created]}" for table in self.tables]
+        lines += [
+            f"  {table.name}: {table.rows:,} rows{new[table.created]}"
+            + (f": {table.merged}" if table.merged else "")
+            for table in self.tables
+        ]
         left_out = {"discarded": self.discards, "truncated": self.truncated, "rejected": self.rejects}
         for what, tally in left_out.items():
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
@@ -131,6 +162,7 @@ class Report:
                     "created": table.created,
                     "columns_added": list(table.columns_added),
                     "parent": table.parent,
+                    **(asdict(table.changes) if table.changes is not None else {}),
                 }
                 for table in self.tables
             ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builtins import property as derived  # two of the classes have a field `property`
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,8 @@ KEYS = frozenset({"primary_key", "unique"})
 
 
 @dataclass(frozen=True)
-class AddTable:
+class _WholeTable:
     definition: Table
-    breaking: bool = field(default=False, init=False)
 
     @derived
     def table(self) -> str:
@@ -26,6 +25,11 @@ class AddTable:
     @derived
     def column(self) -> None:
         return None
+
+
+@dataclass(frozen=True)
+class AddTable(_WholeTable):
+    breaking: bool = field(default=False, init=False)
 
     def describe(self) -> str:
         """
@@ -37,24 +41,15 @@ class AddTable:
 
 
 @dataclass(frozen=True)
-class DropTable:
-    definition: Table
+class DropTable(_WholeTable):
     breaking: bool = field(default=True, init=False)
-
-    @derived
-    def table(self) -> str:
-        return self.definition.name
-
-    @derived
-    def column(self) -> None:
-        return None
 
     def describe(self) -> str:
         return f"{self.table} is gone"
 
 
 @dataclass(frozen=True)
-class AddColumn:
+class _WholeColumn:
     table: str
     definition: Column
 
@@ -62,6 +57,9 @@ class AddColumn:
     def column(self) -> str:
         return self.definition.name
 
+
+@dataclass(frozen=True)
+class AddColumn(_WholeColumn):
     @derived
     def breaking(self) -> bool:
         """Rows that are there already have no value for it."""
@@ -77,14 +75,7 @@ class AddColumn:
 
 
 @dataclass(frozen=True)
-class DropColumn:
-    table: str
-    definition: Column
-
-    @derived
-    def column(self) -> str:
-        return self.definition.name
-
+class DropColumn(_WholeColumn):
     @derived
     def breaking(self) -> bool:
         """A column without a type was never created."""
@@ -282,6 +273,8 @@ def _describe_change(key: str, before: Any, after: Any) -> str:
     def shown(value: Any) -> str:
         if isinstance(value, bool):
             return "true" if value else "false"
+        if isinstance(value, Mapping) and all(isinstance(setting, str) for setting in value.values()):
+            return ", ".join(f"{name}={setting}" for name, setting in value.items()) or "empty"
         return "not set" if value is None else str(value)
 
     return f"{key} was {shown(before)}, is {shown(after)}"

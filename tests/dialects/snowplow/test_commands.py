@@ -165,7 +165,7 @@ def test_two_families_of_one_table(trellis: Any, schemas: Path) -> None:
         (["--from", "2-0-0"], "--from: none of these schemas has a version 2-0-0"),
         (["--from", "1-3"], "'1-3' is not a version: expected MODEL-REVISION-ADDITION such as 1-0-0"),
         (["--target", "oracle"], "unknown warehouse 'oracle': it may be one of redshift, postgres, spark"),
-        (["--at", "nowhere"], "--at: 'nowhere' is no folder; expected one with schemas in"),
+        (["--at", "nowhere"], "'nowhere' is no registry: expected a URL such as http://127.0.0.1:8081"),
     ],
 )
 def test_what_is_not_there(trellis: Any, schemas: Path, words: list[str], error: str) -> None:

@@ -35,7 +35,8 @@ def generate_records(
         int, typer.Option("--columns", metavar="N", help="How many columns the profile wide has.")
     ] = 300,
     to: Annotated[
-        str | None, option("--to", metavar="FILE", help="File to write, packed if it ends in .gz or .zst.")
+        str | None,
+        option("--to", metavar="FILE", help="File to write, compressed for .gz and .zst."),
     ] = None,
     debug: Debug = False,
 ) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from trellis.cli.arguments import ConfigFile, Debug, Engine, Format, Json, Master, ReadOption, Remote, Sources
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import ConfigFile, Debug, EngineArguments, Format, Json, ReadOption, Sources
 from trellis.pipelines.engine import engine_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ EXAMPLE, PATH = 10, 16  # the least room they get
 At = Callable[["Place"], str]
 
 
+@expand_groups
 def inspect_records(
     sources: Sources,
     limit: Annotated[
@@ -32,9 +34,8 @@ def inspect_records(
     format: Format = None,
     read_option: ReadOption = None,
     config: ConfigFile = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
+    *,
+    engine: EngineArguments,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -49,9 +50,7 @@ def inspect_records(
     from trellis.pipelines.config import Config, find_config
 
     read_options = settings_of(read_option, "--read-option", "sep=;", exact=True)
-    settings = Config(
-        master=master, remote=remote, engine=engine, format=format, read_options=read_options
-    ).over(find_config(config))
+    settings = Config(**engine._asdict(), format=format, read_options=read_options).over(find_config(config))
     with quiet_children(bool(arguments.debug)):
         start_engine(settings, sources)
         from trellis.pipelines.inspect import inspect

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import (
     ConfigFile,
     Contract,
     Dataset,
     Debug,
     Dialect,
-    Engine,
+    EngineArguments,
     ExitCode,
     Format,
     Json,
+    KafkaColumn,
     Key,
     LoadId,
-    Master,
     MaxRejected,
     MergeKey,
     Mode,
     Name,
     OnlyTable,
+    Payload,
     ReadOption,
-    Remote,
     SchemaFile,
     Setting,
     Sources,
@@ -44,79 +42,64 @@ if TYPE_CHECKING:
     from trellis.pipelines.report import Report
 
 
+class RecordArguments(NamedTuple):
+    """What `load`, `plan` and `stream` say of records and of the tables that they go to."""
+
+    sources: Sources
+    to: To = None
+    dataset: Dataset = None
+    name: Name = None
+    table: Table = None
+    dialect: Dialect = None
+    mode: Mode = None
+    strategy: Strategy = None
+    key: Key = None
+    merge_key: MergeKey = None
+    schema: SchemaFile = None
+    contract: Contract = None
+    option: Setting = None
+    format: Format = None
+    read_option: ReadOption = None
+    payload: Payload = None
+    kafka_column: KafkaColumn = None
+    config: ConfigFile = None
+    max_rejected: MaxRejected = None
+    engine: EngineArguments = EngineArguments()
+    staging: Staging = None
+    json: Json = False
+    debug: Debug = False
+
+    def settings(self, **others: str | None) -> Config:
+        """These arguments and others over trellis.yaml. Raises UsageError, SchemaError."""
+        return Config(
+            self.to, self.dataset, self.dialect, self.name, self.table, self.mode, self.strategy,
+            tuple(self.key or ()), tuple(self.merge_key or ()), self.schema, self.contract,
+            settings_of(self.option), **self.engine._asdict(), staging=self.staging, format=self.format,
+            read_options=settings_of(self.read_option, "--read-option", "sep=;", exact=True),
+            max_rejected=self.max_rejected, payload=self.payload,
+            kafka_columns=tuple(self.kafka_column or ()), **others,
+        ).over(find_config(self.config))  # fmt: skip
+
+
 class LoadArguments(NamedTuple):
     """The command line of `load` and `plan`."""
 
-    sources: list[str]
-    settings: Config
-    config_file: str | None
-    load_id: str | None
-    only_tables: tuple[str, ...]
-    json: bool
-    debug: bool
+    records: RecordArguments
+    only_table: OnlyTable = None
+    load_id: LoadId = None
 
 
-def parse_arguments(
-    sources: Sources,
-    to: To = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    table: Table = None,
-    dialect: Dialect = None,
-    mode: Mode = None,
-    strategy: Strategy = None,
-    key: Key = None,
-    merge_key: MergeKey = None,
-    schema: SchemaFile = None,
-    contract: Contract = None,
-    option: Setting = None,
-    format: Format = None,
-    read_option: ReadOption = None,
-    only_table: OnlyTable = None,
-    config: ConfigFile = None,
-    max_rejected: MaxRejected = None,
-    load_id: LoadId = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    staging: Staging = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> LoadArguments:
-    settings = Config(
-        to, dataset, dialect, name, table, mode, strategy, tuple(key or ()), tuple(merge_key or ()),
-        schema, contract, settings_of(option), master, remote, engine, staging,
-        format, settings_of(read_option, "--read-option", "sep=;", exact=True), max_rejected,
-    )  # fmt: skip
-    return LoadArguments(sources, settings, config, load_id, tuple(only_table or ()), json, debug)
-
-
-def with_load_arguments(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the parameters of `parse_arguments` and its own keywords, for Typer to read."""
-    (_, *keywords) = signature(command, eval_str=True).parameters.values()
-
-    @wraps(command)
-    def typed(**values: Any) -> None:
-        own_values = {keyword.name: values.pop(keyword.name) for keyword in keywords}
-        command(parse_arguments(**values), **own_values)
-
-    typed.__annotations__ = {**parse_arguments.__annotations__, **command.__annotations__}
-    parameters = [*signature(parse_arguments, eval_str=True).parameters.values(), *keywords]
-    typed.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    return typed
-
-
-@with_load_arguments
+@expand_groups
 def load_records(arguments: LoadArguments) -> None:
     """Load records into typed tables that grow with them.
 
-    New keys become columns, lists become tables, and every value that does not fit is quarantined:
-    rows in = rows loaded + rejected + dropped, always.
+    New keys become columns, lists become tables, and every value that does not fit is quarantined. The report
+    adds up: rows in = loaded + rejected + dropped.
     """
     _run(arguments, dry_run=False)
 
 
-@with_load_arguments
+@expand_groups
 def plan_load(arguments: LoadArguments, *, exit_code: ExitCode = False) -> None:
     """Show what a load would do, and write nothing.
 
@@ -132,20 +115,21 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
 
-    settings = arguments.settings.over(find_config(arguments.config_file))
-    with quiet_children(arguments.debug):
-        start_engine(settings, arguments.sources)
+    records = arguments.records
+    settings = records.settings()
+    with quiet_children(records.debug):
+        start_engine(settings, records.sources)
         from trellis.cli.output.load_report import show
         from trellis.cli.settings import LoadCommand
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(arguments.sources, arguments.load_id, arguments.only_tables, dry_run, tell)
-    if arguments.json:
+            report = work.run(records.sources, arguments.load_id, arguments.only_table or (), dry_run, tell)
+    if records.json:
         print_json(report.to_dict())
     else:
-        show(report, arguments.sources, console())
-    if report.failures and not dry_run:
+        show(report, records.sources, console())
+    if report.failures:
         raise typer.Exit(DestinationError.exit_code)
     return report
 

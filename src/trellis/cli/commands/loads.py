@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trellis.cli.arguments import At, Dataset, Debug, Json, option
+from trellis.cli.arguments import OUTPUT, At, Dataset, Debug, Json, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,17 +23,17 @@ def list_loads(
     ] = None,
     at: At = None,
     dataset: Dataset = None,
-    most: Annotated[int, option("--limit", metavar="NUMBER", help="Loads to show, the newest; 20.")] = 20,
+    most: Annotated[int, option("--limit", metavar="N", help="Newest loads to show, default 20.")] = 20,
     exit_code: Annotated[
-        bool, option("--exit-code", help="End with 1 if something needs attention, for monitoring.")
+        bool, option("--exit-code", panel=OUTPUT, help="End with 1 if something needs attention.")
     ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Show the loads of a dataset, also those that failed, and what needs attention.
 
-    That is a load that failed and none succeeded since, a table that failed and was not loaded since, and one
-    with nearly as many columns as the destination takes.
+    A dataset needs attention after a failed load until one succeeds, a table after it failed until it is
+    loaded, and when it has nearly as many columns as the destination takes.
     """
     from trellis.cli.output.console import console, print_json
     from trellis.cli.settings import open_pipeline
@@ -65,7 +65,7 @@ def _show(outcomes: list[LoadOutcome], with_tables: bool, alerts: list[str], out
     from trellis.cli.output.console import cut, grid, indented
 
     if not outcomes:
-        out.print("no load is known; the history is kept where the loads are started")
+        out.print("no loads recorded; each machine records the loads that it starts")
         return
     loads = grid(
         "Load", "Started", "State", "Rows", "Seconds", "Retries", right=("Rows", "Seconds", "Retries")

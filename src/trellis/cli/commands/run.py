@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import (
     HOW,
     At,
     ConfigFile,
     Dataset,
     Debug,
-    Engine,
+    EngineArguments,
     Json,
-    Master,
     MaxRejected,
     Name,
-    Remote,
     Setting,
     Staging,
     To,
@@ -37,7 +36,7 @@ Where = Annotated[
 ]
 Resources = Annotated[
     list[str] | None,
-    option("--resource", metavar="NAME", panel=HOW, help="Load only this resource; may be given again."),
+    option("--resource", metavar="NAME", panel=HOW, help="Load only this resource; repeatable."),
 ]
 Refresh = Annotated[
     str | None,
@@ -45,21 +44,23 @@ Refresh = Annotated[
         "--refresh",
         metavar="MODE",
         panel=HOW,
-        help="First drop_sources (all tables and state of the source), drop_resources or drop_data.",
+        help="Start again: drop_sources (all tables and the state of the source), drop_resources (those of "
+        "the selected resources) or drop_data (only their rows and state).",
     ),
 ]
-Given = Annotated[
+SourceArguments = Annotated[
     list[str] | None,
-    option("--with", metavar="NAME=VALUE", panel=HOW, help="An argument for the function of the source."),
+    option("--with", metavar="NAME=VALUE", panel=HOW, help="Argument of the source's function; repeatable."),
 ]
 Dropped = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="RESOURCE", help="Resources, also re:PATTERN; none: all of the source.", show_default=False
+        metavar="RESOURCE", help="Resources, also re:PATTERN; default all of the source.", show_default=False
     ),
 ]
 
 
+@expand_groups
 def run_source(
     where: Where,
     to: To = None,
@@ -67,13 +68,12 @@ def run_source(
     name: Name = None,
     resource: Resources = None,
     refresh: Refresh = None,
-    arguments: Given = None,
+    arguments: SourceArguments = None,
     option: Setting = None,
     max_rejected: MaxRejected = None,
     config: ConfigFile = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
+    *,
+    engine: EngineArguments,
     staging: Staging = None,
     json: Json = False,
     debug: Debug = False,
@@ -97,9 +97,7 @@ def run_source(
         None,
         name,
         options=settings_of(option),
-        master=master,
-        remote=remote,
-        engine=engine,
+        **engine._asdict(),
         staging=staging,
         max_rejected=max_rejected,
     ).over(find_config(config))
@@ -131,25 +129,28 @@ def drop_resources(
         str | None, option("--source", metavar="NAME", help="Schema of the source, default the pipeline's.")
     ] = None,
     pending: Annotated[
-        bool, option("--pending", help="Only forget the rows that a failed run left behind.")
+        bool, option("--pending", help="Drop no table, only the rows that wait since a run failed.")
     ] = False,
-    yes: Annotated[bool, option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, option("--yes", help="Do not ask for confirmation.")] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Drop the tables of resources, with their nested tables and their state.
 
-    What a resource loaded is gone; its next run begins anew. Nothing else ever drops a table.
+    What a resource loaded is gone; its next run begins anew. Nothing else but `run --refresh` drops a table.
     """
-    from trellis.cli.output.console import print_json
+    from trellis.cli.output.console import counted, print_json
 
     pipeline = _pipeline(at, dataset, name)
     if pending:
         count = pipeline.drop_pending()
-        typer.echo(f"{count} pending load{'' if count == 1 else 's'} dropped")
+        if json:
+            print_json({"dropped_pending": count})
+        else:
+            typer.echo(f"{counted(count, 'pending load')} dropped")
         return
     what = ", ".join(resources or ()) or "all resources"
-    if not yes and not typer.confirm(f"Drop the tables of {what} in {pipeline.where}?"):
+    if not yes and not typer.confirm(f"Drop the tables of {what} in {pipeline.where}?", err=True):
         raise typer.Exit(2)
     report = pipeline.drop(tuple(resources or ()), source=source or "")
     dropped = [change.table for change in report.changes]

@@ -135,7 +135,7 @@ def export_schema(
     at: At = None,
     to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
     declared_only: Annotated[
-        bool, option("--declared-only", help="Leave out variant columns and the notes of the engine.")
+        bool, option("--declared-only", help="Leave out variant columns and processing hints (x-normalizer).")
     ] = False,
     dataset: Dataset = None,
     name: Name = None,

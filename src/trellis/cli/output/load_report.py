@@ -61,7 +61,9 @@ def _tables(report: Report, out: Console) -> None:
 
     if not report.tables:
         return
-    table = grid("Table", "Rows", "New", right=("Rows",), whole=("Table",))
+    merges = any(table_report.merged for table_report in report.tables)
+    columns = ("Table", "Rows", "Merged", "New") if merges else ("Table", "Rows", "New")
+    table = grid(*columns, right=("Rows",), whole=("Table",))
     room = max(40, out.width - 70)
     for depth, table_report in by_parent(report.tables):
         names = [name for name in table_report.columns_added if not _of_ours(report, name)]
@@ -79,7 +81,9 @@ def _tables(report: Report, out: Console) -> None:
             )
         else:
             new = Text("")
-        table.add_row(f"{'  ' * depth}{cut(table_report.name, room)}", f"{table_report.rows:,}", new)
+        merged = (table_report.merged,) if merges else ()
+        name = f"{'  ' * depth}{cut(table_report.name, room)}"
+        table.add_row(name, f"{table_report.rows:,}", *merged, new)
     out.print()
     out.print(indented(table))
 
@@ -175,6 +179,8 @@ def _listed(title: str, statements: Sequence[str], out: Console) -> None:
         out.print(indented(statement), style="cyan")
     if len(statements) > len(shown):
         out.print(f"  and {len(statements) - len(shown):,} more; --json shows all", style="dim")
+    elif any(part != text for part, text in zip(shown, statements, strict=True)):
+        out.print("  statements that end in ... are shortened; --json shows them whole", style="dim")
 
 
 def _first_part(statement: str) -> str:

@@ -25,6 +25,7 @@ from trellis.destinations.base import (
 from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, refuse_case_variants, unknown_table
+from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
@@ -33,7 +34,13 @@ from trellis.destinations.sql.preconditions import (
     check_run_state,
     refuse_views,
 )
-from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
+from trellis.destinations.sql.queries import (
+    count_by_query,
+    empty_cells_query,
+    load_query,
+    newest_row_query,
+    newest_version_query,
+)
 from trellis.destinations.waiting import LockWait, Notify, ignore_notice
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import GROUP_ROWS, folder_name
@@ -114,14 +121,14 @@ class DuckDB:
         )
         return plan.statements(tables)
 
-    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
-        self._execute(commit, "COMMIT")
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
+        return self._execute(commit, "COMMIT")
 
-    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         destination = self if os.path.exists(self.path) else DuckDB(":memory:")
-        destination._execute(commit, "ROLLBACK")
+        return destination._execute(commit, "ROLLBACK")
 
-    def _execute(self, commit: Commit, end: str) -> None:
+    def _execute(self, commit: Commit, end: str) -> Mapping[str, RowChanges]:
         rows = sum(file.rows for files in commit.files.values() for file in files)
         with _COMMITS[os.path.realpath(self.path)], self._open() as db:
             in_order = rows <= IN_ORDER_ROWS
@@ -131,8 +138,9 @@ class DuckDB:
                 db.execute("SET threads = 1")
             db.execute("BEGIN")
             try:
-                self._commit(db, commit)
+                changes = self._commit(db, commit)
                 db.execute(end)
+                return changes
             except BaseException:
                 with suppress(Exception):
                     db.execute("ROLLBACK")
@@ -199,10 +207,10 @@ class DuckDB:
         rows = self.query(dataset, metadata.versions)
         return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
 
-    def _commit(self, db: duckdb.DuckDBPyConnection, commit: Commit) -> None:
+    def _commit(self, db: duckdb.DuckDBPyConnection, commit: Commit) -> Mapping[str, RowChanges]:
         db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(database_of(db))}.{quoted(commit.dataset)}")
         if self._has_load(db, commit.dataset, commit.load_id, commit.metadata):
-            return
+            return {}
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.metadata)
         if newest != commit.base_hash:
             raise CommitConflict
@@ -210,7 +218,9 @@ class DuckDB:
         if catalog_has_changed(commit, tables):
             raise CommitConflict
         check_run_state(commit, partial(_newest_row, db, commit.dataset))
-        DuckDBLoad(db, self.path, commit, tables).execute()
+        load = DuckDBLoad(db, self.path, commit, tables)
+        load.execute()
+        return load.row_changes()
 
     def _newest(
         self, db: duckdb.DuckDBPyConnection, dataset: str, column: str, schema: str, metadata: MetadataTables
@@ -218,11 +228,8 @@ class DuckDB:
         """This column of the newest stored version of a schema."""
         if not _has_table(db, dataset, metadata.versions):
             return None
-        row = db.execute(
-            f"SELECT {quoted(column)} FROM {_table(db, dataset, metadata.versions)} "
-            'WHERE "schema_name" = ? ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
-            [schema],
-        ).fetchone()
+        query = newest_version_query(_table(db, dataset, metadata.versions), column)
+        row = db.execute(query, [schema]).fetchone()
         return None if row is None else str(row[0])
 
     def _has_load(
@@ -230,9 +237,8 @@ class DuckDB:
     ) -> bool:
         if not _has_table(db, dataset, metadata.loads):
             return False
-        loads, column = _table(db, dataset, metadata.loads), quoted(metadata.load_id)
-        row = db.execute(f"SELECT 1 FROM {loads} WHERE {column} = ? LIMIT 1", [load_id]).fetchone()
-        return row is not None
+        query = load_query(_table(db, dataset, metadata.loads), metadata.load_id)
+        return db.execute(query, [load_id]).fetchone() is not None
 
     def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
         columns_by_table: dict[str, dict[str, str]] = {}

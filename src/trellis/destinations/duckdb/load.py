@@ -132,8 +132,7 @@ class DuckDBLoad(SqlLoad):
         relation = staged.relation(self._real_types(table, columns))
         name = self._name(table.name)
         keyed = KeyedStatements(load, name, relation, columns, table_columns, staged.position, self._prefix)
-        for statement in keyed.statements(lambda query: self._count(query, table)):
-            self._run(statement, table)
+        self._execute_keyed(keyed, table)
 
     def _real_types(self, table: Table, columns: Sequence[str]) -> dict[str, str]:
         """The types that columns of a table have by now."""
@@ -150,21 +149,23 @@ class DuckDBLoad(SqlLoad):
         for statement in statements.write_statements():
             self._run(statement, mappings)
 
-    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
-        if self._files(table.name):
-            self._insert_from(table, self._staged(table.name), where, written)
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> int:
+        if not self._files(table.name):
+            return 0
+        return self._insert_from(table, self._staged(table.name), where, written)
 
-    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
+    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> int:
         listed = ", ".join(map(quoted, self._columns(table)))
         placed = f"(SELECT {listed}, row_number() OVER () AS {self._place} FROM {self._staged(table.name)})"
         where = f"{self._names.staged_row}.{self._place} IN ({places})"
-        self._insert_from(table, placed, where, written)
+        return self._insert_from(table, placed, where, written)
 
-    def _insert_from(self, table: Table, source: str, where: str, written: Mapping[str, str]) -> None:
+    def _insert_from(self, table: Table, source: str, where: str, written: Mapping[str, str]) -> int:
         row = self._names.staged_row
         values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
         into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
-        self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} AS {row} WHERE {where}", table)
+        rows = f"SELECT {', '.join(values.values())} FROM {source} AS {row} WHERE {where}"
+        return self._change_rows(f"{into} {rows}", table)
 
     @property
     def _place(self) -> str:
@@ -190,13 +191,16 @@ class DuckDBLoad(SqlLoad):
     def _name(self, table: str) -> str:
         return table_name(self.database, self.commit.dataset, table)
 
-    def _count(self, query: str, table: Table) -> int:
-        row = self.db.execute(query).fetchone()
-        return int(row[0]) if row else 0
+    def _counts(self, query: str, table: Table) -> tuple[int, ...]:
+        return tuple(map(int, self.db.execute(query).fetchone() or ()))
+
+    def _change_rows(self, statement: str, table: Table) -> int:
+        (rows,) = self._run(statement, table).fetchall()[0]
+        return int(rows)
 
     def _run(
         self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False
-    ) -> object:
+    ) -> duckdb.DuckDBPyConnection:
         import duckdb
 
         try:

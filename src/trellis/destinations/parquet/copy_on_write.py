@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 from trellis.destinations.parquet.files import Mask, write_changed, write_filtered
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable
 from trellis.destinations.refusals import first_line
+from trellis.destinations.row_changes import RowTally
 from trellis.destinations.scan.positions import PositionedFiles
 from trellis.destinations.scan.relation import files_relation
 from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
@@ -30,40 +32,47 @@ MEMORY = "2GB"
 
 @dataclass(frozen=True)
 class RewrittenTable:
-    """A table after the merge: the files that stay as they are, and new ones outside of the tables."""
+    """A table after the merge: the files that stay as they are, and new ones outside of the tables.
+
+    Without a tally all staged rows were added, and none taken away.
+    """
 
     kept: tuple[LiveFile, ...]
     added: tuple[str, ...]
+    tally: RowTally | None = None
 
 
 @dataclass
 class CopyOnWriteRewriter:
     """`root` is the folder that live files are in, `scratch` one for new files.
 
-    `place` is the one column of queries of positions.
+    `place` is the one column of queries of positions. `tallies`: what was done to the rows of each table.
     """
 
     db: duckdb.DuckDBPyConnection
     root: str
     scratch: str
     place: str
+    tallies: defaultdict[str, RowTally] = field(default_factory=lambda: defaultdict(RowTally))
 
     def remove_rows(self, table: str, files: Sequence[LiveFile], positions_to_delete: str) -> RewrittenTable:
         """The files of a table without the rows at the positions, from 1, that a query gives."""
         kept, added = [], []
         for file, hit in zip(files, self._masks(positions_to_delete, [f.rows for f in files]), strict=True):
+            self.tallies[table].removed += int(hit.sum())
             if not hit.any():
                 kept.append(file)
             elif not hit.all():
                 added.append(self._filtered(table, os.path.join(self.root, file.path), ~hit))
         return RewrittenTable(tuple(kept), tuple(added))
 
-    def update_rows(
+    def end_rows(
         self, table: str, files: Sequence[LiveFile], places: str, written: Mapping[str, pa.Scalar]
     ) -> RewrittenTable:
-        """The files of a table with values in the rows at the positions, from 1, that a query gives."""
+        """The files of a table with values in the rows that end, at the positions, from 1, of a query."""
         kept, added = [], []
         for file, hit in zip(files, self._masks(places, [f.rows for f in files]), strict=True):
+            self.tallies[table].ended += int(hit.sum())
             if hit.any():
                 added.append(self._target(table))
                 write_changed(os.path.join(self.root, file.path), hit, added[-1], written)
@@ -81,6 +90,7 @@ class CopyOnWriteRewriter:
         """Files with the staged rows at the positions, from 1, of a query, with values in some columns."""
         paths = []
         for source, hit in zip(files, self._masks(positions_to_insert, [f.rows for f in files]), strict=True):
+            self.tallies[table].inserted += int(hit.sum())
             if hit.all() and not written:
                 paths.append(source.path)
             elif hit.any():
@@ -95,13 +105,17 @@ class CopyOnWriteRewriter:
                 for batch in self.db.sql(query).to_arrow_reader(GROUP_ROWS):
                     rows += batch.num_rows
                     writer.write_table(pa.Table.from_batches([batch]).cast(schema))
+        self.tallies[table].inserted += rows
         if not rows:
             os.unlink(target)
         return (target,) if rows else ()
 
     def query_count(self, query: str) -> int:
-        row = self.db.execute(query).fetchone()
-        return int(row[0]) if row else 0
+        return self.query_counts(query)[0]
+
+    def query_counts(self, query: str) -> tuple[int, ...]:
+        """The numbers in the one row of a query."""
+        return tuple(map(int, self.db.execute(query).fetchone() or ()))
 
     def _masks(self, places: str, sizes: Sequence[int]) -> Iterator[Mask]:
         """For each of some files one after the other: which of its rows a query of places names."""

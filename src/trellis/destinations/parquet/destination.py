@@ -39,6 +39,7 @@ from trellis.destinations.parquet.load import (
 from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
 from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import refuse_case_variants, unknown_table
+from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
@@ -122,7 +123,7 @@ class Parquet:
         )
         return plan.statements(schema.tables.values())
 
-    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         dataset_files = self._dataset_files(commit.dataset)
         with explain_os_errors(self.path):
             self._check_dataset_name(commit)
@@ -132,7 +133,7 @@ class Parquet:
                         held.enter_context(exclusive_lock(dataset_files.lock, self.lock_wait))
                     base = dataset_files.manifests.newest()
                     if _has_load(base, commit.load_id, commit.metadata):
-                        return
+                        return {}
                     self._check_base(base, commit)
                     draft = self._draft(dataset_files, base, commit, self._scratch(commit))
                     if draft is None:
@@ -140,20 +141,22 @@ class Parquet:
                     if attempt < UNLOCKED_ATTEMPTS:
                         held.enter_context(exclusive_lock(dataset_files.lock, self.lock_wait))
                     if self._publish(dataset_files, base, commit, draft):
-                        return
+                        return draft.row_changes
         raise DestinationError(
             f"{self.path}: commit conflict: gave up after {ATTEMPTS} attempts, as other loads kept "
             "committing first; nothing was loaded, load again"
         )
 
-    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         dataset_files = self._dataset_files(commit.dataset)
         with explain_os_errors(self.path), TemporaryDirectory(prefix="trellis-plan-") as scratch:
             self._check_dataset_name(commit)
             base = dataset_files.manifests.newest()
             self._check_base(base, commit)
-            if self._draft(dataset_files, base, commit, scratch) is None:
+            draft = self._draft(dataset_files, base, commit, scratch)
+            if draft is None:
                 raise CommitConflict
+            return draft.row_changes
 
     def _check_base(self, base: Manifest, commit: Commit) -> None:
         """Raises CommitConflict, StateConflict where the load was not planned on these tables."""

@@ -21,6 +21,7 @@ from trellis.destinations.refusals import (
     refuse_required,
     type_mismatch,
 )
+from trellis.destinations.row_changes import RowChanges, RowTally
 from trellis.destinations.scan.relation import column_names
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix, quoted
@@ -72,11 +73,12 @@ def merged_columns(table: Table, known: LiveTable, retyped: Collection[str] = ()
 
 @dataclass
 class Draft:
-    """`moves` and `links`: from where, to where below the root. `tables` is the outcome."""
+    """`moves` and `links`: from where, to where below the root. The others are the outcome."""
 
     tables: dict[str, LiveTable]
     moves: list[tuple[str, str]] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
+    row_changes: dict[str, RowChanges] = field(default_factory=dict)
 
 
 @dataclass
@@ -116,7 +118,15 @@ class ParquetLoad:
             )
             self._refuse_rows_without(table, merged)
             self.result.tables[name] = self._live_table(table, self.columns[name], merged)
+            self.result.row_changes[name] = self._row_changes(name, merged)
         return self.result
+
+    def _row_changes(self, table: str, merged: RewrittenTable) -> RowChanges:
+        staged = sum(file.rows for file in self.commit.files.get(table, ()))
+        tally = merged.tally or RowTally(staged)
+        if table in tables_to_empty(self.commit):
+            tally.removed += self.base.tables.get(table, LiveTable()).rows
+        return tally.changes(staged)
 
     def _tables_before(self) -> dict[str, LiveTable]:
         """The tables as the load finds them, without what it takes away before it brings anything."""

@@ -23,6 +23,7 @@ from trellis.destinations.parquet.files import arrow_schema_of
 from trellis.destinations.parquet.manifest import LiveTable
 from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import duplicate_keys
+from trellis.destinations.row_changes import RowTally
 from trellis.destinations.scan.positions import positioned_rows
 from trellis.destinations.scan.relation import column_names, files_relation
 from trellis.destinations.sql.keyed import KeyedStatements
@@ -70,7 +71,13 @@ class TableTreeMerge:
                     f"CREATE TEMP TABLE {names.rows_to_delete} AS {chain.roots.rows_to_delete()}"
                 )
             rewriter.db.execute(f"CREATE TEMP TABLE {names.rows_to_insert} AS {chain.roots.rows_to_insert()}")
-            return {table.name: self._table(rewriter, table) for table in chain.tables}
+            tally = rewriter.tallies[chain.root.name]
+            if counts := chain.roots.write_counts():
+                tally.replaced, tally.marked = rewriter.query_counts(counts)
+            tables = {table.name: self._table(rewriter, table) for table in chain.tables}
+            if chain.replaces and chain.roots.replaces_by_key:
+                tally.replaced = min(tally.inserted, tally.removed)
+            return tables
 
     def _table(self, rewriter: CopyOnWriteRewriter, table: Table) -> RewrittenTable:
         live, staged, chain = self._live(table.name).files, self._files(table.name), self.chain
@@ -81,15 +88,13 @@ class TableTreeMerge:
             written = {name: _scalar(table, name, at) for name, at in versions.moments.items()}
             valid_to = versions.history.valid_to
             ended = {valid_to: _scalar(table, valid_to, versions.history.at)}
-            remaining = rewriter.update_rows(table.name, live, chain.roots.positions_to_end(versions), ended)
-        if not staged:
-            return remaining
-        once = chain.replaces and bool(rewriter.query_count(chain.duplicate_id_count(table.name)))
-        positions_to_insert = chain.positions_to_insert(table.name, once)
-        return RewrittenTable(
-            remaining.kept,
-            (*remaining.added, *rewriter.select_rows(table.name, staged, positions_to_insert, written)),
-        )
+            remaining = rewriter.end_rows(table.name, live, chain.roots.positions_to_end(versions), ended)
+        added = remaining.added
+        if staged:
+            once = chain.replaces and bool(rewriter.query_count(chain.duplicate_id_count(table.name)))
+            positions_to_insert = chain.positions_to_insert(table.name, once)
+            added = (*added, *rewriter.select_rows(table.name, staged, positions_to_insert, written))
+        return RewrittenTable(remaining.kept, added, rewriter.tallies[table.name])
 
     def _live(self, table: str) -> LiveTable:
         return self.live.get(table, LiveTable())
@@ -133,7 +138,7 @@ class KeyedMerge:
         keyed = KeyedStatements(load, *relations, names, self.columns, place, self.prefix)
         if not keyed.merges:
             new = () if load.on_match == "amend" or load.needs_keys else tuple(file.path for file in files)
-            return RewrittenTable(live, new)
+            return RewrittenTable(live, new, RowTally(sum(file.rows for file in files) if new else 0))
         compared = {*self.columns} if keyed.coalesces else {*load.keys, load.latest}
         _refuse_inexact(table.name, {n: type_ for n, type_ in self.columns.items() if n in compared})
         with open_rewriter(self.root, self.scratch, place) as rewriter:
@@ -152,7 +157,9 @@ class KeyedMerge:
                 added += rewriter.write_query_rows(
                     table.name, filled, arrow_schema_of(self.columns, current.paths, table)
                 )
-            return RewrittenTable(remaining.kept, tuple(added))
+            tally = rewriter.tallies[table.name]
+            tally.replaced = min(tally.inserted, tally.removed)
+            return RewrittenTable(remaining.kept, tuple(added), tally)
 
 
 def _scalar(table: Table, name: str, moment: datetime | None) -> pa.Scalar:

@@ -47,6 +47,7 @@ from trellis.destinations.postgres.session import (
 from trellis.destinations.postgres.staging import drop_staging_tables
 from trellis.destinations.postgres.types import spelled_out
 from trellis.destinations.refusals import unknown_table
+from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import refuse_views
@@ -131,24 +132,23 @@ class Postgres:
         )
         return [*create_schema, *plan.statements(tables)]
 
-    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         with self._open() as session:
             staging = staging_schema(commit.dataset)
             had_staging = has_schema(session, staging)
             try:
-                commit_load(session, commit, parallel, rehearsal=True)
+                return commit_load(session, commit, parallel, rehearsal=True)
             finally:
                 if not had_staging:
                     with suppress(StatementError):  # another load has put tables there meanwhile
                         session.run(f"DROP SCHEMA IF EXISTS {quoted(staging)} RESTRICT")
 
-    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         unknown = False
         for tried in range(1, COMMIT_ATTEMPTS + 1):
             try:
                 with self._session(RETURN_WAIT if tried > 1 else 0.0) as session:
-                    commit_load(session, commit, parallel)
-                return
+                    return commit_load(session, commit, parallel)
             except ConnectionLost as lost:
                 unknown = unknown or lost.unknown
                 reason = str(lost)

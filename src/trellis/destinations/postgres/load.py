@@ -26,6 +26,7 @@ from trellis.destinations.postgres.rows import read_newest_row
 from trellis.destinations.postgres.session import ErrorContext, Session, StatementError
 from trellis.destinations.postgres.staging import Staging, acquire_lock, drop_staging_tables
 from trellis.destinations.refusals import refuse_required, type_mismatch
+from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 from trellis.destinations.sql.keyed import POSTGRES, KeyedStatements
 from trellis.destinations.sql.load import SqlLoad
@@ -53,7 +54,9 @@ class _Rehearsed(Exception):
     """Ends a transaction that is not to be committed."""
 
 
-def commit_load(session: Session, commit: Commit, parallel: Parallel, rehearsal: bool = False) -> None:
+def commit_load(
+    session: Session, commit: Commit, parallel: Parallel, rehearsal: bool = False
+) -> Mapping[str, RowChanges]:
     """Stage and commit, unless the load is there. Raises CommitConflict, ConnectionLost, TrellisError.
 
     A rehearsal takes back what it did.
@@ -62,7 +65,7 @@ def commit_load(session: Session, commit: Commit, parallel: Parallel, rehearsal:
     refuse_names(commit.dataset, tables)
     if is_committed(session, commit):
         drop_staging_tables(session, commit.dataset, commit.load_id)
-        return
+        return {}
     staged = [(table, commit.files[table.name]) for table in tables if commit.files.get(table.name)]
     with ExitStack() as held:
         staging = Staging(session, commit.dataset, commit.load_id, staged, lambda c: type_of(commit, c))
@@ -77,12 +80,13 @@ def commit_load(session: Session, commit: Commit, parallel: Parallel, rehearsal:
                     load.run()
                     if rehearsal:
                         raise _Rehearsed
-                return
+                return load.row_changes()
             except _Rehearsed:
-                return
+                return load.row_changes()
             except StatementError as error:
                 if error.code not in _SERIALIZATION_FAILURES or attempt == ATTEMPTS:
                     raise load.explain(error) from error
+    raise AssertionError("unreachable")
 
 
 def tables_of(commit: Commit) -> list[Table]:
@@ -215,7 +219,7 @@ class PostgresLoad(SqlLoad):
         real = self.catalog.tables.get(table.name, CatalogTable(table.name))
         retyped = commit.retyped.get(table.name, ())
         return Casts(
-            table,
+            self.staging.staged_table(table),
             self.staging.relations.get(table.name, ""),
             self.staging.place,
             {c.name: type_of(commit, c) for c in table.complete_columns},
@@ -240,8 +244,7 @@ class PostgresLoad(SqlLoad):
             self._prefix,
             POSTGRES,
         )
-        for statement in keyed.statements(lambda query: self._count(query, table)):
-            self._run(statement, table)
+        self._execute_keyed(keyed, table)
 
     def _resolve_identities(self, links: IdentityRules) -> None:
         commit, mappings = self.commit, self.commit.schema.tables[links.mappings]
@@ -270,16 +273,18 @@ class PostgresLoad(SqlLoad):
         if values:
             self.session.run(f"INSERT INTO {name} SELECT * FROM unnest({marks})", values)
 
-    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
-        if self._files(table.name):
-            row = self._names.staged_row
-            values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
-            into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
-            source = f"{self._staged(table.name)} AS {row}"
-            self._run(f"{into} SELECT {', '.join(values.values())} FROM {source} WHERE {where}", table)
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> int:
+        if not self._files(table.name):
+            return 0
+        row = self._names.staged_row
+        values = {**{name: f"{row}.{quoted(name)}" for name in self._columns(table)}, **written}
+        into = f"INSERT INTO {self._name(table.name)} ({', '.join(map(quoted, values))})"
+        source = f"{self._staged(table.name)} AS {row}"
+        rows = f"SELECT {', '.join(values.values())} FROM {source} WHERE {where}"
+        return self._change_rows(f"{into} {rows}", table)
 
-    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        self._insert(table, f"{self._names.place} IN ({places})", written)
+    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> int:
+        return self._insert(table, f"{self._names.place} IN ({places})", written)
 
     def _columns(self, table: Table) -> list[str]:
         """The columns that staged files have and the table takes; the others get their defaults."""
@@ -296,9 +301,11 @@ class PostgresLoad(SqlLoad):
     def _name(self, table: str) -> str:
         return name_of(self.commit.dataset, table)
 
-    def _count(self, query: str, table: Table) -> int:
-        row = self._run(query, table).fetchone()
-        return int(row[0]) if row else 0
+    def _counts(self, query: str, table: Table) -> tuple[int, ...]:
+        return tuple(map(int, self._run(query, table).fetchone() or ()))
+
+    def _change_rows(self, statement: str, table: Table) -> int:
+        return self._run(statement, table).rowcount
 
     def _run(
         self, statement: str, table: Table, values: Sequence[Any] = (), *, owner: bool = False

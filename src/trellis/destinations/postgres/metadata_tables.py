@@ -5,15 +5,15 @@ from __future__ import annotations
 from trellis.destinations.postgres.catalog import has_table
 from trellis.destinations.postgres.names import name_of
 from trellis.destinations.postgres.session import Session
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.queries import load_query, newest_version_query
 from trellis.evolution.dialect.metadata import MetadataTables
 
 
 def has_load(session: Session, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
     if not has_table(session, dataset, metadata.loads):
         return False
-    loads, column = name_of(dataset, metadata.loads), quoted(metadata.load_id)
-    return session.value(f"SELECT 1 FROM {loads} WHERE {column} = $1 LIMIT 1", [load_id]) is not None
+    query = load_query(name_of(dataset, metadata.loads), metadata.load_id)
+    return session.value(query, [load_id]) is not None
 
 
 def newest_version(
@@ -22,9 +22,5 @@ def newest_version(
     """This column of the newest stored version of a schema."""
     if not has_table(session, dataset, metadata.versions):
         return None
-    value = session.value(
-        f"SELECT {quoted(column)} FROM {name_of(dataset, metadata.versions)} "
-        'WHERE "schema_name" = $1 ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1',
-        [schema],
-    )
+    value = session.value(newest_version_query(name_of(dataset, metadata.versions), column), [schema])
     return None if value is None else str(value)

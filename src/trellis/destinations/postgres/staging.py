@@ -11,7 +11,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trellis.destinations.base import Parallel
 from trellis.destinations.postgres.catalog import has_schema
@@ -29,6 +29,8 @@ from trellis.destinations.postgres.session import ConnectionLost, ErrorContext, 
 from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.engine.staging.stage import StagedFile
 from trellis.schema.model import Column, Table
+from trellis.warehouses.catalog.databases import POSTGRES
+from trellis.warehouses.types import UNLIMITED
 
 LOAD_WAIT = "600s"
 """How long a load waits for another one; no other session waits for that."""
@@ -123,14 +125,20 @@ class Staging:
         self.prefix = f"{self.owner}_{secrets.token_hex(4)}_"
         columns = (column.name for table, _ in self.staged for column in table.complete_columns)
         self.place = f"{alias_prefix(columns)}place"
+        self.staged = [(_with_room_for_place(table, files), files) for table, files in self.staged]
 
     def name(self, suffix: str) -> str:
         """The quoted name of a table here, for the time of this load."""
         return name_of(self.schema, self.prefix + suffix)
 
     def columns(self, table: str) -> set[str]:
-        """The columns that staged files of a table have."""
-        return next(staged_columns(files) for known, files in self.staged if known.name == table)
+        """The columns that staged files of a table and its staging table have."""
+        known, files = next(staged for staged in self.staged if staged[0].name == table)
+        return staged_columns(files) & known.columns.keys()
+
+    def staged_table(self, table: Table) -> Table:
+        """The table with the columns of its staging table."""
+        return next((known for known, _ in self.staged if known.name == table.name), table)
 
     def non_null_columns(self, table: str) -> set[str]:
         """Those of them that are not NULL everywhere."""
@@ -216,3 +224,14 @@ class Staging:
         for number, (table, files) in enumerate(self.staged):
             as_json = frozenset(c.name for c in table.complete_columns if self.type_of(c) in _JSON)
             yield from row_groups_of(table, files, f"{self.prefix}{number}", as_json)
+
+
+def _with_room_for_place(table: Table, files: Sequence[StagedFile]) -> Table:
+    """The table; where it has as many columns as can be, without one in which no staged row has a value."""
+    excess = len(table.complete_columns) + 1 - (POSTGRES.max_columns or UNLIMITED)
+    if excess <= 0:
+        return table
+    row_groups = (row_group for row_group, _ in row_groups_of(table, files, "", frozenset()))
+    filled = {name for row_group in row_groups for name in row_group.columns}
+    empty = [c.name for c in table.complete_columns if c.name not in filled and not c.hints][:excess]
+    return replace(table, columns={name: c for name, c in table.columns.items() if name not in empty})

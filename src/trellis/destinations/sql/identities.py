@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import RowAliases, quoted
 from trellis.evolution.table_writes import IdentityRules
 
 Pair = tuple[str, str]
@@ -100,7 +100,7 @@ def resolve_rows(rows: Iterable[Sequence[Any]], load_id: str) -> IdentityChanges
 
 
 @dataclass(frozen=True)
-class IdentityStatements:
+class IdentityStatements(RowAliases):
     """One load as SQL that runs unchanged on DuckDB and PostgreSQL; all it reads are items of a FROM clause.
 
     `staged` has the rules, in the order of `place`; `mappings` is the table. The answer of `resolve_rows` to
@@ -119,11 +119,6 @@ class IdentityStatements:
     place: str
     prefix: str
     temp: str = "temp.main."
-
-    @property
-    def current_row(self) -> str:
-        """The alias of a row of the mappings."""
-        return f"{self.prefix}current"
 
     @property
     def new_identities(self) -> str:

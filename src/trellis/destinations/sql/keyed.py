@@ -15,11 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import RowAliases, quoted
 from trellis.evolution.table_writes import KeyedWrite
 
 Count = Callable[[str], int]
+
+
+class KeyedStatement(NamedTuple):
+    """`effect`: what it does to rows of the table, if anything."""
+
+    sql: str
+    effect: Literal["insert", "update", "delete"] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ POSTGRES = EngineSyntax(
 
 
 @dataclass(frozen=True)
-class KeyedStatements:
+class KeyedStatements(RowAliases):
     """One keyed load as SQL.
 
     `table` is the name of the table, or for a destination of whole files an item of a FROM clause;
@@ -65,16 +73,6 @@ class KeyedStatements:
     syntax: EngineSyntax = DUCKDB
 
     @property
-    def current_row(self) -> str:
-        """The alias of a row of the table."""
-        return f"{self.prefix}current"
-
-    @property
-    def staged_row(self) -> str:
-        """The alias of a staged row."""
-        return f"{self.prefix}staged"
-
-    @property
     def merges(self) -> bool:
         """Whether rows can be equal: a key that no staged row has is NULL in all of them."""
         return bool(self.load.keys) and {*self.load.keys} <= {*self.columns}
@@ -87,26 +85,28 @@ class KeyedStatements:
     def replaces(self) -> bool:
         return self.merges and self.load.on_match in ("replace", "newer")
 
-    def statements(self, count: Count | None = None) -> Iterator[str]:
+    def statements(self, count: Count | None = None) -> Iterator[KeyedStatement]:
         """The statements to execute, in order, each before the next one is rendered.
 
         `count` executes a query of one number; it is needed where not all can be filled at once.
         """
-        yield from self.prepare(count)
+        yield from map(KeyedStatement, self.prepare(count))
         into = f"INSERT INTO {self.table} ({', '.join(map(quoted, self.columns))})"
         current, staged, filled = self.current_row, self.staged_row, self._coalesced_row
         values = [quoted(name) for name in self.columns if name not in self.load.keys]
         if self.replaces:
-            yield f"DELETE FROM {self.table} AS {current} WHERE {self.is_replaced()}"
+            delete = f"DELETE FROM {self.table} AS {current} WHERE {self.is_replaced()}"
+            yield KeyedStatement(delete, "delete")
         if self.coalesces and values:
             set_ = ", ".join(f"{name} = {filled}.{name}" for name in values)
             source = f"{self.coalesced} AS {filled} WHERE {self._equal(current, filled)}"
-            yield f"UPDATE {self.table} AS {current} SET {set_} FROM {source}"
+            yield KeyedStatement(f"UPDATE {self.table} AS {current} SET {set_} FROM {source}", "update")
         if self.coalesces:
-            yield f"{into} {self.coalesced_new_rows(self.columns)}"
+            yield KeyedStatement(f"{into} {self.coalesced_new_rows(self.columns)}", "insert")
         columns = ", ".join(f"{staged}.{quoted(name)}" for name in self.columns)
-        yield f"{into} SELECT {columns} FROM {self.staged} AS {staged} WHERE {self.is_inserted()}"
-        yield from self.drop_temporary_tables()
+        rows = f"SELECT {columns} FROM {self.staged} AS {staged} WHERE {self.is_inserted()}"
+        yield KeyedStatement(f"{into} {rows}", "insert")
+        yield from map(KeyedStatement, self.drop_temporary_tables())
 
     def prepare(self, count: Count | None = None) -> Iterator[str]:
         """Statements that make the temporary tables which the other queries read."""

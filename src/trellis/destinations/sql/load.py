@@ -6,12 +6,15 @@ Statements here run unchanged on DuckDB and PostgreSQL; values are bound as $1, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite, TableTreeWrite
 from trellis.destinations.refusals import duplicate_keys
+from trellis.destinations.row_changes import RowChanges, RowTally
+from trellis.destinations.sql.keyed import KeyedStatements
 from trellis.destinations.sql.merge import TableTreeStatements
 from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
@@ -42,7 +45,7 @@ class SqlLoad(ABC):
                 self._merge_tree(chain)
             else:
                 for table in commit.schema.chain(chain.root):
-                    self._insert(table)
+                    self._tallies[table.name].inserted += self._insert(table)
         for load in commit.keyed:
             if self._files(load.table):
                 self._write_keyed(load)
@@ -54,6 +57,13 @@ class SqlLoad(ABC):
             for row in rows:
                 self._append_record(name, row)
 
+    def row_changes(self) -> dict[str, RowChanges]:
+        """What the load did to the rows of its tables, once it was executed."""
+        return {
+            name: tally.changes(sum(file.rows for file in self._files(name)))
+            for name, tally in self._tallies.items()
+        }
+
     def _tables(self) -> Iterator[Table]:
         """The tables that the load needs."""
         known = (*self.commit.schema.tables.values(), *self.commit.extra_tables)
@@ -62,7 +72,8 @@ class SqlLoad(ABC):
     def _empty_tables(self) -> None:
         for name in tables_to_empty(self.commit):
             if name in self._catalog:
-                self._run(f"DELETE FROM {self._name(name)}", Table(name))
+                emptied = f"DELETE FROM {self._name(name)}"
+                self._tallies[name].removed += self._change_rows(emptied, Table(name))
         versions = self.commit.metadata.versions
         if self.commit.reset.versions and versions in self._catalog:
             delete = f"DELETE FROM {self._name(versions)} WHERE {quoted('schema_name')} = $1"
@@ -83,22 +94,28 @@ class SqlLoad(ABC):
             return
         if load.strategy == "upsert" and (duplicates := self._count(roots.duplicate_keys(), root)):
             raise duplicate_keys(root.name, duplicates)
-        names = chain.names
+        names, tally = chain.names, self._tallies[root.name]
+        if counts := roots.write_counts():
+            tally.replaced, tally.marked = self._counts(counts, root)
         self._run(f"CREATE TEMP TABLE {names.rows_to_insert} AS {roots.rows_to_insert()}", root)
         written: Mapping[str, str] = NOTHING
         if chain.replaces:
             self._run(f"CREATE TEMP TABLE {names.rows_to_delete} AS {roots.rows_to_delete()}", root)
             for table in reversed(chain.tables):
                 rows = f"{self._name(table.name)} AS {names.current_row}"
-                self._run(f"DELETE FROM {rows} WHERE {chain.is_deleted(table.name)}", table)
+                deleted = f"DELETE FROM {rows} WHERE {chain.is_deleted(table.name)}"
+                self._tallies[table.name].removed += self._change_rows(deleted, table)
             self._run(f"DROP TABLE {names.rows_to_delete}", root)
         elif versions := roots.versions:
             rows = f"{self._name(root.name)} AS {names.current_row}"
             ended = f"{quoted(versions.history.valid_to)} = {versions.ended}"
-            self._run(f"UPDATE {rows} SET {ended} WHERE {roots.is_ended(versions)}", root)
+            update = f"UPDATE {rows} SET {ended} WHERE {roots.is_ended(versions)}"
+            tally.ended += self._change_rows(update, root)
             written = versions.written
         for table in chain.tables:
             self._insert_merged(chain, table, written if table == root else NOTHING)
+        if roots.replaces_by_key:
+            tally.replaced = min(tally.inserted, tally.removed)
         self._run(f"DROP TABLE {names.rows_to_insert}", root)
 
     def _insert_merged(self, chain: TableTreeStatements, table: Table, written: Mapping[str, str]) -> None:
@@ -107,9 +124,26 @@ class SqlLoad(ABC):
             return
         apart = chain.replaces or table == chain.root
         if apart and self._count(chain.duplicate_id_count(table.name), table):
-            self._insert_positions(table, chain.positions_to_insert(table.name, once=chain.replaces), written)
+            places = chain.positions_to_insert(table.name, once=chain.replaces)
+            inserted = self._insert_positions(table, places, written)
         else:
-            self._insert(table, chain.is_inserted(table.name), written)
+            inserted = self._insert(table, chain.is_inserted(table.name), written)
+        self._tallies[table.name].inserted += inserted
+
+    def _execute_keyed(self, keyed: KeyedStatements, table: Table) -> None:
+        tally = self._tallies[table.name]
+        for statement, effect in keyed.statements(lambda query: self._count(query, table)):
+            if effect is None:
+                self._run(statement, table)
+                continue
+            rows = self._change_rows(statement, table)
+            if effect == "insert":
+                tally.inserted += rows
+            elif effect == "update":
+                tally.changed += rows
+            else:
+                tally.removed += rows
+        tally.replaced = min(tally.inserted, tally.removed)
 
     def _append_record(self, name: str, row: Mapping[str, Any]) -> None:
         columns = ", ".join(map(quoted, row))
@@ -119,6 +153,13 @@ class SqlLoad(ABC):
 
     def _files(self, table: str) -> Sequence[StagedFile]:
         return self.commit.files.get(table, ())
+
+    def _count(self, query: str, table: Table) -> int:
+        return self._counts(query, table)[0]
+
+    @cached_property
+    def _tallies(self) -> defaultdict[str, RowTally]:
+        return defaultdict(RowTally)
 
     @cached_property
     def _prefix(self) -> str:
@@ -155,12 +196,15 @@ class SqlLoad(ABC):
     def _resolve_identities(self, links: IdentityRules) -> None: ...
 
     @abstractmethod
-    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> None:
-        """Insert the staged rows of a table for which a condition holds; `MergeNames` has their alias."""
+    def _insert(self, table: Table, where: str = "TRUE", written: Mapping[str, str] = NOTHING) -> int:
+        """Insert the staged rows of a table for which a condition holds; `MergeNames` has their alias.
+
+        Returns how many.
+        """
 
     @abstractmethod
-    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> None:
-        """Insert the staged rows of a table at the positions that a query gives."""
+    def _insert_positions(self, table: Table, places: str, written: Mapping[str, str]) -> int:
+        """Insert the staged rows of a table at the positions that a query gives, and return how many."""
 
     @abstractmethod
     def _staged(self, table: str) -> str:
@@ -170,7 +214,12 @@ class SqlLoad(ABC):
     def _name(self, table: str) -> str: ...
 
     @abstractmethod
-    def _count(self, query: str, table: Table) -> int: ...
+    def _counts(self, query: str, table: Table) -> tuple[int, ...]:
+        """The numbers in the one row of a query."""
+
+    @abstractmethod
+    def _change_rows(self, statement: str, table: Table) -> int:
+        """Execute a statement that inserts, updates or deletes rows, and return how many."""
 
     @abstractmethod
     def _run(

@@ -29,3 +29,17 @@ def alias_prefix(columns: Iterable[str]) -> str:
     names = [name.lower() for name in columns]
     prefixes = ("q_" if number == 1 else f"q{number}_" for number in count(1))
     return next(prefix for prefix in prefixes if not any(name.startswith(prefix) for name in names))
+
+
+class RowAliases:
+    """What statements call a row of a table and a staged row; no column begins with `prefix`."""
+
+    prefix: str
+
+    @property
+    def current_row(self) -> str:
+        return f"{self.prefix}current"
+
+    @property
+    def staged_row(self) -> str:
+        return f"{self.prefix}staged"

@@ -7,6 +7,19 @@ from collections.abc import Iterable, Sequence
 from trellis.destinations.sql.names import quoted
 
 
+def load_query(loads: str, load_id: str) -> str:
+    """A query that has a row if the load $1 is recorded; `load_id` is the column of its id."""
+    return f"SELECT 1 FROM {loads} WHERE {quoted(load_id)} = $1 LIMIT 1"
+
+
+def newest_version_query(versions: str, column: str) -> str:
+    """A query of a column of the newest stored version of the schema $1."""
+    return (
+        f"SELECT {quoted(column)} FROM {versions} "
+        'WHERE "schema_name" = $1 ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1'
+    )
+
+
 def newest_row_query(relation: str, column: str, order: Iterable[str]) -> str:
     """A query of the last row, by the columns of `order`, of those in which a column is $1."""
     by = ", ".join(f"{quoted(name)} DESC NULLS LAST" for name in order)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from trellis.destinations.sql.names import quoted
+from trellis.destinations.sql.names import RowAliases, quoted
 from trellis.destinations.sql.versions import VersionColumns
 from trellis.errors import SchemaError
 from trellis.evolution.table_writes import Strategy, TableTreeWrite
@@ -24,7 +24,7 @@ _HINTS: Mapping[Strategy, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class MergeNames:
+class MergeNames(RowAliases):
     """The names of temporary tables and aliases, the position of a row and the types of columns.
 
     Every name that a statement adds begins with `prefix`, and no column of its tables does; `temp` is
@@ -45,16 +45,6 @@ class MergeNames:
     def rows_to_insert(self) -> str:
         """The temporary table of the ids and positions of root rows to insert."""
         return f"{self.temp}{self.prefix}rows_to_insert"
-
-    @property
-    def current_row(self) -> str:
-        """The alias of a row of the destination."""
-        return f"{self.prefix}current"
-
-    @property
-    def staged_row(self) -> str:
-        """The alias of a staged row."""
-        return f"{self.prefix}staged"
 
 
 @dataclass(frozen=True)
@@ -107,13 +97,46 @@ class RootStatements:
         With delete-insert one per primary key is inserted.
         """
         q = self.names.prefix
-        columns, conditions = {f"{q}id": self.row_id}, []
+        source, conditions, unmarked = self._staged_rows()
+        where = " AND ".join((*conditions, *unmarked)) or "TRUE"
+        return f"SELECT {q}id, {q}place FROM ({source}) AS {q}rows WHERE {where}"
+
+    @property
+    def replaces_by_key(self) -> bool:
+        """Whether each row that the load deletes has the primary key of one that it inserts."""
+        return bool(self._comparable("primary_key")) and self.write_counts() is None
+
+    def write_counts(self) -> str | None:
+        """A query of how many inserted rows replace one of their key, and how many rows only mark deletions.
+
+        To be asked before rows are deleted; None where the counts of the other statements tell as much.
+        """
+        merges_twice = self._comparable("primary_key") and self._columns("merge_key")
+        if not (self._columns("hard_delete") or merges_twice):
+            return None
+        q = self.names.prefix
+        source, conditions, unmarked = self._staged_rows()
+        inserted, known = " AND ".join(unmarked) or "TRUE", self._is_known(f"{q}rows")
+        where = " AND ".join(conditions) or "TRUE"
+        rows = (
+            f"SELECT {inserted} AS {q}inserted, {known} AS {q}known FROM ({source}) AS {q}rows WHERE {where}"
+        )
+        counts = (
+            f"count(*) FILTER (WHERE {q}inserted AND {q}known)",
+            f"count(*) FILTER (WHERE NOT {q}inserted)",
+        )
+        return f"SELECT {', '.join(counts)} FROM ({rows}) AS {q}counted"
+
+    def _staged_rows(self) -> tuple[str, list[str], list[str]]:
+        """A query of the staged rows, conditions that one is written, and that it is not marked deleted."""
+        q = self.names.prefix
+        columns, conditions, unmarked = {f"{q}id": self.row_id}, list[str](), list[str]()
         keys = {f"{q}key_{number}": name for number, name in enumerate(self._columns("primary_key"))}
         columns |= keys
         for name in self._columns("hard_delete"):
             columns[f"{q}flag"] = name
             is_bool = self.table.columns[name].data_type == "bool"
-            conditions.append(f"{q}flag IS NOT TRUE" if is_bool else f"{q}flag IS NULL")
+            unmarked.append(f"{q}flag IS NOT TRUE" if is_bool else f"{q}flag IS NULL")
         for name in self._columns("dedup_sort"):
             columns[f"{q}sort_by"] = name
         if self.load.strategy == "insert-only":
@@ -127,8 +150,7 @@ class RootStatements:
             source = f"SELECT *, row_number() OVER ({order}) AS {q}turn FROM ({source}) AS {q}keyed"
             unknown = " OR ".join(f"{key} IS NULL" for key in keys)
             conditions.append(f"({q}turn = 1 OR {unknown})")
-        where = " AND ".join(conditions) or "TRUE"
-        return f"SELECT {q}id, {q}place FROM ({source}) AS {q}rows WHERE {where}"
+        return source, conditions, unmarked
 
     def duplicate_keys(self) -> str:
         """A query of how many primary keys occur more than once in the staged rows."""

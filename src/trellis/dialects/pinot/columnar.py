@@ -41,13 +41,9 @@ def vector_of(
     unused: Callable[[str], str],
     taken: Callable[[], Counter[str]],
 ) -> ColumnarTransform | None:
-    """The columnar form of a pipeline; None where a record may become several rows or keeps extra fields."""
+    """The columnar form of a pipeline; None where a record may become several rows."""
     config, order = pipeline.table.complex, pipeline.transforms.order
-    if (
-        pipeline.conforming is not None
-        or pipeline.enriches
-        or any(column.default.refused for column in pipeline.columns)
-    ):
+    if pipeline.enriches or any(column.default.refused for column in pipeline.columns):
         return None
     if config is not None and (
         config.unnest or config.rename or not config.delimiter or config.to_json == "ALL"

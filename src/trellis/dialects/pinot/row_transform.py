@@ -83,8 +83,7 @@ class PinotProgram:
                 result.warnings.append(self.time_out_of_range)
             if row.incomplete:
                 result.warnings.append("a value could not be stored and became null")
-        if self.pipeline.conforming is None:
-            result.warnings += [unused(key) for key, value in record.items() if self._drops(key, value)]
+        result.warnings += [unused(key) for key, value in record.items() if self._drops(key, value)]
         return result
 
     def defaults(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def shared_column(schema: Schema, table: str, column: str, options: Options) -> 
     id_, user_id = named.columns("id", "user_id")
     if table == users and column == id_:
         other, name = identifies, user_id
-    elif table in (users, identifies) and column not in (id_, *_columns_not_in_users(named, options)):
+    elif table in (users, identifies) and column not in (id_, *_columns_of_identifies(named, options)):
         other, name = (identifies if table == users else users), column
     else:
         return None
@@ -51,13 +51,15 @@ def shared_column(schema: Schema, table: str, column: str, options: Options) -> 
     return replace(model, name=column)
 
 
+def _columns_of_identifies(named: StandardNames, options: Options) -> set[str]:
+    """The columns that users never has."""
+    return {*named.columns("user_id", *(() if options.users_anonymous_id else NOT_IN_USERS))}
+
+
 def _columns_not_in_users(named: StandardNames, options: Options) -> set[str]:
-    left_out = ["user_id"]
-    if not options.users_anonymous_id:
-        left_out += NOT_IN_USERS
-    if options.warehouse.lake:
-        left_out += [FULL_EVENT, *NOT_IN_USERS_OF_LAKES]
-    return {*named.columns(*left_out)}
+    """The columns that users does not get from identifies."""
+    of_lakes = (FULL_EVENT, *NOT_IN_USERS_OF_LAKES) if options.warehouse.lake else ()
+    return {*_columns_of_identifies(named, options), *named.columns(*of_lakes)}
 
 
 def _add_columns(schema: Schema, source: Table, into: str = "") -> Schema:

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,16 +22,15 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.layout import ACCEPTED_CLASSES
 from trellis.engine.columnar.misfits import misfit_pattern, value_starts
 from trellis.engine.columnar.sampled_types import TypesByPath
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows, single_chunk
+from trellis.engine.columnar.strict import FastPathMiss, Indexes, Mask, SpecialRows, bounds_of, single_chunk
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.evolution.projection import Constant, First, Moment, Path, Projection, Shifted, Source, TableRows
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
-Mask = npt.NDArray[np.bool_]
-LinesOf = Callable[[npt.NDArray[np.int64]], Sequence[bytes]]
-"""The lines of some of the records that are projected, by row."""
+ValuesOf = Callable[[Path, Indexes], Sequence[Any]]
+"""The values at a path of some of the records that are projected, by row."""
 _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "text": pa.string(),
     "bigint": pa.int64(),
@@ -40,13 +38,17 @@ _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "bool": pa.bool_(),
     "timestamp": pa.string(),
 }
-_TIME: Final = r"^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$"
+_ZONE: Final = r"(?:Z|\d[+-]\d\d:?\d\d)$"
 _STAMP: Final = pa.timestamp("us", "UTC")
 _FIRST_MICROSECOND, _LAST_MICROSECOND = (
     int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999)
 )
 _DASH_POSITION: Final = 4
 """The index of the first dash in a text that is a time."""
+_MAY_START_SPACE: Final = np.array(
+    [byte <= ord(" ") or chr(byte) in "\x7f\xc2\xe1\xe2\xe3\xef" for byte in range(256)]
+)
+"""By the first byte of a text in UTF-8, whether it may be white space."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +82,15 @@ class CompiledProjection:
                     yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, value_start)
 
     def build_batches(
-        self, records: pa.Table, lines_of: LinesOf, id_generator: RowIdGenerator
+        self, records: pa.Table, values_of: ValuesOf, id_generator: RowIdGenerator
     ) -> tuple[list[TableBatch], int]:
         """The batches of records that were read from lines, and how many of them call for a warning.
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
-        arrays = _leaves((), records.schema, [single_chunk(column) for column in records.columns])
+        arrays = leaves((), records.schema, [single_chunk(column) for column in records.columns])
         special: Mask = np.zeros(records.num_rows, np.bool_)
-        values = {path: self._stored(path, array, lines_of, special) for path, array in arrays}
+        values = {path: self._stored(path, array, values_of, special) for path, array in arrays}
         for path in self.projection.required:
             _mark(special, pc.is_null(values[path]))
         if special.any():
@@ -101,20 +103,33 @@ class CompiledProjection:
         projector.check_equal_texts(batches[0])
         return [batch for batch in batches if batch.rows], projector.warning_count()
 
-    def _stored(self, path: Path, array: pa.Array, lines_of: LinesOf, special: Mask) -> pa.Array:
+    def _stored(self, path: Path, array: pa.Array, values_of: ValuesOf, special: Mask) -> pa.Array:
         """The values at a path as they are stored; marks rows that need the exact path as special."""
         if pa.types.is_list(array.type):
-            return _lists(path, array, lines_of, self.projection.list_text)
+            return _lists(path, array, values_of, self.projection.list_text)
         if not pa.types.is_string(array.type):
-            if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
+            if not pa.types.is_floating(array.type):
+                return array
+            if pc.all(pc.is_finite(array)).as_py() is False:
                 _mark(special, pc.invert(pc.is_finite(array)))
-            return array
-        array = _without_blanks(array)
-        if path in self.empty and array.null_count < len(array):
+            return pc.add(array, 0.0)  # one by one, whole numbers are integers: there is no -0.0
+        bounds, content = bounds_of(array)
+        if np.count_nonzero(bounds[1:] == bounds[:-1]) > array.null_count:
+            array = pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array)
+            bounds, content = bounds_of(array)
+        if array.null_count == len(array):
+            return pa.nulls(len(array), _STAMP) if path in self.times else array
+        if path in self.empty:
             _mark(special, pc.is_valid(array))
         if path in self.times:
-            return _moments(array, self.projection.time_of, special)
-        _mark_special(array, self.projection.is_plain, self.projection.longest, special)
+            return _moments(array, self.projection, special)
+        if self.projection.longest is not None:
+            special |= np.diff(bounds) > self.projection.longest
+        places = _special_places(bounds, content)
+        if len(places):
+            is_plain = self.projection.is_plain
+            texts = array.take(pa.array(places)).to_pylist()
+            special[places[[text is not None and not is_plain(text) for text in texts]]] = True
         return array
 
 
@@ -250,11 +265,12 @@ def _fields(tree: Mapping[str, Any]) -> list[pa.Field]:
     ]
 
 
-def _leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
+def leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
+    """The values below some objects that are no objects, each array with its path."""
     for index, array in enumerate(arrays):
         path = (*parent_path, fields.field(index).name)
         if pa.types.is_struct(array.type):
-            yield from _leaves(path, array.type, array.flatten())
+            yield from leaves(path, array.type, array.flatten())
         else:
             yield path, array
 
@@ -360,56 +376,51 @@ def _special_rows(are_special: pa.Array) -> SpecialRows:
     return SpecialRows(np.flatnonzero(rows).tolist())
 
 
-def _without_blanks(array: pa.Array) -> pa.Array:
-    lengths = pc.binary_length(array)
-    if pc.min(lengths).as_py() != 0:
-        return array
-    return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, pa.string()), array)
-
-
 def _mark(special: Mask, rows: pa.Array) -> None:
     """Mark the rows for which an array is true."""
     special |= pc.fill_null(rows, False).to_numpy(zero_copy_only=False)
 
 
-def _moments(array: pa.Array, time_of: Callable[[str], datetime | None], special: Mask) -> pa.Array:
-    """Texts as times: of the common shape together, others one by one; marks texts that are no times."""
-    if array.null_count == len(array):
-        return pa.nulls(len(array), _STAMP)
-    is_uncommon = pc.fill_null(pc.invert(pc.match_substring_regex(array, _TIME)), False)
+def _moments(array: pa.Array, projection: Projection, special: Mask) -> pa.Array:
+    """Texts as times: those of ISO 8601 together, others one by one; marks texts that are no times."""
+    is_uncommon = pc.fill_null(pc.invert(pc.match_substring_regex(array, projection.iso_time)), False)
     uncommon: list[datetime | None] = []
     if pc.any(is_uncommon).as_py():
-        uncommon = [time_of(text) for text in array.filter(is_uncommon).to_pylist()]
+        uncommon = [projection.time_of(text) for text in array.filter(is_uncommon).to_pylist()]
         special[
             np.flatnonzero(is_uncommon.to_numpy(zero_copy_only=False))[[time is None for time in uncommon]]
         ] = True
         array = pc.if_else(is_uncommon, pa.scalar(None, pa.string()), array)
     try:
-        times = pc.floor_temporal(array.cast(_STAMP), unit="millisecond")
+        times = pc.floor_temporal(_iso_times(array), unit="millisecond")
     except pa.ArrowException:
         raise FastPathMiss from None
     return pc.replace_with_mask(times, is_uncommon, pa.array(uncommon, _STAMP)) if uncommon else times
 
 
+def _iso_times(array: pa.Array) -> pa.Array:
+    """Times of ISO 8601; those without a zone are in UTC. Raises ArrowInvalid for the 30th of February."""
+    has_zone = pc.match_substring_regex(array, _ZONE)
+    if pc.all(has_zone).as_py() is not False:
+        return array.cast(_STAMP)
+    null = pa.scalar(None, pa.string())
+    with_zone, without = pc.if_else(has_zone, array, null), pc.if_else(has_zone, null, array)
+    return pc.coalesce(with_zone.cast(_STAMP), without.cast(pa.timestamp("us")).cast(_STAMP))
+
+
 def _lists(
-    path: Path, array: pa.Array, lines_of: LinesOf, list_text: Callable[[list[Any]], str | None]
+    path: Path, array: pa.Array, values_of: ValuesOf, list_text: Callable[[list[Any]], str | None]
 ) -> pa.Array:
     """Lists as text. Where a key of an object may be absent or null, its line is parsed again to tell."""
     rows = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
     lists = array.take(pa.array(rows))
     if _has_gaps(pc.list_flatten(lists)):
-        values = [_value_at(orjson.loads(line), path) for line in lines_of(rows)]
+        values = values_of(path, rows)
     else:
         values = lists.to_pylist()
     texts = np.full(len(array), None, np.object_)
     texts[rows] = [list_text(value) for value in values]
     return pa.array(texts, pa.string())
-
-
-def _value_at(record: Any, path: Path) -> Any:
-    for key in path:
-        record = record[key]
-    return record
 
 
 def _has_gaps(values: pa.Array) -> bool:
@@ -423,25 +434,12 @@ def _has_gaps(values: pa.Array) -> bool:
     return any(member.null_count or _has_gaps(member) for member in inner)
 
 
-def _mark_special(
-    array: pa.Array, is_plain: Callable[[str], bool], longest: int | None, marked: Mask
-) -> None:
-    """Mark rows whose text is a time, white space alone, or too long."""
-    if array.null_count == len(array):
-        return
-    _, offsets, content = array.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1]
+def _special_places(bounds: npt.NDArray[np.int32], content: pa.Buffer) -> Indexes:
+    """The indexes of texts that may be a time, or white space alone."""
     starts, lengths = bounds[:-1], np.diff(bounds)
-    if longest is not None:
-        marked |= lengths > longest
     raw = np.frombuffer(content, np.uint8)
-    is_filled = lengths > 0
-    first = raw[starts[is_filled]]
-    special = np.zeros(len(starts), np.bool_)
-    special[is_filled] = (first <= ord(" ")) | (first > ord("~"))
+    special = lengths > 0
+    special[special] = _MAY_START_SPACE[raw[starts[special]]]
     has_dash_position = lengths > _DASH_POSITION
     special[has_dash_position] |= raw[starts[has_dash_position] + _DASH_POSITION] == ord("-")
-    places = np.flatnonzero(special)
-    if len(places):
-        texts = array.take(pa.array(places)).to_pylist()
-        marked[places[[text is not None and not is_plain(text) for text in texts]]] = True
+    return np.flatnonzero(special)

@@ -19,6 +19,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -33,6 +34,7 @@ MAX_MATCH_SHARE: Final = 0.5
 UnknownKeys = Literal["ignore", "infer"]
 """What becomes of keys that the schema lacks: nothing, or columns of types that Arrow guesses."""
 Indexes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _ROW = re.compile(r"in row (\d+)$")
@@ -44,16 +46,21 @@ _KIND_STARTS: Final = dict(
         strict=True,
     )
 )
+_FRACTION, _LONG_INTEGER = r"-?[0-9]+[.eE]", r"-?[0-9]{19}"
 _NUMBER = re.compile(r"couldn't parse:\s*(-?[0-9][-+.0-9eE]*)$")
 
 
 class FastPathMiss(Exception):
-    """Something that only the exact path can convert: its row, and a pattern of such lines, if known."""
+    """Something that only the exact path can convert: its row, and a pattern of such lines, if known.
 
-    def __init__(self, row: int | None = None, pattern: str | None = None) -> None:
-        super().__init__(row, pattern)
+    Or the text of a number that is too large or has a fraction, under a key that the reader does not name.
+    """
+
+    def __init__(self, row: int | None = None, pattern: str | None = None, number: str | None = None) -> None:
+        super().__init__(row, pattern, number)
         self.row = row
         self.pattern = pattern
+        self.number = number
 
 
 class SpecialRows(FastPathMiss):
@@ -100,6 +107,7 @@ class StrictReader:
         self.min_split = min_split
         self.max_misses = max_misses
         self.misfits = tuple(dict.fromkeys(misfits))
+        self.integer_keys = _integer_keys(schema)
 
     def read(self, lines: pa.BinaryArray, chosen: Indexes) -> StrictRead:
         """The records of the chosen lines that fit; each line ends with a newline."""
@@ -125,7 +133,11 @@ class StrictReader:
             except FastPathMiss as miss:
                 misses += 1
                 row = miss.row if miss.row is not None and miss.row < len(indexes) else None
-                suspects = self._like(part, miss.pattern)
+                suspects = (
+                    self._like(part, miss.pattern)
+                    if miss.number is None
+                    else self._with_number(part, miss.number)
+                )
                 if row is not None:
                     suspects[row] = True
                 if suspects.any():
@@ -151,14 +163,24 @@ class StrictReader:
         records = pa.concat_tables(tables, promote_options="default") if tables else self.schema.empty_table()
         return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
 
-    def _like(self, lines: pa.BinaryArray, pattern: str | None) -> npt.NDArray[np.bool_]:
+    def _like(self, lines: pa.BinaryArray, pattern: str | None) -> Mask:
         """Which lines match a pattern, unless too many do."""
         if pattern is None:
             return np.zeros(len(lines), np.bool_)
         matches = matching_lines(lines, pattern)
         return matches if matches.mean() <= MAX_MATCH_SHARE else np.zeros(len(lines), np.bool_)
 
-    def _suspects(self, lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+    def _with_number(self, lines: pa.BinaryArray, number: str) -> Mask:
+        """Which lines hold a number, or another one under its key that does not fit for the same reason."""
+        matches = self._like(lines, rf"[:\[,]\s*{re.escape(number)}\s*[,\]}}]")
+        for line in lines.filter(pa.array(matches)).slice(0, 1).to_pylist():
+            key = re.search(rb'("(?:[^"\\]|\\.)*")\s*:\s*' + re.escape(number).encode() + rb"\s*[,}]", line)
+            if key and key[1] in self.integer_keys:
+                value_start = _FRACTION if re.search("[.eE]", number) else _LONG_INTEGER
+                matches |= self._like(lines, misfit_pattern(orjson.loads(key[1]), None, value_start))
+        return matches
+
+    def _suspects(self, lines: pa.BinaryArray) -> Mask:
         """Which lines match the pattern of a value that does not fit."""
         matches = matching_lines(lines, "|".join(self.misfits))
         if matches.mean() <= MAX_MATCH_SHARE:
@@ -169,7 +191,7 @@ class StrictReader:
         return matches
 
 
-def matching_lines(lines: pa.BinaryArray, pattern: str) -> npt.NDArray[np.bool_]:
+def matching_lines(lines: pa.BinaryArray, pattern: str) -> Mask:
     """Which lines match a pattern (RE2, over bytes)."""
     matches = pc.match_substring_regex(lines, pattern).to_numpy(zero_copy_only=False)
     return np.array(matches, np.bool_)
@@ -181,30 +203,32 @@ def _joined(parts: Sequence[Indexes]) -> Indexes:
 
 def _joined_bytes(lines: pa.BinaryArray) -> pa.Buffer:
     """The bytes of the lines, one after the other."""
-    _, offsets, content = lines.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[[lines.offset, lines.offset + len(lines)]]
-    return content.slice(int(bounds[0]), int(bounds[1] - bounds[0]))
+    bounds, content = bounds_of(lines)
+    return content.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
 
 
-def _are_objects(lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+def bounds_of(texts: pa.BinaryArray | pa.StringArray) -> tuple[npt.NDArray[np.int32], pa.Buffer]:
+    """Where the texts begin in their bytes, and where the last one ends; and the bytes."""
+    _, offsets, content = texts.buffers()
+    return np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1], content
+
+
+def _are_objects(lines: pa.BinaryArray) -> Mask:
     """Which lines begin and end like an object."""
-    _, offsets, content = lines.buffers()
     if not len(lines):
         return np.zeros(0, np.bool_)
-    bounds = np.frombuffer(offsets, np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    bounds, content = bounds_of(lines)
     raw = np.frombuffer(content, np.uint8)
     ends = bounds[1:] - 2
     last = raw[np.maximum(ends, 0)]
     returns = last == _RETURN
     if returns.any():
         last = np.where(returns, raw[np.maximum(ends - 1, 0)], last)
-    are_objects: npt.NDArray[np.bool_] = (
-        (raw[bounds[:-1]] == _OPEN) & (last == _CLOSE) & (np.diff(bounds) > 2)
-    )
+    are_objects: Mask = (raw[bounds[:-1]] == _OPEN) & (last == _CLOSE) & (np.diff(bounds) > 2)
     return are_objects
 
 
-def _are_utf8(lines: pa.BinaryArray) -> npt.NDArray[np.bool_]:
+def _are_utf8(lines: pa.BinaryArray) -> Mask:
     """Which lines are UTF-8."""
     try:
         lines.cast(pa.string())
@@ -243,15 +267,30 @@ def _miss(error: str) -> FastPathMiss:
         *outer, key = change[1].split("/")
         pattern = misfit_pattern(key, outer[-1] if outer else None, _KIND_STARTS[change[2]])
     elif number := _NUMBER.search(error):
-        pattern = rf"[:\[,]\s*{re.escape(number[1])}\s*[,\]}}]"
+        return FastPathMiss(number=number[1])
     else:
         pattern = None
     return FastPathMiss(int(row[1]) if row else None, pattern)
 
 
+def _integer_keys(schema: pa.Schema) -> frozenset[bytes]:
+    """The keys, in quotes, that are integers wherever a schema has them."""
+    types: dict[str, set[pa.DataType]] = {}
+    pending = list(schema)
+    while pending:
+        field = pending.pop()
+        type_ = field.type
+        while pa.types.is_list(type_):
+            type_ = type_.value_type
+        types.setdefault(field.name, set()).add(type_)
+        if pa.types.is_struct(type_):
+            pending.extend(type_)
+    return frozenset(orjson.dumps(key) for key, of_key in types.items() if of_key == {pa.int64()})
+
+
 def without_unknown_keys(
     records: pa.Table, schema: pa.Schema, lines: pa.BinaryArray, is_free: Callable[[str], bool]
-) -> tuple[pa.Table, npt.NDArray[np.bool_]]:
+) -> tuple[pa.Table, Mask]:
     """The records without those that have keys which the schema lacks, and which of them have some.
 
     A null under such a key leaves no trace in a column, so lines that may hold one are taken to have it.
@@ -278,7 +317,7 @@ class _UnknownKeys:
     """The keys that a schema lacks, and the rows of the records that hold values under them."""
 
     def __init__(self, rows: int) -> None:
-        self.rows: npt.NDArray[np.bool_] = np.zeros(rows, np.bool_)
+        self.rows: Mask = np.zeros(rows, np.bool_)
         self.keys: set[str] = set()
 
     def add(self, key: str, values: pa.Array, origins: Indexes) -> None:

@@ -150,7 +150,7 @@ class AuthoredConformer:
         rows, outcome = _RecordCollector(self, work.split.path, work.outcome), work.outcome
         lines = work.numbered_lines(indexes)
         has_big_ints = any(has_long_number(line) for _, line in lines)
-        for number, line, item in parse_records(lines, has_big_ints, outcome, lone_surrogates=True):
+        for number, line, item in parse_records(lines, has_big_ints, outcome, verbatim=True):
             rows.add_record(number, item, line)
         rows.close(work.seed)
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from trellis.engine.columnar.strict import Indexes
+from trellis.engine.columnar.strict import Indexes, Mask, bounds_of
 from trellis.engine.conform.outcome import Conformed, Line
 from trellis.engine.input.blocks import Block, Split
+from trellis.engine.input.lines import digits_as_zeros
 
 
 @dataclass
@@ -37,6 +38,18 @@ class BlockWork:
             selected = np.isin(numbers, np.array(only, np.int64))
             lines, numbers = lines.filter(pa.array(selected)), numbers[selected]
         return cls(split, lines, numbers, block.line, seed)
+
+    def have_long_number(self, digits: int) -> Mask:
+        """Which lines have so many digits in a row."""
+        bounds, content = bounds_of(self.lines)
+        have: Mask = np.zeros(len(self.lines), np.bool_)
+        text, number, end = digits_as_zeros(content.to_pybytes()), b"0" * digits, int(bounds[-1])
+        place = text.find(number, int(bounds[0]), end)
+        while place >= 0:
+            line = int(np.searchsorted(bounds, place, side="right")) - 1
+            have[line] = True
+            place = text.find(number, int(bounds[line + 1]), end)
+        return have
 
     def texts(self, indexes: Indexes) -> list[bytes]:
         """The lines with these indexes, each with its newline."""

@@ -41,18 +41,18 @@ class Conformed:
 
 
 def parse_records(
-    lines: Iterable[Line], check_big_ints: bool, outcome: Conformed, lone_surrogates: bool = False
+    lines: Iterable[Line], check_big_ints: bool, outcome: Conformed, verbatim: bool = False
 ) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
     """The records of some lines, each with its line; a line that is no record is rejected in the outcome.
 
-    `check_big_ints`: some line may have an integer of more than 64 bits. `lone_surrogates`: texts may hold
-    half of a surrogate pair.
+    `check_big_ints`: some line may have an integer of more than 64 bits. `verbatim`: texts may hold half
+    of a surrogate pair, and numbers beyond the range of a double are Decimals.
     """
     for number, line in lines:
         if not line or line.isspace():
             continue
         try:
-            item = record(line, check_big_ints, lone_surrogates)
+            item = record(line, check_big_ints, verbatim)
         except BadLine as bad:
             outcome.reject(number, line, str(bad))
         else:

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from threading import Lock
 from typing import Any
 
@@ -38,24 +39,30 @@ class BadLine(Exception):
 
 def has_long_number(text: bytes, digits: int = LONG) -> bool:
     """Whether there are so many digits in a row."""
-    return b"0" * digits in text.translate(_DIGITS)
+    return b"0" * digits in digits_as_zeros(text)
 
 
-def parse(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> Any:
+def digits_as_zeros(text: bytes) -> bytes:
+    """The text with every digit as 0 and every other byte as NUL."""
+    return text.translate(_DIGITS)
+
+
+def parse(line: bytes, check_big_ints: bool = True, verbatim: bool = False) -> Any:
     """The JSON value of a line. Integers of any length are exact; a number beyond the range of a
-    double stays as its text. `wary`: the line may have a long number. `lone_surrogates`: half of a
-    surrogate pair in an escape is kept, which UTF-8 does not have. Raises BadLine."""
-    if not wary or not has_long_number(line):
+    double stays as its text. `check_big_ints`: the line may have a long number. `verbatim`: half of a
+    surrogate pair in an escape is kept, which UTF-8 does not have, and a number beyond the range of a double
+    is a Decimal. Raises BadLine."""
+    if not check_big_ints or not has_long_number(line):
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError:
             pass
-    return _loads(line, None, lone_surrogates)
+    return _loads(line, None, verbatim)
 
 
-def record(line: bytes, wary: bool = True, lone_surrogates: bool = False) -> dict[str, Any]:
+def record(line: bytes, check_big_ints: bool = True, verbatim: bool = False) -> dict[str, Any]:
     """The JSON object of a line; options as for `parse`. Raises BadLine."""
-    value = parse(line, wary, lone_surrogates)
+    value = parse(line, check_big_ints, verbatim)
     if value.__class__ is not dict:
         raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
     return value
@@ -95,11 +102,11 @@ def duplicates(line: bytes) -> list[tuple[str, Any]]:
             values[key] = value
         return values
 
-    _loads(line, object_of, lone_surrogates=True)
+    _loads(line, object_of, verbatim=True)
     return overwritten
 
 
-def _loads(line: bytes, pairs: Any, lone_surrogates: bool) -> Any:
+def _loads(line: bytes, pairs: Any, verbatim: bool) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as bad:
@@ -110,11 +117,15 @@ def _loads(line: bytes, pairs: Any, lone_surrogates: bool) -> Any:
     with _room_to_recurse(text):
         try:
             value = json.loads(
-                text, parse_int=_integer, parse_float=_real, parse_constant=_constant, object_pairs_hook=pairs
+                text,
+                parse_int=_integer,
+                parse_float=_exact if verbatim else _real,
+                parse_constant=_constant,
+                object_pairs_hook=pairs,
             )
         except json.JSONDecodeError as bad:
             raise BadLine(f"not JSON: {_plain(bad.msg)} at column {bad.pos + 1}") from None
-        if not lone_surrogates and _SURROGATE.search(line):
+        if not verbatim and _SURROGATE.search(line):
             try:
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
             except UnicodeEncodeError:
@@ -167,6 +178,11 @@ def _integer(digits: str) -> int | str:
 def _real(digits: str) -> float | str:
     value = float(digits)
     return value if math.isfinite(value) else digits
+
+
+def _exact(digits: str) -> float | Decimal:
+    value = float(digits)
+    return value if math.isfinite(value) else Decimal(digits)
 
 
 def _constant(word: str) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import re
+import socket
 import sys
 import threading
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from trellis.engine.spark.failures import session_failure, start_failure
 from trellis.engine.spark.local_mode import LOCAL_MASTER, local_settings, require_java
@@ -29,6 +31,9 @@ _SETTINGS = {
 _MASTER = re.compile(
     r"local|local\[(\*|[1-9]\d*)(\s*,\s*[1-9]\d*)?\]|local-cluster\[.+\]|yarn|[a-z][a-z0-9+.-]*://.+"
 )
+CONNECT_PORT = 15002
+CONNECT_SECONDS = 10.0
+_PROXIES = ("grpc", "https", "http")
 _SPLITS = re.compile(r"splits=(?:Some\()?(\d+)")
 
 
@@ -208,11 +213,36 @@ def connect(remote: str) -> SparkSession:
         raise SparkError(
             f"--remote {remote} needs grpcio, which is not installed; pip install 'trellis-spark[connect]'"
         )
+    check_reachable(remote)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         return SparkSession.builder.remote(remote).getOrCreate()
     except Exception as failure:
         raise start_failure(failure, remote) from failure
+
+
+def check_reachable(remote: str) -> None:
+    """Raises SparkError where nothing listens at the address of a Connect server.
+
+    PySpark itself would try again for ten minutes. What a proxy leads to is left to it.
+    """
+    from urllib.request import getproxies  # brings http, which workers do not need
+
+    address = urlsplit(remote)
+    if (
+        not remote.startswith("sc://")
+        or not address.hostname
+        or any(name in getproxies() for name in _PROXIES)
+    ):
+        return
+    try:
+        socket.create_connection((address.hostname, address.port or CONNECT_PORT), CONNECT_SECONDS).close()
+    except (OSError, ValueError) as failure:
+        reason = getattr(failure, "strerror", None) or str(failure)
+        raise SparkError(
+            f"{remote.partition(';')[0]}: no Spark Connect server answers there ({reason}); check host and "
+            "port, or start one with sbin/start-connect-server.sh"
+        ) from failure
 
 
 def check_master(master: str | None) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Protocol
 
-from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
+from trellis.destinations.base import CatalogTable, Commit, LoadTarget, Reset, RunState
 from trellis.dialects import get_dialect
+from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
@@ -24,8 +26,8 @@ from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
-from trellis.errors import SchemaError, TrellisError
-from trellis.evolution.contract import ContractViolation
+from trellis.errors import SchemaError, TrellisError, UsageError
+from trellis.evolution.contract import ContractViolation, merge_violations
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -81,20 +83,24 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
+    `resolve` completes a schema with the documents that records refer to by these names.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
-    rows of these tables alone are loaded.
+    rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
+    out.
     """
 
     feeds: tuple[LoadInput, ...]
     schema_name: str
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
+    resolve: ReferenceResolver | None = None
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
     notes: tuple[str, ...] = ()
     reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
     only_tables: tuple[str, ...] = ()
+    quarantines: bool = False
 
 
 class LoadContext(Protocol):
@@ -102,9 +108,11 @@ class LoadContext(Protocol):
 
     dialect: str
     dataset: str
-    destination: Destination
     settings: Mapping[str, Any]
     staging: str | None
+
+    @property
+    def destination(self) -> LoadTarget: ...
 
     @property
     def storage(self) -> Storage:
@@ -151,18 +159,22 @@ class LoadAttempt:
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
-            state = self._discover(
-                Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
+            state = Evolution(
+                start,
+                growing=growing_tables(start),
+                nesting=self._nesting(start, roots),
+                quarantines=self.job.quarantines,
             )
+            state = self._discover(state, naming)
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
             files = self._fetch(files)
-        unborn = [name for name in roots if self._unborn(name, before, state.schema)]
-        if unborn:
-            names = [table.name for name in unborn for table in state.schema.chain(name)]
+        never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
+        if never_populated:
+            names = [table.name for name in never_populated for table in state.schema.chain(name)]
             state = replace(state, schema=self.dialect.tables.drop_tables(state.schema, names))
-            roots = [name for name in roots if name not in unborn]
+            roots = [name for name in roots if name not in never_populated]
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
@@ -183,7 +195,10 @@ class LoadAttempt:
         catalog: Mapping[str, CatalogTable] | None,
         dry_run: bool,
     ) -> Report:
-        """Commit the tables of the selection. Raises TrellisError, of one table where the others are fine."""
+        """Commit the tables of the selection, or rehearse that.
+
+        Raises TrellisError, of one table where the others are fine.
+        """
         schema, files = self.selection.apply(start, conformed, all_files)
         touched = [name for name in schema.tables if name in files]
         after = bump(self.dialect.tables.finalize_schema(start, schema, touched))
@@ -201,16 +216,9 @@ class LoadAttempt:
         rejects = all_files.get(REJECTS.name, ())
         refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
         self.commit = self._build_commit(before, after, roots, files, touched, catalog)
-        if not dry_run:
-            with _Clock(self.seconds, "load"):
-                self.destination.commit(self.commit, self._parallel())
-        return report
-
-    def rehearse(self) -> None:
-        """After a dry run: what its commit would raise. Nothing is left in the destination."""
-        assert self.commit is not None
-        with _Clock(self.seconds, "rehearse"):
-            self.destination.rehearse(self.commit, self._parallel())
+        write = self.destination.rehearse if dry_run else self.destination.commit
+        with _Clock(self.seconds, "rehearse" if dry_run else "load"):
+            return report.with_row_changes(write(self.commit, self._parallel()))
 
     def _max_columns(self, schema: Schema) -> int | None:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
@@ -225,7 +233,7 @@ class LoadAttempt:
             [file for outcome in self.outcomes for file in outcome.files], self.outcomes
         )
 
-    def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
+    def _is_never_populated(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
         user_tables = self.job.user_schema.tables if self.job.user_schema is not None else {}
         known = name in before.tables or name in user_tables
@@ -292,9 +300,11 @@ class LoadAttempt:
         self.context.tell("discover", 0, None)
         seen = Observations()
         for number, (feed, plan) in enumerate(self._plans(state)):
-            peek = feed.records.peek(plan)
-            seen.merge(peek.observed)
-            self.samples[number] += peek.sample
+            with suppress(ContractViolation):  # the whole input will tell all of them
+                peek = feed.records.peek(plan)
+                seen.merge(peek.observed)
+                self.samples[number] += peek.sample
+        state = self._resolve(state, seen)
         try:
             return evolve(state, seen, self.dialect, naming)
         except ContractViolation:  # the whole input will tell all of them
@@ -313,24 +323,30 @@ class LoadAttempt:
 
         waiting: list[Sequence[Waiting] | None] = [None] * len(self.job.feeds)
         for _ in range(ROUNDS):
-            seen = Observations()
+            seen, violations = Observations(), list[ContractViolation]()
             for number, (feed, plan) in enumerate(self._plans(state)):
                 blocks, pending = waiting[number], list[Waiting]()
                 if blocks is None or blocks:
                     for outcome in feed.records.run(plan, blocks, progress):
-                        if outcome.error is not None:
+                        if isinstance(outcome.error, ContractViolation):
+                            violations.append(outcome.error)
+                        elif outcome.error is not None:
                             raise outcome.error
                         self.outcomes.append(outcome)
                         seen.merge(outcome.observed)
                         pending += outcome.pending
                         self.samples[number] += outcome.examples[: MOST_EXAMPLES - len(self.samples[number])]
                 waiting[number] = pending
+            known = state
+            if any(waiting):
+                try:
+                    state = evolve(self._resolve(state, seen), seen, self.dialect, naming)
+                except ContractViolation as violation:
+                    violations.append(violation)
+            if violations:
+                raise merge_violations(violations).located(partial(place_of, outcomes=self.outcomes))
             if not any(waiting):
                 return state
-            try:
-                known, state = state, evolve(state, seen, self.dialect, naming)
-            except ContractViolation as violation:
-                raise violation.located(partial(place_of, outcomes=self.outcomes)) from None
             if retyped(known.schema, state.schema):  # what is staged has the old types
                 self.outcomes, waiting, done = [], [None] * len(self.job.feeds), 0
         tables = ", ".join(feed.request.table for feed in self.job.feeds if feed.request.table)
@@ -338,6 +354,17 @@ class LoadAttempt:
             f"the schema of table {tables} was still changing after {ROUNDS} passes; "
             "declare its columns with a schema document"
         )
+
+    def _resolve(self, state: Evolution, seen: Observations) -> Evolution:
+        """The schema with the documents that records wait for."""
+        if not seen.references:
+            return state
+        if self.job.resolve is None:
+            names = ", ".join(sorted(seen.references)[:3])
+            raise UsageError(
+                f"the records refer to {names}; say with --schema where these schemas are, a URL or a folder"
+            )
+        return replace(state, schema=self.job.resolve(state.schema, seen.references))
 
     def _report(
         self,

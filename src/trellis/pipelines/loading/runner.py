@@ -42,10 +42,12 @@ class LoadRunner:
         dry_run: bool = False,
         keeps: bool = False,
         outcome: LoadOutcome | None = None,
+        repeats: bool = True,
     ) -> Report:
         """Try a job until no other load comes between. `keeps`: what the destination refuses is kept.
 
-        The id of the load and the tries to commit it go into `outcome`.
+        The id of the load and the tries to commit it go into `outcome`. Without `repeats` the destination
+        is known not to have the load.
         """
         started = time.monotonic()
         with ExitStack() as held:
@@ -55,7 +57,7 @@ class LoadRunner:
                 home = os.path.abspath(self.context.destination.staging(""))
             storage = self.context.storage
             flight = held.enter_context(LoadNote(home, fingerprint, load_id, storage))
-            if not dry_run and self._loaded_before(flight.load_id):
+            if repeats and not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(job, flight.load_id)
             for attempt in range(ATTEMPTS):
@@ -68,8 +70,6 @@ class LoadRunner:
                 trial, kept = LoadAttempt(self.context, job, flight.load_id, staging), False
                 try:
                     done = trial.run(dry_run)
-                    if dry_run:
-                        trial.rehearse()
                     flight.finished()
                     if not dry_run:
                         self.folders.export(done.schema)
@@ -101,11 +101,11 @@ class LoadRunner:
             with suppress(OSError):  # a folder that something is in stays
                 self.packages.folder.parent.rmdir()
             return None
-        commit = package.commit
+        commit, report = package.commit, package.report
         if not self._loaded_before(commit.load_id):
             self.packages.check_files(package)
             try:
-                self.context.destination.commit(commit)
+                report = report.with_row_changes(self.context.destination.commit(commit))
             except (CommitConflict, StateConflict):
                 raise TrellisError(
                     f"{self.where}: the pending load {commit.load_id} was made for a schema or a state that "
@@ -117,7 +117,7 @@ class LoadRunner:
             f"load {commit.load_id}, which failed before, is now loaded; the rows of this run were not read: "
             "run again"
         )
-        return replace(package.report, notes=(*package.report.notes, note))
+        return replace(report, notes=(*report.notes, note))
 
     @property
     def packages(self) -> Packages:

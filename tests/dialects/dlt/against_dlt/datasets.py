@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from trellis.dialects.dlt.load.row_ids import child_key
+from dlt.common.normalizers.json.helpers import get_nested_row_hash
 
 RANDOM_KEY = re.compile(r"[A-Za-z0-9+/]{14}").fullmatch
 SYSTEM = ("_dlt_load_id", "_dlt_root_id", "_dlt_parent_id", "_dlt_list_idx", "_dlt_id")
@@ -131,8 +131,7 @@ class Trees:
 
     def _id(self, name: str, row: Mapping[str, Any], parent: Mapping[str, Any] | None) -> Any:
         key = row.get("_dlt_id")
-        if parent is not None and key == child_key(
-            row.get("_dlt_parent_id"), name, row.get("_dlt_list_idx") or 0
-        ):
+        list_idx = row.get("_dlt_list_idx") or 0
+        if parent is not None and key == get_nested_row_hash(row["_dlt_parent_id"], name, list_idx):
             return "of its place"
         return "random" if isinstance(key, str) and RANDOM_KEY(key) else key

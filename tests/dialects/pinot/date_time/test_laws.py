@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from trellis.dialects.pinot.date_time import iso_calendar
 from trellis.dialects.pinot.date_time.format import parse_format
-from trellis.dialects.pinot.date_time.hybrid_calendar import hybrid_date, hybrid_days
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import UNITS
 
@@ -36,7 +35,6 @@ def test_the_calendar_is_that_of_datetime(day: date) -> None:
 @given(st.integers(-(10**11), 10**11))
 def test_a_date_is_a_day(days: int) -> None:
     assert iso_calendar.days_of(*iso_calendar.date_of(days)) == days
-    assert hybrid_days(*hybrid_date(days)) == days
 
 
 @given(ANY_MILLIS)

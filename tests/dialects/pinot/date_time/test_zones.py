@@ -18,7 +18,7 @@ from trellis.dialects.pinot.date_time.time_zones import Zone, clock_of, resolve
             ("ECT", "CET"),
             ("SST", "Pacific/Guadalcanal"),
         ),
-        *(("GMT", "UTC"), ("UTC", "UTC"), ("Zulu", "Etc/UTC"), ("US/Pacific", "America/Los_Angeles")),
+        *(("GMT", "UTC"), ("UTC", "UTC"), ("Zulu", "Zulu"), ("US/Pacific", "US/Pacific")),
         *(("GMT+5", "+05:00"), ("GMT-08:00", "-08:00"), ("GMT-8:00", "-08:00"), ("GMT+0530", "+05:30")),
         *(("GMT+530", "+05:30"), ("GMT+23:59", "+23:59"), ("GMT+0", "UTC"), ("Etc/GMT+5", "Etc/GMT+5")),
     ],

@@ -79,6 +79,14 @@ def test_parquet_has_the_types_that_pinot_reads(tmp_path: Path) -> None:
     assert second == EMPTY
 
 
+def test_the_greatest_timestamp_is_infinity_in_duckdb(tmp_path: Path) -> None:
+    stored = pa.array([2**63 - 1, 1_700_000_000_123_000, None], pa.timestamp("us", "UTC"))
+    rows = FileRows.of(read_schema(SMALL).schema.date_times)
+    batch = pa.RecordBatch.from_arrays([stored], ["t"])
+    (file,) = write_files(rows, [batch], tmp_path, "parquet")
+    assert pq.read_table(file.path)["t"].to_pylist() == [2**63 - 1, 1_700_000_000_123, None]
+
+
 def test_json_says_text_where_json_has_no_number(tmp_path: Path) -> None:
     """An INT is no TIMESTAMP for Pinot (K17), so moments are text; so are infinities and bytes."""
     (file,) = write_files(rows_of(SMALL), [batch_of(ROW, EMPTY)], tmp_path, "json")

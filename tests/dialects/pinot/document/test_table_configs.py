@@ -9,7 +9,7 @@ import pytest
 
 from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA
 from dialects.pinot.oracle.client import Oracle, Refused
-from trellis.dialects.pinot.cluster.document_check import check
+from trellis.dialects.pinot.cluster.document_check import check, check_hybrid
 
 KEYLESS = "Upsert/Dedup table must have primary key columns in the schema"
 
@@ -71,6 +71,37 @@ def test_a_task_of_a_plugin_is_not_judged() -> None:
     assert (result.valid, [finding.message for finding in result.findings]) == (
         None,
         ["task SweepTask is not one that Pinot ships, so it is not checked"],
+    )
+
+
+def hybrid(*configs: dict[str, Any]) -> tuple[bool | None, list[str]]:
+    result = check_hybrid(json.dumps(SCHEMA), "rides-schema.json", configs)
+    return result.valid, [f"{fault.source}{fault.pointer}: {fault.message}" for fault in result.findings]
+
+
+def test_both_halves_of_a_hybrid_table_are_checked() -> None:
+    offline, realtime = GOOD["offline"], GOOD["realtime"]
+    assert hybrid(offline, realtime) == (True, [])
+    assert hybrid(offline, offline) == (
+        False,
+        ["REALTIME config/tableType: a hybrid table has one OFFLINE and one REALTIME config"],
+    )
+    other = {
+        **realtime,
+        "segmentsConfig": {"timeColumnName": "day", "replication": "1"},
+        "tenants": {"broker": "b"},
+        "quota": {"storage": "big"},
+    }
+    assert hybrid(other, offline) == (
+        False,
+        [
+            "REALTIME config/quota/storage: storage is a size such as 100G, not 'big'",
+            (
+                "REALTIME config/segmentsConfig/timeColumnName: timeColumnName is day, and at in the OFFLINE"
+                " config: use one"
+            ),
+            "REALTIME config/tenants/broker: broker is b, and DefaultTenant in the OFFLINE config: use one",
+        ],
     )
 
 

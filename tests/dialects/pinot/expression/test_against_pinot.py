@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Mapping
 from typing import Any, Final
@@ -35,26 +34,6 @@ KINDS: Final = {
     "BYTES": "bytes",
 }
 TYPED: Final = {name: typed(value) for name, value in ROW.items()}
-SIGNS: Final = (
-    "a",
-    "b c",
-    "%41",
-    "%zz",
-    "%",
-    "é",
-    "",
-    "?",
-    "+",
-    "/",
-    ":",
-    "~",
-    "*",
-    "&",
-    "=",
-    ".",
-    "😀",
-    "1",
-)
 OFFLINE: Final = {
     "tableType": "OFFLINE",
     "segmentsConfig": {},
@@ -158,30 +137,6 @@ def test_the_table_of_functions_is_what_pinot_gives(pinot: Oracle) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_powers(pinot: Oracle, seed: int) -> None:
-    """D17: the last digit may differ."""
-    dice = random.Random(seed)
-    for _ in range(200):
-        text = f"pow({dice.uniform(0, 100)!r}, {dice.uniform(-20, 20)!r})"
-        left, right = (float(value.removeprefix("double ")) for value in (ours(text), theirs(pinot, text)))
-        assert math.isclose(left, right, rel_tol=1e-14), text
-        whole = f"pow(10, {dice.randint(-22, 22)})"
-        assert ours(whole) == theirs(pinot, whole), whole
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_parts_of_urls(pinot: Oracle, seed: int) -> None:
-    dice = random.Random(seed)
-    names = [name for name in sorted(FUNCTIONS) if "url" in name]
-    assert len(names) == 4
-    for _ in range(150):
-        part = "".join(dice.choices(SIGNS, k=dice.randint(0, 6)))
-        for name in names:
-            text = f"{name}('{part}')"
-            assert ours(text) == theirs(pinot, text), text
-
-
-@pytest.mark.parametrize("seed", range(2))
 def test_casts_of_texts(pinot: Oracle, seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(300):
@@ -215,25 +170,3 @@ def test_points(pinot: Oracle, seed: int) -> None:
             f"geoToH3({x}, {y}, {dice.randint(-1, 16)})",
         ):
             assert ours(text) == theirs(pinot, text), text
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_times_in_other_formats(pinot: Oracle, seed: int) -> None:
-    dice = random.Random(seed)
-    formats = (
-        "EPOCH",
-        "EPOCH|SECONDS",
-        "1:HOURS:EPOCH",
-        "TIMESTAMP",
-        "SIMPLE_DATE_FORMAT|yyyy-MM-dd HH:mm:ss.SSS ZZ|America/New_York",
-        "1:DAYS:SIMPLE_DATE_FORMAT:yyyyMMdd HHmmss tz(Asia/Kolkata)",
-        "SIMPLE_DATE_FORMAT",
-    )
-    zones = ("America/New_York", "Australia/Lord_Howe", "+05:45", "GMT-3", "UTC", "Z", "UT+3", "EST", "gmt")
-    for _ in range(400):
-        near = dice.choice((0, 1_678_604_400_000, 1_699_160_000_000))
-        size, unit = dice.choice((1, 2, 5, 7, 31, 45)), dice.choice(("SECONDS", "MINUTES", "HOURS", "DAYS"))
-        arguments = [str(near + dice.randint(-9_000_000, 9_000_000)), "'EPOCH'", f"'{dice.choice(formats)}'"]
-        arguments += [f"'{size}:{unit}'", *([f"'{dice.choice(zones)}'"] if dice.random() < 0.5 else [])]
-        text = f"dateTimeConvert({', '.join(arguments)})"
-        assert ours(text) == theirs(pinot, text), text

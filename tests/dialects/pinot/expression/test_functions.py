@@ -20,7 +20,7 @@ from trellis.dialects.pinot.functions.catalog import (
 from trellis.dialects.pinot.functions.date_time.instants import now_millis
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Call, canonical, nodes
+from trellis.dialects.pinot.grammar.tree import Call, Column, canonical, nodes
 
 TABLE = Path(__file__).with_name("functions.txt").read_text(encoding="utf-8")
 CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswith("# ")]
@@ -69,7 +69,6 @@ def test_a_time_that_a_clock_skips_moves_on() -> None:
 def test_now_is_now() -> None:
     before = now_millis()
     assert before <= _of("now()") <= now_millis()
-    assert _of("now() - ago('PT1H')") == pytest.approx(3_600_000, abs=60_000)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_now_is_now() -> None:
         ("lowr(a)", "unknown function lowr: did you mean 'lower'?"),
         ("to_dat_time(a, 'x')", "unknown function todattime: did you mean 'toDateTime'?"),
         ("zzzzzzz(a)", "unknown function zzzzzzz"),
-        ("dateTimeConver(a)", "unknown function datetimeconver: did you mean 'dateTimeConvert'?"),
+        ("substrin(a)", "unknown function substrin: did you mean 'substring'?"),
         ("concat(stDistance(a, b), lowr(a))", "unknown function lowr: did you mean 'lower'?"),
         ("lower(a, b)", "lower takes 1 argument, not 2"),
         ("substr(a)", "substr takes 2 or 3 arguments, not 1"),
@@ -94,9 +93,28 @@ def test_what_cannot_be_called_is_said(text: str, message: str) -> None:
 @pytest.mark.parametrize("name", sorted((PRIMITIVE_ARRAYS | UNSUPPORTED).values()))
 def test_a_function_of_pinot_that_is_not_carried_out_is_named(name: str) -> None:
     with pytest.raises(UnsupportedFunction) as raised:
-        compile_expression(parse(f"lower({name}(a))"))
+        compile_expression(Call("lower", (Call(canonical(name), (Column("a"),)),)))
     assert str(raised.value) == (
         f"Trellis does not carry out Pinot's function {name}: let Pinot's own classes do it with"
+        " --option functions=pinot-jars, or compute its result before the load"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "rest"),
+    [
+        ("$.a[?(@.b > 1)]", "[?(@.b > 1)]"),
+        ("$.a[1:3]", "[1:3]"),
+        ("$.a[0,2]", "[0,2]"),
+        ("$.a.length()", ".length()"),
+        ("$a", "a"),
+    ],
+)
+def test_a_json_path_that_is_not_followed_is_named(path: str, rest: str) -> None:
+    with pytest.raises(UnsupportedFunction) as raised:
+        compile_expression(parse(f"jsonPathString(js, '{path}', 'x')"))
+    assert str(raised.value) == (
+        f"the JSON path '{path}' is not supported from '{rest}' on: let Pinot's own classes do it with"
         " --option functions=pinot-jars, or compute its result before the load"
     )
 
@@ -112,29 +130,17 @@ def test_cells_of_h3_need_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("toEpochDays(s)", "a whole number of 64 bits is expected, not the text 'abc'"),
+        ("toEpochDays(s)", "STRING 'abc' cannot become LONG: expected a whole number of 64 bits"),
         ("hour(ts, 'Europe/Berln')", "unknown time zone 'Europe/Berln': did you mean 'Europe/Berlin'?"),
         ("hour(ts, 'IST')", "unknown time zone 'IST': it is written as Europe/Berlin, +05:30 or UTC"),
         ("dateTrunc('dya', ts)", "unknown unit 'DYA': did you mean 'DAY'?"),
-        ("md5(s)", "the text 'abc' is not hexadecimal: toUtf8(x) makes bytes of a text"),
+        ("md5(s)", "STRING 'abc' cannot become BYTES: expected bytes, a decimal, or text of an even number"),
         ("s = 'abc'", "for texts use isNotDistinctFrom(a, b), strcmp(a, b) or LIKE"),
-        ("jsonPath(js, '$.a.sum()')", "the function sum() in the JSON path '$.a.sum()' is not supported"),
         (
-            "jsonPathLong(js, '$.a.sum()', 1)",
-            "the function sum() in the JSON path '$.a.sum()' is not supported",
+            "jsonPathLong(js, concat('$.a', '.sum()'), 1)",
+            "the JSON path '$.a.sum()' is not supported from '.sum()' on",
         ),
-        ("lpad(s, 1000000000, s)", "a text of 999999997 characters is too long: 16777216 are the most"),
         ("round(ts, 0)", "a whole number is divided by 0"),
-        ("fromIso8601('2023-11-14')", "a time is expected as 2023-11-14T22:13:20Z or 2023-11-14T22:13+05:30"),
-        (
-            "dateTimeConvert(ts, 'EPOCH', 'SIMPLE_DATE_FORMAT', '1:DAYS')",
-            "dateTimeConvert needs a pattern to write by, as in SIMPLE_DATE_FORMAT|yyyy-MM-dd",
-        ),
-        ("dateTimeConvert(ts, 'EPOCH', 'EPOCH', '1:WEEKS')", "Invalid time unit: WEEKS in granularity"),
-        (
-            "dateTimeConvert(1678606200000, 'EPOCH', 'EPOCH', '2:HOURS', 'America/New_York')",
-            "the start of the bucket of 1678606200000 ms is a time that the zone America/New_York skips",
-        ),
         ("stAsText(by)", "the 17 bytes of a point are expected, not cafe: Trellis carries out points only"),
         ("stPoint(1, 2, m)", "1, 0, true or false is expected, not {'z': 1, 'y': {'x': [1, {'k': 'v'}]}}"),
         ("stGeomFromText('POINT (1)')", "a point is expected as POINT (13.4 52.5), not 'POINT (1)'"),

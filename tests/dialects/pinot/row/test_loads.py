@@ -481,3 +481,11 @@ def test_half_a_character_in_an_escape_is_stored_as_a_question_mark(tmp_path: Pa
     report = pipe.load(file, schema=SMALL)
     assert (report.rows.loaded, report.rows.rejected) == (3, 0)
     assert [row["s"] for row in rows(pipe)] == ["cut ?", "whole \U0001f600", "?"]
+
+
+def test_a_number_beyond_a_double_stays_a_number_in_json(tmp_path: Path) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"x":{"a":1e400,"b":[-1e400],"c":1.5}}\n{"x":1e400}\n')
+    pipe = lake(tmp_path)
+    pipe.load(file, schema=document([column("x", "JSON")]))
+    assert [row["x"] for row in rows(pipe)] == ['{"a":1E+400,"b":[-1E+400],"c":1.5}', "1E+400"]

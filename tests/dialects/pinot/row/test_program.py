@@ -130,12 +130,6 @@ def test_fields_that_something_is_made_of_are_not() -> None:
     assert (result.rows[0]["n"], result.rows[0]["s"], result.warnings) == (1, "a", [])
 
 
-def test_the_rest_of_a_log_is_not_dropped() -> None:
-    schema_document = document([column("json_data", "JSON"), column("json_data_no_idx", "JSON")])
-    result = program(schema_document, config(schemaConformingTransformerConfig={}))({"zz": 5})
-    assert (result.rows[0]["json_data"], result.warnings) == ('{"zz":5}', [])
-
-
 def test_a_record_whose_rows_are_all_filtered_is_dropped_once() -> None:
     table = config(complexTypeConfig={"fieldsToUnnest": ["m"]}, filterConfig={"filterFunction": "m > most"})
     pinot_program = program(document([column("m", "INT")]), table)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dialects.rudderstack.conformance.loading import Opens, Shop, event, identify, track
+from dialects.rudderstack.conformance.loading import Opens, Shop, event, identify, moment, track
 from trellis.errors import UsageError
 
 ZONED = "TIMESTAMP WITH TIME ZONE"
@@ -152,6 +155,43 @@ def test_c41_c55_users_of_a_lake(open_shop: Opens) -> None:
         "id", "received_at", "context_ip", "context_passed_ip", "uuid_ts",
     ]  # fmt: skip
     assert "_timestamp" in shop.types("identifies")
+
+
+def test_a_trait_timestamp_is_one_of_users_on_s3_datalake(open_shop: Opens, tmp_path: Path) -> None:
+    """There `timestamp` is a word, so the standard column is `_timestamp`, which is not reserved; and users
+    of a lake have no standard column of the name."""
+    events = [
+        identify("u", 1, timestamp="x"),
+        identify("v", 2, _timestamp="2020-01-01T00:00:00Z"),
+        identify("w", 3, timestamp=7, plan="a"),
+        identify("z", 4, plan="b"),
+    ]
+    lines = tmp_path / "events.jsonl"
+    lines.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    shop = open_shop("S3_DATALAKE")
+    shop.load(str(lines))
+    assert shop.rows("users", "id", "_timestamp", "plan") == [
+        ("u", None, None),
+        ("v", datetime(2020, 1, 1, tzinfo=timezone.utc), None),
+        ("w", None, "a"),
+        ("z", None, "b"),
+    ]
+    assert shop.rows("identifies", "id", "_timestamp") == [
+        ("u/1", moment(1)), ("v/2", moment(2)), ("w/3", moment(3)), ("z/4", moment(4)),
+    ]  # fmt: skip
+    reason = "incompatible schema conversion from datetime to"
+    assert shop.discards == [
+        ("u", "users", "_timestamp", "x", f"{reason} string"),
+        ("w", "users", "_timestamp", "7", f"{reason} int"),
+    ]
+    assert shop.lost == [
+        ("identifies", "_timestamp", "traits._timestamp", "2020-01-01T00:00:00Z", "reserved"),
+        ("identifies", "_timestamp", "traits.timestamp", "7", "reserved"),
+        ("identifies", "_timestamp", "traits.timestamp", "x", "reserved"),
+    ]
+    records = open_shop("S3_DATALAKE", file="records")
+    records.load(*events)
+    assert records.content() == shop.content()
 
 
 def test_source_and_destination_in_the_context(open_shop: Opens) -> None:

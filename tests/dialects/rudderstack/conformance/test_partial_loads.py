@@ -51,6 +51,18 @@ def test_the_other_tables_are_loaded(open_shop: Opens) -> None:
     assert shop.discards == [("s2", "sale", "price", "NA", INT_STRING)]
 
 
+def test_a_plan_leaves_the_same_table_out(open_shop: Opens) -> None:
+    """Of a table that is too wide, and of one whose rows the database refuses only when they come."""
+    shop = open_shop("POSTGRES")
+    shop.sql("CREATE TABLE sale (id VARCHAR, received_at TIMESTAMPTZ, must VARCHAR NOT NULL)")
+    planned = shop.pipeline.plan([*WIDE, *OTHERS])
+    assert [failure.name for failure in planned.failures] == ["wide", "sale"]
+    assert shop.tables == {"sale"}
+    loaded = shop.load(*WIDE, *OTHERS)
+    assert planned.failures == loaded.failures
+    assert planned.balance == loaded.balance == "rows in 5 = loaded 1 + rejected 0 + dropped 0 + failed 4"
+
+
 def test_its_rows_come_alone_once_the_option_is_set(open_shop: Opens) -> None:
     """In a warehouse that appends, so that a row that came twice would be seen."""
     shop = open_shop("BQ")

@@ -51,17 +51,12 @@ def content_hash_of_item(item: Mapping[str, Any]) -> str:
     return _key(canonical({k: v for k, v in item.items() if not str(k).startswith(PREFIX)}))
 
 
-def child_key(parent_id: Any, table: str, idx: int) -> str:
-    """Key of a nested row: the key of its parent, the name of its own table, its place in the list.
-
-    >>> child_key("kwdvCmGZv/sdzw", "stock__lots", 0)
-    '8cxX88R057nxFA'
-    """
-    return _key(f"{parent_id}_{table}_{idx}".encode())
-
-
 def child_keys(parent_ids: Iterable[Any], table: str, idxs: Iterable[int]) -> list[str]:
-    """`child_key` of many rows of one table."""
+    """Keys of nested rows: the key of the parent, the name of their own table, the place in the list.
+
+    >>> child_keys(["kwdvCmGZv/sdzw"], "stock__lots", [0])
+    ['8cxX88R057nxFA']
+    """
     digests = [
         shake_128(f"{parent_id}_{table}_{idx}".encode()).digest(_BYTES)
         for parent_id, idx in zip(parent_ids, idxs, strict=True)

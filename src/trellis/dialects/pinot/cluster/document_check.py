@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
@@ -14,13 +14,15 @@ from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.jars.validation import pinot_faults
+from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
 from trellis.dialects.pinot.table.unsupported import unsupported_parts
 from trellis.dialects.pinot.validation.all_rules import config_faults, deployment_faults, schema_faults
 from trellis.dialects.pinot.validation.lints import lints_of
+from trellis.dialects.pinot.validation.table_rules import hybrid_faults
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
-Source = Literal["schema", "table config", "controller"]
+Source = Literal["schema", "table config", "OFFLINE config", "REALTIME config", "controller"]
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,38 @@ def check(
         findings = [finding for finding in findings if not _is_unchecked_function(finding)]
         findings += [finding for finding in by_pinot if finding.message not in known]
     if isinstance(table, Mapping):
-        columns = [spec.name for spec in schema.specs()]
-        for part in unsupported_parts(table, columns):
+        for part in unsupported_parts(table):
             findings.append(Finding("mind", "table config", part.pointer, None, part.message))
     if controller is not None:
         findings += _by(controller, parse(text, where))
     return CheckResult(schema, tuple(findings))
+
+
+def check_hybrid(
+    text: str,
+    where: str,
+    tables: Sequence[Mapping[str, Any]],
+    profile: Profile = BASE,
+    controller: Controller | None = None,
+    pinot_jars: bool = False,
+) -> CheckResult:
+    """Check a schema with the OFFLINE and the REALTIME config of its table, and whether the two go together.
+
+    Raises as `check` does.
+    """
+    result = check(text, where, None, profile, controller)
+    findings = [*result.findings]
+    configs = [examine_config(table).config for table in tables]
+    for table, config in zip(tables, configs, strict=True):
+        source: Source = "REALTIME config" if config.kind == "REALTIME" else "OFFLINE config"
+        checked = check(text, where, table, profile, pinot_jars=pinot_jars)
+        findings += [
+            replace(finding, source=source)
+            for finding in checked.findings
+            if finding.source == "table config"
+        ]
+    findings += _faults("REALTIME config", hybrid_faults(configs))
+    return CheckResult(result.schema, tuple(findings))
 
 
 def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:

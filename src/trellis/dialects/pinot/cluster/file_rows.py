@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX
 from trellis.errors import DestinationError
 
 _MILLIS: Final = pa.timestamp("ms", "UTC")
@@ -67,6 +69,8 @@ class FileColumn:
                 return pa.array(map(self._nested, array.to_pylist()), self.type)
             if self.value is PinotType.UUID:
                 return pa.array(map(self._for_lists(_uuid), array.to_pylist()), self.type)
+            if pa.types.is_timestamp(array.type):
+                return _millis(array)
             if _times(array.type):
                 between = pa.list_(_MILLIS) if pa.types.is_nested(self.type) else _MILLIS
                 return array.cast(between).cast(self.type)
@@ -115,6 +119,13 @@ class FileRows:
     def _column(self, column: FileColumn, batch: pa.RecordBatch) -> pa.Array:
         at = batch.schema.get_field_index(column.name)
         return pa.nulls(batch.num_rows, column.type) if at < 0 else column.array(batch.column(at))
+
+
+def _millis(times: pa.Array) -> pa.Array:
+    """Milliseconds. The greatest LONG is infinity in DuckDB: the greatest count of microseconds."""
+    infinite = pc.equal(times.cast(pa.int64()), LONG_MAX)
+    finite = pc.if_else(infinite, pa.scalar(None, times.type), times)
+    return pc.if_else(infinite, LONG_MAX, finite.cast(_MILLIS).cast(pa.int64()))
 
 
 def _times(arrow_type: pa.DataType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -245,15 +246,24 @@ def deliver_dataset(
     With --controller the schema and its tables are added or updated too, in the right order.
     """
     from trellis.cli.commands.load import settings_of
-    from trellis.dialects.pinot.commands.deliver import DeliveryOrder, run
+    from trellis.dialects.pinot.cluster.data_files import ROWS
+    from trellis.dialects.pinot.cluster.delivery import DeliverySettings
+    from trellis.dialects.pinot.commands.deliver import kafka_stream, run
     from trellis.dialects.pinot.commands.inputs import authored_files, connection
+    from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
-    order = DeliveryOrder.of(
-        out, format, rows, time_column, kafka, topic, job, job_type, data, segments,
-        settings_of(fs, "--fs"), controller,
-    )  # fmt: skip
+    client = connection(controller, header, timeout)
+    settings = DeliverySettings(
+        format,
+        rows or ROWS,
+        kafka_stream(kafka, topic),
+        time_column,
+        data,
+        segments,
+        job,
+        job_type or DeliverySettings.job_type,
+        settings_of(fs, "--fs"),
+        CONTROLLER if client is None else client.url,
+    )
     authored = authored_files(schema, table_config or ())
-    run(
-        order, (at, dataset, name), authored, connection(controller, header, timeout), force, wait, dry_run,
-        json,
-    )  # fmt: skip
+    run(Path(out), settings, (at, dataset, name), authored, client, force, wait, dry_run, json)

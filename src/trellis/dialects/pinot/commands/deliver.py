@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from trellis.cli.output.console import console, counted, grid, indented, print_json, progress
 from trellis.cli.schema_store import StoredSchema
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.data_files import ROWS
 from trellis.dialects.pinot.cluster.delivery import (
     JOB,
     Delivery,
@@ -20,50 +18,24 @@ from trellis.dialects.pinot.cluster.delivery import (
     delivery_of,
     write,
 )
-from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed, StepResult
 from trellis.dialects.pinot.stored_schema import Authored, authored_of, table_name
 from trellis.dialects.pinot.table.generated_config import Kafka
-from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 from trellis.errors import UsageError
 
 
-@dataclass(frozen=True)
-class DeliveryOrder:
-    """The target folder and the settings of a delivery."""
-
-    out: Path
-    settings: DeliverySettings
-
-    @staticmethod
-    def of(
-        out: str,
-        format: str,
-        rows: int | None,
-        time_column: str | None,
-        kafka: str | None,
-        topic: str | None,
-        job: str,
-        job_type: str | None,
-        data: str | None,
-        segments: str | None,
-        configs: Mapping[str, str],
-        controller: str | None,
-    ) -> DeliveryOrder:
-        """Raises UsageError."""
-        if (kafka is None) != (topic is None):
-            raise UsageError("a REALTIME table needs both --kafka BROKERS and --topic NAME")
-        stream = Kafka(kafka, topic) if kafka is not None and topic is not None else None
-        url = Http.of(controller).url if controller else CONTROLLER
-        kind = job_type or DeliverySettings.job_type
-        settings = DeliverySettings(
-            format, rows or ROWS, stream, time_column, data, segments, job, kind, configs, url
-        )
-        return DeliveryOrder(Path(out), settings)
+def kafka_stream(brokers: str | None, topic: str | None) -> Kafka | None:
+    """The stream of --kafka and --topic. Raises UsageError for one without the other."""
+    if brokers is not None and topic is not None:
+        return Kafka(brokers, topic)
+    if brokers is None and topic is None:
+        return None
+    raise UsageError("a REALTIME table needs both --kafka BROKERS and --topic NAME")
 
 
 def run(
-    order: DeliveryOrder,
+    out: Path,
+    settings: DeliverySettings,
     place: tuple[str | None, str | None, str | None],
     documents: Authored | None,
     controller: Controller | None,
@@ -76,13 +48,13 @@ def run(
 
     `documents` are those of the user for what another dialect loaded.
     """
-    check_target_folder(order.out)
+    check_target_folder(out)
     store = StoredSchema.open(*place)
     authored, pipeline = authored_of(store.newest), store.pipeline
     if documents is not None and authored.schema is not None:
         raise UsageError(f"--schema: {pipeline.where} holds a Pinot schema already; leave --schema out")
     authored = documents or authored
-    delivery = delivery_of(authored, order.out, order.settings, place[0] or pipeline.destination.url)
+    delivery = delivery_of(authored, out, settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)
     rows = pipeline.destination.row_counts(pipeline.dataset).get(name, 0)
     written = DeliveryResult()
@@ -92,12 +64,12 @@ def run(
                 delivery,
                 pipeline.destination,
                 pipeline.dataset,
-                order.out,
-                order.settings,
+                out,
+                settings,
                 lambda done: tell("writing", done, rows),
             )
         rows = written.rows
-    report = Report(order, delivery, pipeline.where, rows, written, dry_run)
+    report = Report(out, settings.format, delivery, pipeline.where, rows, written, dry_run)
     if not json:
         report.show()
     steps: tuple[StepResult, ...] = ()
@@ -119,7 +91,8 @@ def run(
 class Report:
     """The content of the delivery folder."""
 
-    order: DeliveryOrder
+    folder: Path
+    format: str
     delivery: Delivery
     where: str
     rows: int
@@ -132,14 +105,14 @@ class Report:
         rows = f"{counted(self.rows, 'row')} of {name} from {self.where}"
         if self.dry_run:
             out.print(
-                f"Would deliver {rows} to {self.order.out}; nothing was written", style="bold", soft_wrap=True
+                f"Would deliver {rows} to {self.folder}; nothing was written", style="bold", soft_wrap=True
             )
         else:
-            out.print(f"Delivered {rows} to {self.order.out}", style="bold", soft_wrap=True)
+            out.print(f"Delivered {rows} to {self.folder}", style="bold", soft_wrap=True)
             table = grid("", "")
             for label, path in self.documents().items():
                 table.add_row(label, str(path))
-            table.add_row(f"{files} of rows", f"{self.order.out}/data/*.{self.order.settings.format}")
+            table.add_row(f"{files} of rows", f"{self.folder}/data/*.{self.format}")
             out.print()
             out.print(indented(table))
         for note in self.delivery.notes:
@@ -147,18 +120,18 @@ class Report:
         for warning in self.written.warnings:
             out.print(f"\nwarning: {warning}", style="bold yellow", soft_wrap=True)
         if not self.dry_run:
-            command = self.delivery.job.launch_command(str(self.order.out / JOB))
+            command = self.delivery.job.launch_command(str(self.folder / JOB))
             out.print(f"\n{command}", style="cyan", soft_wrap=True)
 
     def documents(self) -> dict[str, Path]:
         documents = {"schema": "schema.json", "OFFLINE table": "table-offline.json"}
         documents |= {"REALTIME table": "table-realtime.json"} if self.delivery.realtime is not None else {}
-        return {label: self.order.out / name for label, name in {**documents, "job": JOB}.items()}
+        return {label: self.folder / name for label, name in {**documents, "job": JOB}.items()}
 
     def to_dict(self, steps: tuple[StepResult, ...]) -> dict[str, Any]:
         return {
             "table": table_name(self.delivery.schema),
-            "out": str(self.order.out),
+            "out": str(self.folder),
             "dry_run": self.dry_run,
             "rows": self.rows,
             "files": [

@@ -10,7 +10,7 @@ from typing import Any
 
 from trellis.cli.commands.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.document_check import CheckResult, check
+from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
@@ -50,10 +50,11 @@ def check_file(
     pinot_jars: bool = False,
 ) -> CheckResult:
     """The findings about a schema document. Raises UsageError, SchemaError."""
-    if len(tables) > 1:
-        raise UsageError("--table-config: check a schema with one table config at a time")
-    config = table_document(tables[0]) if tables else None
-    return check(read_text(Path(file)), file, config, profile_of(profile), controller, pinot_jars)
+    text, configs = read_text(Path(file)), [*map(table_document, tables)]
+    if len(configs) > 1:
+        return check_hybrid(text, file, configs, profile_of(profile), controller, pinot_jars)
+    config = configs[0] if configs else None
+    return check(text, file, config, profile_of(profile), controller, pinot_jars)
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:

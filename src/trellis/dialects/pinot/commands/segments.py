@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import WHERE, Debug, Engine, Json, Master, Remote, option
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import WHERE, Debug, EngineArguments, Json, option
 from trellis.dialects.pinot.commands.cluster_arguments import Header, Timeout, Url
 from trellis.errors import DestinationError, UsageError
 
@@ -39,6 +40,7 @@ def fetch_jars(
         console().print(f"export {JARS}={folder}", style="cyan", soft_wrap=True)
 
 
+@expand_groups
 def build_delivered_segments(
     delivery: Annotated[
         str,
@@ -55,9 +57,8 @@ def build_delivered_segments(
     controller: Url = None,
     header: Header = None,
     timeout: Timeout = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
+    *,
+    engine: EngineArguments,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -77,7 +78,7 @@ def build_delivered_segments(
     folder = Path(out) if out is not None else Path(delivery, SEGMENTS)
     orders = segment_orders(Path(delivery), folder)
     with progress() as tell:
-        runner = runner_of(engine, master, remote, tell)
+        runner = runner_of(*engine, tell)
         segments = build_segments(orders, runner.parallel, lambda done: tell("writing", done, len(orders)))
     if client is not None:
         for order, segment in zip(orders, segments, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 
 from trellis.dialects.pinot.conversion.messages import conversion_error
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.json_text.rewriter import may_follow
+from trellis.dialects.pinot.value.json_text.reader import may_follow
 from trellis.dialects.pinot.value.json_text.writer import key_text
 
 

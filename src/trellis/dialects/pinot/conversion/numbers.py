@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text
 from trellis.dialects.pinot.value.numbers.parsing import (
     BLANKS,
     SCALE_MAX,
@@ -28,131 +29,113 @@ from trellis.dialects.pinot.value.numbers.rounding import (
 )
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
 
-INT, LONG, FLOAT, DOUBLE, BIG_DECIMAL = (
-    PinotType.INT,
-    PinotType.LONG,
-    PinotType.FLOAT,
-    PinotType.DOUBLE,
-    PinotType.BIG_DECIMAL,
-)
+
+@dataclass(frozen=True)
+class WholeNumbers:
+    """Conversion to whole numbers of so many bits."""
+
+    target: PinotType
+    bits: int
+    low: int
+    high: int
+
+    def of_whole(self, value: int, reporter: LossReporter) -> int:
+        """The low bits."""
+        if self.low <= value <= self.high:
+            return int(value)
+        _report_overflow(value, self.target, reporter)
+        return wrapped(value, self.bits)
+
+    def of_float(self, value: float, reporter: LossReporter) -> int:
+        return self._truncated(value, saturated(value, self.bits), reporter)
+
+    def of_decimal(self, value: Decimal | int, reporter: LossReporter) -> int:
+        if isinstance(value, int):
+            return self.of_whole(value, reporter)
+        return self._truncated(value, low_bits(require_finite(value, self.target), self.bits), reporter)
+
+    def of_text(self, text: str, reporter: LossReporter) -> int:
+        try:
+            return parse_whole(text.strip(BLANKS), self.low, self.high)
+        except NotANumber:
+            raise conversion_error(text, self.target) from None
+
+    def _truncated(self, value: Any, whole: int, reporter: LossReporter) -> int:
+        """The whole number for a value; reports what it loses."""
+        if whole == value:
+            return whole
+        name = self.target.value
+        if value != value:
+            reporter.report(LossKind.NAN_TO_ZERO, f"{name} has no NaN: expected a number")
+        elif _has_other_whole_part(value, whole):
+            _report_overflow(value, self.target, reporter)
+        else:
+            reporter.report(LossKind.FRACTION_CUT, f"{name} would cut the fraction of {abbreviated(value)}")
+        return whole
 
 
-def int_of_whole(value: int, reporter: LossReporter) -> int:
-    """The low 32 bits."""
-    if INT_MIN <= value <= INT_MAX:
-        return int(value)
-    _overflow(value, INT, reporter)
-    return wrapped(value, 32)
+@dataclass(frozen=True)
+class Floats:
+    """Conversion to floats: `rounded` rounds an exact number, `parse` reads a text."""
+
+    target: PinotType
+    rounded: Callable[[int | Decimal], float]
+    parse: Callable[[str], float]
+
+    def of_exact(self, value: int | Decimal, reporter: LossReporter) -> float:
+        """The nearest float; reports a whole number that is no longer the same."""
+        rounded = self.rounded(require_finite(value, self.target))
+        if rounded == value:
+            return rounded
+        if rounded - rounded != 0:
+            _report_overflow(value, self.target, reporter)
+        elif isinstance(value, int) or value == value.to_integral_value():
+            sentence = f"{self.target.value} cannot hold every digit of {abbreviated(value)}"
+            reporter.report(LossKind.PRECISION, sentence)
+        return rounded
+
+    def of_text(self, text: str, reporter: LossReporter) -> float:
+        try:
+            number = self.parse(text)
+        except NotANumber:
+            raise conversion_error(text, self.target) from None
+        if number - number != 0 and number == number and "n" not in text:
+            _report_overflow(text, self.target, reporter)
+        return number
 
 
-def long_of_whole(value: int, reporter: LossReporter) -> int:
-    """The low 64 bits."""
-    if LONG_MIN <= value <= LONG_MAX:
-        return int(value)
-    _overflow(value, LONG, reporter)
-    return wrapped(value, 64)
+INT: Final = WholeNumbers(PinotType.INT, 32, INT_MIN, INT_MAX)
+LONG: Final = WholeNumbers(PinotType.LONG, 64, LONG_MIN, LONG_MAX)
+FLOAT: Final = Floats(PinotType.FLOAT, float32_of, parse_float)
+DOUBLE: Final = Floats(PinotType.DOUBLE, double_of, parse_double)
 
 
-def int_of_float(value: float, reporter: LossReporter) -> int:
-    return _report_truncation(value, saturated(value, 32), INT, reporter)
-
-
-def long_of_float(value: float, reporter: LossReporter) -> int:
-    return _report_truncation(value, saturated(value, 64), LONG, reporter)
-
-
-def int_of_decimal(value: Decimal | int, reporter: LossReporter) -> int:
-    if isinstance(value, int):
-        return int_of_whole(value, reporter)
-    return _report_truncation(value, low_bits(require_finite(value, INT), 32), INT, reporter)
-
-
-def long_of_decimal(value: Decimal | int, reporter: LossReporter) -> int:
-    if isinstance(value, int):
-        return long_of_whole(value, reporter)
-    return _report_truncation(value, low_bits(require_finite(value, LONG), 64), LONG, reporter)
-
-
-def int_of_text(text: str, reporter: LossReporter) -> int:
-    try:
-        return parse_whole(text.strip(BLANKS), INT_MIN, INT_MAX)
-    except NotANumber:
-        raise conversion_error(text, INT) from None
-
-
-def long_of_text(text: str, reporter: LossReporter) -> int:
-    try:
-        return parse_whole(text.strip(BLANKS))
-    except NotANumber:
-        raise conversion_error(text, LONG) from None
-
-
-def float_of_whole(value: int, reporter: LossReporter) -> float:
-    return _report_rounding(value, float32_of(value), FLOAT, reporter)
-
-
-def double_of_whole(value: int, reporter: LossReporter) -> float:
-    return _report_rounding(value, double_of(value), DOUBLE, reporter)
-
-
-def float_of_float(value: float, reporter: LossReporter) -> float:
+def float_of_double(value: float, reporter: LossReporter) -> float:
     single = round32(value)
     if single - single != 0 and value - value == 0:
-        _overflow(value, FLOAT, reporter)
+        _report_overflow(value, PinotType.FLOAT, reporter)
     return single
 
 
-def float_of_decimal(value: Decimal | int, reporter: LossReporter) -> float:
-    return _report_rounding(value, float32_of(require_finite(value, FLOAT)), FLOAT, reporter)
-
-
-def double_of_decimal(value: Decimal | int, reporter: LossReporter) -> float:
-    return _report_rounding(value, double_of(require_finite(value, DOUBLE)), DOUBLE, reporter)
-
-
-def float_of_text(text: str, reporter: LossReporter) -> float:
-    try:
-        number = parse_float(text)
-    except NotANumber:
-        raise conversion_error(text, FLOAT) from None
-    return _report_overflow_of_text(text, number, FLOAT, reporter)
-
-
-def double_of_text(text: str, reporter: LossReporter) -> float:
-    try:
-        number = parse_double(text)
-    except NotANumber:
-        raise conversion_error(text, DOUBLE) from None
-    return _report_overflow_of_text(text, number, DOUBLE, reporter)
-
-
-def decimal_of_whole(value: int, reporter: LossReporter) -> Decimal:
-    return Decimal(value)
-
-
 def decimal_of_decimal(value: Decimal | int, reporter: LossReporter) -> Decimal:
-    value = Decimal(require_finite(value, BIG_DECIMAL))
+    value = Decimal(require_finite(value, PinotType.BIG_DECIMAL))
     if abs(int(value.as_tuple().exponent)) > SCALE_MAX:
-        raise conversion_error(value, BIG_DECIMAL, "an exponent of 32 bits")
+        raise conversion_error(value, PinotType.BIG_DECIMAL, "an exponent of 32 bits")
     return value or value.copy_abs()
 
 
-def decimal_of_float(value: float, reporter: LossReporter) -> Decimal:
-    return _decimal_of(float_text(value), value)
+def decimal_of_text(text: str, value: Any) -> Decimal:
+    """The decimal of the text of a value."""
+    try:
+        return parse_decimal(text)
+    except NotANumber:
+        raise conversion_error(value, PinotType.BIG_DECIMAL) from None
 
 
-def decimal_of_double(value: float, reporter: LossReporter) -> Decimal:
-    return _decimal_of(double_text(value), value)
-
-
-def decimal_of_text(text: str, reporter: LossReporter) -> Decimal:
-    return _decimal_of(text.strip(BLANKS), text)
-
-
-def decimal_of_bytes(value: bytes, reporter: LossReporter) -> Decimal:
+def decimal_of_bytes(value: bytes) -> Decimal:
     """Two bytes of scale, then the digits as a whole number with a sign."""
     if len(value) < 3:
-        raise conversion_error(value, BIG_DECIMAL)
+        raise conversion_error(value, PinotType.BIG_DECIMAL)
     scale = int.from_bytes(value[:2], "big", signed=True)
     return Decimal(int.from_bytes(value[2:], "big", signed=True)).scaleb(-scale, EXACT)
 
@@ -175,28 +158,6 @@ def require_finite(value: Any, target: PinotType) -> Any:
     return value
 
 
-def _decimal_of(text: str, value: Any) -> Decimal:
-    try:
-        return parse_decimal(text)
-    except NotANumber:
-        raise conversion_error(value, BIG_DECIMAL) from None
-
-
-def _report_truncation(value: Any, whole: int, target: PinotType, reporter: LossReporter) -> int:
-    """The whole number for a value; reports what it loses."""
-    if whole == value:
-        return whole
-    if value != value:
-        reporter.report(LossKind.NAN_TO_ZERO, f"{target.value} has no NaN: expected a number")
-    elif _has_other_whole_part(value, whole):
-        _overflow(value, target, reporter)
-    else:
-        reporter.report(
-            LossKind.FRACTION_CUT, f"{target.value} would cut the fraction of {abbreviated(value)}"
-        )
-    return whole
-
-
 def _has_other_whole_part(value: float | Decimal, whole: int) -> bool:
     """Whether the whole part of a number differs."""
     if isinstance(value, Decimal):
@@ -204,22 +165,5 @@ def _has_other_whole_part(value: float | Decimal, whole: int) -> bool:
     return abs(value) >= LONG_MAX or int(value) != whole
 
 
-def _report_rounding(value: Any, rounded: float, target: PinotType, reporter: LossReporter) -> float:
-    """The float for an exact number; reports a whole number that is no longer the same."""
-    if rounded == value:
-        return rounded
-    if rounded - rounded != 0:
-        _overflow(value, target, reporter)
-    elif isinstance(value, int) or value == value.to_integral_value():
-        reporter.report(LossKind.PRECISION, f"{target.value} cannot hold every digit of {abbreviated(value)}")
-    return rounded
-
-
-def _report_overflow_of_text(text: str, number: float, target: PinotType, reporter: LossReporter) -> float:
-    if number - number != 0 and number == number and "n" not in text:
-        _overflow(text, target, reporter)
-    return number
-
-
-def _overflow(value: Any, target: PinotType, reporter: LossReporter) -> None:
+def _report_overflow(value: Any, target: PinotType, reporter: LossReporter) -> None:
     reporter.report(LossKind.OVERFLOW, f"{abbreviated(value)} is beyond the range of {target.value}")

@@ -3,63 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import date, datetime
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from decimal import Decimal
-from typing import Final
-from uuid import UUID
+from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
-from trellis.dialects.pinot.conversion.numbers import long_of_decimal, long_of_float, require_finite
+from trellis.dialects.pinot.conversion.numbers import require_finite
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.epochs import days_of, millis_of
+from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers.parsing import BLANKS
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, Int64
 
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
-# --- BYTES, UUID
-
-
-def bytes_of_text(text: str, reporter: LossReporter) -> bytes:
+def bytes_of_text(text: str) -> bytes:
     trimmed = text.strip(BLANKS)
     if not _HEX.fullmatch(trimmed):
         raise conversion_error(text, PinotType.BYTES)
     return bytes.fromhex(trimmed)
 
 
-def bytes_of_bytes(value: bytes, reporter: LossReporter) -> bytes:
-    return bytes(value)
-
-
-def bytes_of_uuid(value: UUID, reporter: LossReporter) -> bytes:
-    return value.bytes
-
-
-def uuid_of_text(text: str, reporter: LossReporter) -> bytes:
+def uuid_of_text(text: str) -> bytes:
     if not _UUID.fullmatch(text):
         raise conversion_error(text, PinotType.UUID)
     return bytes.fromhex(text.replace("-", ""))
 
 
-def uuid_of_bytes(value: bytes, reporter: LossReporter) -> bytes:
+def uuid_of_bytes(value: bytes) -> bytes:
     if len(value) != 16:
         raise conversion_error(value, PinotType.UUID)
     return bytes(value)
 
 
-# --- BOOLEAN, TIMESTAMP
-
-
-def boolean_of_number(value: float, reporter: LossReporter) -> int:
-    return int(value != 0)
-
-
-def boolean_of_decimal(value: Decimal | int, reporter: LossReporter) -> int:
+def boolean_of_decimal(value: Decimal | int) -> int:
     """False only for zero of scale 0: to Pinot `0.0` is another decimal, and so true."""
     if isinstance(value, int):
         return 1
@@ -78,40 +60,15 @@ def boolean_of_text(text: str, reporter: LossReporter) -> int:
     return known
 
 
-_BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}
+def millis_of_timestamp(value: datetime, reporter: LossReporter) -> int:
+    return millis_of(value, reporter.settings.session_zone)
 
 
-def long_instant(millis: int) -> int:
-    """Milliseconds as a long: a small int would be of kind INT, which a TIMESTAMP refuses."""
-    return int(millis) if not INT_MIN <= millis <= INT_MAX else Int64(millis)
-
-
-def instant_of_long(value: int, reporter: LossReporter) -> int:
-    return long_instant(value)
-
-
-def instant_of_double(value: float, reporter: LossReporter) -> int:
-    return long_instant(long_of_float(value, reporter))
-
-
-def instant_of_decimal(value: Decimal | int, reporter: LossReporter) -> int:
-    return long_instant(long_of_decimal(value, reporter))
-
-
-def instant_of_timestamp(value: datetime, reporter: LossReporter) -> int:
-    return long_instant(millis_of(value, reporter.settings.session_zone))
-
-
-def instant_of_date(value: date, reporter: LossReporter) -> int:
-    """Midnight UTC."""
-    return long_instant(days_of(value) * 86_400_000)
-
-
-def instant_of_text(text: str, reporter: LossReporter) -> int:
+def millis_of_text(text: str, reporter: LossReporter) -> int:
     zone = reporter.settings.session_zone
     trimmed = text.strip(BLANKS)
     try:
-        return long_instant(timestamp_millis(trimmed, zone, strict=True))
+        return timestamp_millis(trimmed, zone, strict=True)
     except ValueError:
         pass
     try:
@@ -122,28 +79,14 @@ def instant_of_text(text: str, reporter: LossReporter) -> int:
         LossKind.ROLLED_OVER,
         f"STRING {abbreviated(text)} is not a valid time and would roll over to another",
     )
-    return long_instant(millis)
+    return millis
 
 
-def millis_of_timestamp(value: datetime, reporter: LossReporter) -> int:
-    return millis_of(value, reporter.settings.session_zone)
+def as_instant(millis_of_value: Callable[[Any, LossReporter], int]) -> Callable[[Any, LossReporter], int]:
+    """Milliseconds as a long: a small int would be of kind INT, which a TIMESTAMP refuses."""
 
+    def convert(value: Any, reporter: LossReporter) -> int:
+        millis = millis_of_value(value, reporter)
+        return Int64(millis) if INT_MIN <= millis <= INT_MAX else int(millis)
 
-def days_of_date(value: date, reporter: LossReporter) -> int:
-    return days_of(value)
-
-
-def day_number(value: date, reporter: LossReporter) -> float:
-    return float(days_of(value))
-
-
-def day_decimal(value: date, reporter: LossReporter) -> Decimal:
-    return Decimal(days_of(value))
-
-
-def double_of_timestamp(value: datetime, reporter: LossReporter) -> float:
-    return float(millis_of(value, reporter.settings.session_zone))
-
-
-def decimal_of_timestamp(value: datetime, reporter: LossReporter) -> Decimal:
-    return Decimal(millis_of(value, reporter.settings.session_zone))
+    return convert

@@ -3,139 +3,140 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion import numbers, scalars, texts
+from trellis.dialects.pinot.conversion import scalars, texts
 from trellis.dialects.pinot.conversion.losses import LossReporter
+from trellis.dialects.pinot.conversion.numbers import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    bytes_of_decimal,
+    decimal_of_bytes,
+    decimal_of_decimal,
+    decimal_of_text,
+    float_of_double,
+)
 from trellis.dialects.pinot.document.types import PinotType, Value
+from trellis.dialects.pinot.value.epochs import days_of
+from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text
+from trellis.dialects.pinot.value.numbers.parsing import BLANKS
 from trellis.dialects.pinot.value.source_kinds import SourceKind
 
 Step = Callable[[Any, LossReporter], Value]
 Steps = Mapping[SourceKind, Step]
 
 _K = SourceKind
+_MILLIS_PER_DAY: Final = 86_400_000
 
 
-def _int(value: Value, reporter: LossReporter) -> int:
-    return int(value)
+def _plain(convert: Callable[[Any], Value]) -> Step:
+    """A conversion that loses nothing."""
+    return lambda value, _: convert(value)
 
 
-def _float(value: Value, reporter: LossReporter) -> float:
-    return float(value)
+def _of(step: Step, *kinds: SourceKind) -> dict[SourceKind, Step]:
+    return dict.fromkeys(kinds, step)
 
+
+def _then(step: Step, convert: Callable[[Any], Value]) -> Step:
+    return lambda value, reporter: convert(step(value, reporter))
+
+
+_INT: Final = _plain(int)
+_FLOAT: Final = _plain(float)
+_NOT_ZERO: Final = _plain(lambda value: int(value != 0))
+_JSON_KINDS: Final = (_K.BOOLEAN, _K.INT, _K.LONG, _K.FLOAT, _K.DOUBLE, _K.TIMESTAMP, _K.BYTES, _K.UUID)
 
 MATRIX: Final[Mapping[PinotType, Steps]] = {
     PinotType.INT: {
-        _K.BOOLEAN: _int,
-        _K.INT: _int,
-        _K.LONG: numbers.int_of_whole,
-        _K.FLOAT: numbers.int_of_float,
-        _K.DOUBLE: numbers.int_of_float,
-        _K.BIG_DECIMAL: numbers.int_of_decimal,
-        _K.STRING: numbers.int_of_text,
+        **_of(_INT, _K.BOOLEAN, _K.INT),
+        _K.LONG: INT.of_whole,
+        **_of(INT.of_float, _K.FLOAT, _K.DOUBLE),
+        _K.BIG_DECIMAL: INT.of_decimal,
+        _K.STRING: INT.of_text,
     },
     PinotType.LONG: {
-        _K.BOOLEAN: _int,
-        _K.INT: _int,
-        _K.LONG: _int,
-        _K.FLOAT: numbers.long_of_float,
-        _K.DOUBLE: numbers.long_of_float,
-        _K.BIG_DECIMAL: numbers.long_of_decimal,
+        **_of(_INT, _K.BOOLEAN, _K.INT, _K.LONG),
+        **_of(LONG.of_float, _K.FLOAT, _K.DOUBLE),
+        _K.BIG_DECIMAL: LONG.of_decimal,
         _K.TIMESTAMP: scalars.millis_of_timestamp,
-        _K.STRING: numbers.long_of_text,
+        _K.STRING: LONG.of_text,
     },
     PinotType.FLOAT: {
-        _K.BOOLEAN: _float,
-        _K.INT: numbers.float_of_whole,
-        _K.LONG: numbers.float_of_whole,
-        _K.FLOAT: _float,
-        _K.DOUBLE: numbers.float_of_float,
-        _K.BIG_DECIMAL: numbers.float_of_decimal,
-        _K.STRING: numbers.float_of_text,
+        **_of(_FLOAT, _K.BOOLEAN, _K.FLOAT),
+        **_of(FLOAT.of_exact, _K.INT, _K.LONG, _K.BIG_DECIMAL),
+        _K.DOUBLE: float_of_double,
+        _K.STRING: FLOAT.of_text,
     },
     PinotType.DOUBLE: {
-        _K.BOOLEAN: _float,
-        _K.INT: _float,
-        _K.LONG: numbers.double_of_whole,
-        _K.FLOAT: _float,
-        _K.DOUBLE: _float,
-        _K.BIG_DECIMAL: numbers.double_of_decimal,
-        _K.TIMESTAMP: scalars.double_of_timestamp,
-        _K.STRING: numbers.double_of_text,
+        **_of(_FLOAT, _K.BOOLEAN, _K.INT, _K.FLOAT, _K.DOUBLE),
+        **_of(DOUBLE.of_exact, _K.LONG, _K.BIG_DECIMAL),
+        _K.TIMESTAMP: _then(scalars.millis_of_timestamp, float),
+        _K.STRING: DOUBLE.of_text,
     },
     PinotType.BIG_DECIMAL: {
-        _K.BOOLEAN: numbers.decimal_of_whole,
-        _K.INT: numbers.decimal_of_whole,
-        _K.LONG: numbers.decimal_of_whole,
-        _K.FLOAT: numbers.decimal_of_float,
-        _K.DOUBLE: numbers.decimal_of_double,
-        _K.BIG_DECIMAL: numbers.decimal_of_decimal,
-        _K.TIMESTAMP: scalars.decimal_of_timestamp,
-        _K.STRING: numbers.decimal_of_text,
-        _K.BYTES: numbers.decimal_of_bytes,
+        **_of(_plain(Decimal), _K.BOOLEAN, _K.INT, _K.LONG),
+        _K.FLOAT: _plain(lambda value: decimal_of_text(float_text(value), value)),
+        _K.DOUBLE: _plain(lambda value: decimal_of_text(double_text(value), value)),
+        _K.BIG_DECIMAL: decimal_of_decimal,
+        _K.TIMESTAMP: _then(scalars.millis_of_timestamp, Decimal),
+        _K.STRING: _plain(lambda text: decimal_of_text(text.strip(BLANKS), text)),
+        _K.BYTES: _plain(decimal_of_bytes),
     },
     PinotType.BOOLEAN: {
-        _K.BOOLEAN: _int,
-        _K.INT: scalars.boolean_of_number,
-        _K.LONG: scalars.boolean_of_number,
-        _K.FLOAT: scalars.boolean_of_number,
-        _K.DOUBLE: scalars.boolean_of_number,
-        _K.BIG_DECIMAL: scalars.boolean_of_decimal,
+        _K.BOOLEAN: _INT,
+        **_of(_NOT_ZERO, _K.INT, _K.LONG, _K.FLOAT, _K.DOUBLE),
+        _K.BIG_DECIMAL: _plain(scalars.boolean_of_decimal),
         _K.STRING: scalars.boolean_of_text,
     },
     PinotType.TIMESTAMP: {
-        _K.LONG: scalars.instant_of_long,
-        _K.DOUBLE: scalars.instant_of_double,
-        _K.BIG_DECIMAL: scalars.instant_of_decimal,
-        _K.TIMESTAMP: scalars.instant_of_timestamp,
-        _K.STRING: scalars.instant_of_text,
+        _K.LONG: scalars.as_instant(_INT),
+        _K.DOUBLE: scalars.as_instant(LONG.of_float),
+        _K.BIG_DECIMAL: scalars.as_instant(LONG.of_decimal),
+        _K.TIMESTAMP: scalars.as_instant(scalars.millis_of_timestamp),
+        _K.STRING: scalars.as_instant(scalars.millis_of_text),
     },
     PinotType.STRING: {
-        _K.BOOLEAN: texts.text_of_boolean,
-        _K.INT: texts.text_of_whole,
-        _K.LONG: texts.text_of_whole,
-        _K.FLOAT: texts.text_of_float,
-        _K.DOUBLE: texts.text_of_double,
-        _K.BIG_DECIMAL: texts.text_of_decimal,
+        _K.BOOLEAN: _plain(lambda value: "true" if value else "false"),
+        **_of(_plain(texts.text_of_whole), _K.INT, _K.LONG),
+        _K.FLOAT: _plain(float_text),
+        _K.DOUBLE: _plain(double_text),
+        _K.BIG_DECIMAL: _plain(texts.text_of_decimal),
         _K.TIMESTAMP: texts.text_of_timestamp,
-        _K.DATE: texts.text_of_date,
+        _K.DATE: _plain(lambda value: value.isoformat()),
         _K.STRING: texts.text_of_text,
-        _K.BYTES: texts.text_of_bytes,
-        _K.UUID: texts.text_of_uuid,
+        _K.BYTES: _plain(lambda value: bytes(value).hex()),
+        _K.UUID: _plain(str),
     },
     PinotType.JSON: {
-        _K.BOOLEAN: texts.json_of_value,
-        _K.INT: texts.json_of_value,
-        _K.LONG: texts.json_of_value,
-        _K.FLOAT: texts.json_of_value,
-        _K.DOUBLE: texts.json_of_value,
-        _K.BIG_DECIMAL: texts.json_of_decimal,
-        _K.TIMESTAMP: texts.json_of_timestamp,
+        **_of(texts.json_of_value, *_JSON_KINDS, _K.MAP, _K.LIST),
+        _K.BIG_DECIMAL: _plain(texts.json_of_decimal),
         _K.STRING: texts.json_of_text,
-        _K.BYTES: texts.json_of_bytes,
-        _K.UUID: texts.json_of_value,
-        _K.MAP: texts.json_of_value,
-        _K.LIST: texts.json_of_value,
     },
     PinotType.BYTES: {
-        _K.BIG_DECIMAL: numbers.bytes_of_decimal,
-        _K.STRING: scalars.bytes_of_text,
-        _K.BYTES: scalars.bytes_of_bytes,
+        _K.BIG_DECIMAL: bytes_of_decimal,
+        _K.STRING: _plain(scalars.bytes_of_text),
+        _K.BYTES: _plain(bytes),
     },
 }
 
 EXTENDED_MATRIX: Final[Mapping[PinotType, Steps]] = {
-    PinotType.INT: {_K.DATE: scalars.days_of_date},
-    PinotType.LONG: {_K.DATE: scalars.days_of_date},
-    PinotType.FLOAT: {_K.DATE: scalars.day_number},
-    PinotType.DOUBLE: {_K.DATE: scalars.day_number},
-    PinotType.BIG_DECIMAL: {_K.DATE: scalars.day_decimal},
-    PinotType.TIMESTAMP: {_K.DATE: scalars.instant_of_date},
-    PinotType.JSON: {_K.DATE: texts.json_of_date},
+    PinotType.INT: {_K.DATE: _plain(days_of)},
+    PinotType.LONG: {_K.DATE: _plain(days_of)},
+    PinotType.FLOAT: {_K.DATE: _plain(lambda value: float(days_of(value)))},
+    PinotType.DOUBLE: {_K.DATE: _plain(lambda value: float(days_of(value)))},
+    PinotType.BIG_DECIMAL: {_K.DATE: _plain(lambda value: Decimal(days_of(value)))},
+    PinotType.TIMESTAMP: {
+        _K.DATE: scalars.as_instant(_plain(lambda value: days_of(value) * _MILLIS_PER_DAY))
+    },
+    PinotType.JSON: {_K.DATE: texts.json_of_value},
     PinotType.UUID: {
-        _K.STRING: scalars.uuid_of_text,
-        _K.BYTES: scalars.uuid_of_bytes,
-        _K.UUID: scalars.bytes_of_uuid,
+        _K.STRING: _plain(scalars.uuid_of_text),
+        _K.BYTES: _plain(scalars.uuid_of_bytes),
+        _K.UUID: _plain(lambda value: value.bytes),
     },
 }
 """What the profile `extended` adds: dates are counted in days, and there are UUIDs."""

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
-from uuid import UUID
 
 from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
 from trellis.dialects.pinot.conversion.messages import abbreviated
 from trellis.dialects.pinot.conversion.numbers import require_finite
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.epochs import micros_of, millis_of
+from trellis.dialects.pinot.value.epochs import micros_of
 from trellis.dialects.pinot.value.json_text.reader import json_with_end
-from trellis.dialects.pinot.value.json_text.writer import json_of, quoted
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text, plain_text
+from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.numbers.java_format import decimal_text, plain_text
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HALF: Final = re.compile("[\ud800-\udfff]")
-
-
-# --- STRING
 
 
 def text_of_text(text: str, reporter: LossReporter) -> str:
@@ -53,23 +48,11 @@ def encodable_text(text: str) -> str:
     return text
 
 
-def text_of_boolean(value: bool, reporter: LossReporter) -> str:
-    return "true" if value else "false"
-
-
-def text_of_whole(value: int, reporter: LossReporter) -> str:
+def text_of_whole(value: int) -> str:
     return int.__repr__(value) if LONG_MIN <= value <= LONG_MAX else plain_text(value)
 
 
-def text_of_float(value: float, reporter: LossReporter) -> str:
-    return float_text(value)
-
-
-def text_of_double(value: float, reporter: LossReporter) -> str:
-    return double_text(value)
-
-
-def text_of_decimal(value: Decimal | int, reporter: LossReporter) -> str:
+def text_of_decimal(value: Decimal | int) -> str:
     return plain_text(require_finite(value, PinotType.STRING))
 
 
@@ -81,21 +64,6 @@ def text_of_timestamp(value: datetime, reporter: LossReporter) -> str:
     if not micros:
         return text
     return f"{text.partition('.')[0]}.{millis % 1000:03}{micros:03}".rstrip("0")
-
-
-def text_of_date(value: date, reporter: LossReporter) -> str:
-    return value.isoformat()
-
-
-def text_of_bytes(value: bytes, reporter: LossReporter) -> str:
-    return bytes(value).hex()
-
-
-def text_of_uuid(value: UUID, reporter: LossReporter) -> str:
-    return str(value)
-
-
-# --- JSON
 
 
 def json_of_text(text: str, reporter: LossReporter) -> str:
@@ -111,17 +79,5 @@ def json_of_value(value: Any, reporter: LossReporter) -> str:
     return text_of_text(json_of(value, reporter.settings.session_zone), reporter)
 
 
-def json_of_timestamp(value: datetime, reporter: LossReporter) -> str:
-    return str(millis_of(value, reporter.settings.session_zone))
-
-
-def json_of_decimal(value: Decimal | int, reporter: LossReporter) -> str:
+def json_of_decimal(value: Decimal | int) -> str:
     return decimal_text(require_finite(value, PinotType.JSON))
-
-
-def json_of_date(value: date, reporter: LossReporter) -> str:
-    return quoted(value.isoformat())
-
-
-def json_of_bytes(value: bytes, reporter: LossReporter) -> str:
-    return f'"{b64encode(value).decode()}"'

@@ -10,7 +10,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from trellis.dialects.pinot.date_time.iso_calendar import CYCLE_DAYS, DAY, HOUR, MINUTE
-from trellis.dialects.pinot.date_time.zone_names import LINKS, SHORT
+from trellis.dialects.pinot.date_time.zone_names import SHORT
 
 UTC: Final = "UTC"
 _UNKNOWN_TO_JAVA: Final = frozenset({"Factory", "localtime", "posixrules", "ROC"})
@@ -56,7 +56,7 @@ def resolve(name: str) -> Zone:
         return _custom(custom)
     if name not in zone_ids():
         return Zone(UTC, False)
-    return Zone(LINKS.get(name, name), True)
+    return Zone(name, True)
 
 
 def _custom(custom: re.Match[str]) -> Zone:

@@ -6,7 +6,6 @@ import re
 from typing import Final, NoReturn
 
 from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.hybrid_calendar import hybrid_date, hybrid_days, hybrid_month_length
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
@@ -14,6 +13,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     LONG_MIN,
     MINUTE,
     SECOND,
+    date_of,
     days_of,
     local_time,
     month_length,
@@ -33,7 +33,6 @@ _ISO: Final = re.compile(
     r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?(?:\.([0-9]{1,9}))?)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
-_GREGORIAN_TEXT: Final = "1583"
 _BLANKS: Final = "".join(map(chr, range(33)))
 _WIDEST_OFFSET: Final = 18 * HOUR
 
@@ -50,7 +49,7 @@ def timestamp_millis(text: str, zone: str = "UTC", strict: bool = False) -> int:
     (1699980200000, 1700010000000)
     """
     usual = _USUAL.fullmatch(text)
-    if usual is not None and text > _GREGORIAN_TEXT:
+    if usual is not None:
         *numbers, fraction = usual.groups("")
         local = local_time(*map(int, numbers))
         if local is not None:
@@ -73,7 +72,7 @@ def timestamp_text(millis: int, zone: str = "UTC") -> str:
     ('2023-11-14 22:13:20.123', '2023-11-14 22:13:20.0')
     """
     days, time = divmod(millis + clock_of(zone).offset(millis), DAY)
-    year, month, day = hybrid_date(days)
+    year, month, day = date_of(days)
     fraction = f"{time % SECOND:03}".rstrip("0") or "0"
     return (
         f"{year if year > 0 else 1 - year:04}-{month:02}-{day:02} "
@@ -91,13 +90,13 @@ def _jdbc(text: str, match: re.Match[str], zone: str, strict: bool) -> int | Non
         return None
     if strict and not (
         year > 0
-        and day <= hybrid_month_length(year, month)
+        and day <= month_length(year, month)
         and 0 <= hour < 24
         and 0 <= minute < 60
         and 0 <= second < 60
     ):
         _refuse(text, "there is no such day or time")
-    local = hybrid_days(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
+    local = days_of(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
     return clock_of(zone).later_instant(local) + int(fraction.ljust(9, "0")[:3])
 
 

@@ -13,6 +13,7 @@ from trellis.dialects.pinot.functions.date_time.epochs import EPOCHS
 from trellis.dialects.pinot.functions.date_time.formats import TIME_FORMATS
 from trellis.dialects.pinot.functions.date_time.instants import TIMES
 from trellis.dialects.pinot.functions.json_values.documents import JSON_DOCUMENTS
+from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
 from trellis.dialects.pinot.functions.lists import LISTS
 from trellis.dialects.pinot.functions.numbers import NUMBERS
 from trellis.dialects.pinot.functions.points import POINTS
@@ -20,7 +21,7 @@ from trellis.dialects.pinot.functions.registry import Function, merged
 from trellis.dialects.pinot.functions.text.patterns import PATTERNS
 from trellis.dialects.pinot.functions.text.strings import TEXTS
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Call, Expression, canonical, nodes
+from trellis.dialects.pinot.grammar.tree import Call, Expression, Literal, canonical, nodes
 from trellis.errors import nearest
 
 FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(
@@ -66,38 +67,46 @@ PRIMITIVE_ARRAYS: Final = _by_canonical_name(
 
 UNSUPPORTED: Final = _by_canonical_name(
     """
-    acos adler32 array arrayIndexOfInt arrayIndexOfString arrayPushBackString arrayPushFrontString
-    arrayRemoveString arrayReverseString arraySliceString arraysOverlap arraySumInt arraySumLong
+    acos adler32 ago array arrayConcatString arrayContainsInt arrayContainsString arrayDistinctString
+    arrayElementAtDouble arrayElementAtFloat arrayElementAtInt arrayElementAtLong arrayElementAtString
+    arrayIndexOfInt arrayIndexOfString arrayPushBackString arrayPushFrontString arrayRemoveString
+    arrayReverseString arraySliceString arraySortString arraysOverlap arraySumInt arraySumLong
     arrayUnionString arrayValueConstructor asin atan atan2 avgReduce base64Decode base64Encode
     bigDecimalToBytes brokerId bytesToBigDecimal byteswapInt byteswapLong chr cid cityHash128 cityHash32
     cityHash64 codepoint concatWS cos cosh cosineDistance cot cpcSketchToString cpcSketchUnion crc32
     crc32c cutFragment cutQueryString cutQueryStringAndFragment cutToFirstSignificantSubdomain
-    cutToFirstSignificantSubdomainWithWWW cutURLParameter cutURLParameters cutWWW dateBin
-    decodeGeoHashLat decodeGeoHashLatitude decodeGeoHashLon decodeGeoHashLongitude degrees dotProduct
-    encodeGeoHash endTime euclideanDistance exp extractURLParameter extractURLParameterNames
-    extractURLParameters fromAscii fromBytes fromULL gcd generateUniqueNgrams generateUniqueNgramsMV
+    cutToFirstSignificantSubdomainWithWWW cutURLParameter cutURLParameters cutWWW dateAdd dateBin
+    dateDiff dateTimeConvert decodeGeoHashLat decodeGeoHashLatitude decodeGeoHashLon
+    decodeGeoHashLongitude decodeUrl degrees dotProduct encodeGeoHash encodeUrl endTime
+    euclideanDistance exp extractURLParameter extractURLParameterNames extractURLParameters fromAscii
+    fromBytes fromIso8601 fromULL fromUUIDBytes gcd generateUniqueNgrams generateUniqueNgramsMV
     getCpcSketchEstimate getIntTupleSketchEstimate getThetaSketchEstimate gridDistance hammingDistance
     hexDecimalToLong hypot ifNotFinite initcap innerProduct intDiv intDivOrZero
     intMaxTupleSketchIntersect intMaxTupleSketchUnion intMinTupleSketchIntersect intMinTupleSketchUnion
     intSumTupleSketchDiff intSumTupleSketchIntersect intSumTupleSketchUnion ipPrefix ipSubnetMax
-    ipSubnetMin isFinite isInfinite isNaN isSubnetOf jsonExtractKey l1Distance l2Distance lcm
-    levenshteinDistance likeVar ln log log10 log2 longToHexDecimal md2 moduloOrZero murmurHash2
+    ipSubnetMin isFinite isInfinite isJson isNaN isSubnetOf jsonExtractKey jsonKeyValueArrayToMap
+    jsonStringToArray jsonStringToListOrMap jsonStringToMap l1Distance l2Distance lcm left leftSubStr
+    levenshteinDistance likeVar ln log log10 log2 longToHexDecimal lpad md2 moduloOrZero murmurHash2
     murmurHash2Bit64 murmurHash2UTF8 murmurHash3Bit128 murmurHash3Bit32 murmurHash3Bit64
-    murmurHash3X64Bit128 murmurHash3X64Bit32 murmurHash3X64Bit64 normalize positiveModulo prefixes
-    prefixesWithPrefix queryEngine radians rand regexpExtractVar regexpLikeVar regexpReplaceVar remove
-    repeat reqId sha224 sign sin sinh sleep stageId startTime stAsGeoJson stContains stDistance stEquals
-    stGeogFromGeoJson stGeogFromWKB stGeometryType stGeomFromGeoJson stGeomFromWKB strrpos stWithin
-    suffixes suffixesWithSuffix tan tanh thetaSketchDiff thetaSketchIntersect thetaSketchToString
-    thetaSketchUnion timezoneHour timezoneMinute toAscii toBytes toCpcSketch toDateTimeMV toHLL
-    toIntegerSumTupleSketch toIso8601MV toThetaSketch toTimestampMV toULL uniqueNgrams uniqueNgramsMV
-    urlDecodeFormComponent urlDomain urlDomainWithoutWWW urlEncodeFormComponent
-    urlFirstSignificantSubdomain urlFragment urlHierarchy urlNetloc urlPath urlPathHierarchy
-    urlPathWithQuery urlPort urlProtocol urlQueryString urlQueryStringAndFragment urlTopLevelDomain
-    vectorDims vectorNorm workerId
+    murmurHash3X64Bit128 murmurHash3X64Bit32 murmurHash3X64Bit64 normalize positiveModulo pow power
+    prefixes prefixesWithPrefix queryEngine radians rand regexpExtractVar regexpLikeVar regexpReplaceVar
+    remove repeat reqId right rightSubStr rpad sha224 sign sin sinh sleep sqrt stageId startTime
+    stAsGeoJson stContains stDistance stEquals stGeogFromGeoJson stGeogFromWKB stGeometryType
+    stGeomFromGeoJson stGeomFromWKB strpos strrpos stWithin suffixes suffixesWithSuffix tan tanh
+    thetaSketchDiff thetaSketchIntersect thetaSketchToString thetaSketchUnion timestampAdd timestampDiff
+    timezoneHour timezoneMinute toAscii toBytes toCpcSketch toDateTimeMV toHLL toIntegerSumTupleSketch
+    toIso8601 toIso8601MV toThetaSketch toTimestampMV toULL toUUIDBytes truncate uniqueNgrams
+    uniqueNgramsMV urlDecode urlDecodeFormComponent urlDomain urlDomainWithoutWWW urlEncode
+    urlEncodeFormComponent urlFirstSignificantSubdomain urlFragment urlHierarchy urlNetloc urlPath
+    urlPathHierarchy urlPathWithQuery urlPort urlProtocol urlQueryString urlQueryStringAndFragment
+    urlTopLevelDomain vectorDims vectorNorm workerId
     """
 )
 """The other functions of Pinot that are not implemented."""
 
+_INSTEAD: Final = (
+    "let Pinot's own classes do it with --option functions=pinot-jars, or compute its result before the load"
+)
 _NAMES: Final = (*FUNCTIONS, "and", "or")
 _SPELLINGS: Final = {
     canonical(name): name
@@ -123,10 +132,7 @@ def function_of(name: str, count: int) -> Function:
     key = canonical(name)
     spelling = PRIMITIVE_ARRAYS.get(key) or UNSUPPORTED.get(key)
     if spelling is not None:
-        raise UnsupportedFunction(
-            f"Trellis does not carry out Pinot's function {spelling}: let Pinot's own classes do it with"
-            " --option functions=pinot-jars, or compute its result before the load"
-        )
+        raise UnsupportedFunction(f"Trellis does not carry out Pinot's function {spelling}: {_INSTEAD}")
     functions = FUNCTIONS.get(key)
     if functions is None:
         raise ExpressionError(f"unknown function {name[:60]}{_hint(key)}")
@@ -150,10 +156,20 @@ def check_calls(expression: Expression) -> None:
         if isinstance(node, Call) and node.name not in ("and", "or"):
             try:
                 function_of(node.name, len(node.arguments))
+                _check_path(node)
             except UnsupportedFunction as error:
                 unsupported = unsupported or error
     if unsupported is not None:
         raise unsupported
+
+
+def _check_path(call: Call) -> None:
+    """Raises UnsupportedFunction for a constant JSON path that Trellis does not follow."""
+    if call.name.startswith("jsonpath") and isinstance(call.arguments[1], Literal):
+        try:
+            read_path(str(call.arguments[1].value))
+        except UnsupportedPath as error:
+            raise UnsupportedFunction(f"{error}: {_INSTEAD}") from None
 
 
 def returns_primitive_array(expression: Expression) -> str | None:

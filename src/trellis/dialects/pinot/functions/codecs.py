@@ -8,18 +8,13 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import re
 from functools import partial
 from typing import Final
-from urllib.parse import quote_plus
-from uuid import UUID
 
 from trellis.dialects.pinot.functions.arguments import FunctionError, as_bytes, as_text
 from trellis.dialects.pinot.functions.registry import Theme
 
 CODECS: Final = Theme()
-_ESCAPED: Final = re.compile(r"[0-9a-fA-F]{2}|\+[0-9a-fA-F]|-0")
-"""What Java reads as a byte of two hexadecimal digits: one may be a sign."""
 
 
 CODECS.function("toUtf8", as_text)(lambda text: text.encode("utf-8", "replace"))
@@ -40,57 +35,6 @@ def _from_base64(text: str) -> bytes:
 
 CODECS.function("hexToBytes", as_text)(as_bytes)
 CODECS.function("bytesToHex", as_bytes)(bytes.hex)
-
-
-@CODECS.function("toUUIDBytes", as_text)
-def _to_uuid(text: str) -> bytes | None:
-    """The 16 bytes of a UUID; null for any other text."""
-    try:
-        return UUID(text).bytes if text.count("-") == 4 else None
-    except ValueError:
-        return None
-
-
-@CODECS.function("fromUUIDBytes", as_bytes)
-def _from_uuid(data: bytes) -> str:
-    """The UUID of 16 bytes."""
-    if len(data) != 16:
-        raise FunctionError(f"a UUID has 16 bytes, not {len(data)}")
-    return str(UUID(bytes=data))
-
-
-@CODECS.function("encodeUrl urlEncode", as_text)
-def _encode_url(text: str) -> str:
-    """The text as a part of the query of a URL."""
-    return quote_plus(text, safe="*", errors="replace").replace("~", "%7E")
-
-
-@CODECS.function("decodeUrl", as_text)
-def _decode_url(text: str) -> str:
-    """The text that a part of the query of a URL stands for."""
-    decoded = bytearray()
-    position = 0
-    while position < len(text):
-        sign = text[position]
-        if sign != "%":
-            decoded += b" " if sign == "+" else sign.encode("utf-8", "replace")
-            position += 1
-            continue
-        digits = _ESCAPED.match(text, position + 1)
-        if not digits:
-            raise FunctionError(f"two hexadecimal digits are expected after the % in {text[:60]!r}")
-        decoded.append(int(digits[0], 16))
-        position += 3
-    return decoded.decode("utf-8", "replace")
-
-
-@CODECS.function("urlDecode", as_text)
-def _decode_url_or_null(text: str) -> str | None:
-    """As decodeUrl; null where a % is not followed by two hexadecimal digits."""
-    try:
-        return str(_decode_url(text))
-    except FunctionError:
-        return None
 
 
 def _digest(algorithm: str, data: bytes) -> str:

@@ -15,6 +15,7 @@ from trellis.dialects.pinot.infer.proposal import (
     Lint,
     Proposal,
     ProposedColumn,
+    map_column,
     schema_of,
     table_document,
     transforms,
@@ -132,16 +133,8 @@ class _Columns:
 def _proposed(column: Column, name: str, ours: bool) -> ProposedColumn | None:
     type_name = column.data_type or ""
     if nested := _nested(column):
-        single = len(nested) == 2
-        if single:
-            children = {"key": FieldSpec("key", PinotType.STRING), "value": FieldSpec("value", nested[1])}
-            children["value"] = replace(
-                children["value"],
-                field_type=FieldType.METRIC if nested[1].numeric else FieldType.DIMENSION,
-            )
-            return ProposedColumn(
-                FieldSpec(name, PinotType.MAP, FieldType.COMPLEX, children=children), "a map"
-            )
+        if len(nested) == 2:
+            return map_column(name, nested[1], "a map")
         spec = FieldSpec(name, nested[0], single_value=False, not_null=column.required)
         return ProposedColumn(spec, "a list of values of one type")
     if type_name in _TIMES:

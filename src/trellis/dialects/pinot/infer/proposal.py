@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.types import FieldType
+from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 
 
@@ -93,6 +93,14 @@ class Proposal:
             "columns": [column.to_dict() for column in self.columns],
             "lints": [lint.to_dict() for lint in self.lints],
         }
+
+
+def map_column(name: str, value: PinotType, why: str, not_null: bool = False) -> ProposedColumn:
+    """A MAP with values of one type."""
+    role = FieldType.METRIC if value.numeric else FieldType.DIMENSION
+    children = {"key": FieldSpec("key", PinotType.STRING), "value": FieldSpec("value", value, role)}
+    spec = FieldSpec(name, PinotType.MAP, FieldType.COMPLEX, not_null=not_null, children=children)
+    return ProposedColumn(spec, why)
 
 
 def table_document(name: str, time_column: str | None, ingestion: Mapping[str, Any]) -> dict[str, Any]:

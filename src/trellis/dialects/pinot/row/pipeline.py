@@ -21,7 +21,6 @@ from trellis.dialects.pinot.expression.enrichers import Enrichers
 from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
 from trellis.dialects.pinot.row.row import Row, RowFault
-from trellis.dialects.pinot.row.schema_conforming import SchemaConforming
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.table.unsupported import unsupported_parts
@@ -94,7 +93,7 @@ class Pipeline:
         continue_on_error: bool | None = None,
     ) -> None:
         schema = migrate_time_field(schema)
-        self._refuse_unsupported(schema, table)
+        self._refuse_unsupported(table)
         self.table = table
         self.losses = LossCounts()
         self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error
@@ -114,11 +113,8 @@ class Pipeline:
         self.reads = frozenset(self.before_flattening.arguments).union(
             *map(self._sources, (*self.needed, *unnested))
         )
-        """Top-level keys of a record that are read; all of them where `conforming` is set."""
+        """Top-level keys of a record that are read."""
         self.complex = ComplexTypes(table.complex, self.needed, self.zone) if table.complex else None
-        self.conforming = (
-            SchemaConforming(table.conforming, self.specs, self.zone) if table.conforming else None
-        )
 
     def rows(self, record: Mapping[str, Any]) -> PipelineResult:
         """The rows of a record. Raises RowFault for a record that cannot be processed further."""
@@ -134,8 +130,6 @@ class Pipeline:
             if self.filter is not None and self._drops(row):
                 outcome.filtered += 1
                 continue
-            if self.conforming is not None:
-                self.conforming.apply(row)
             self._finish(row)
             outcome.rows.append(row)
         return outcome
@@ -148,9 +142,8 @@ class Pipeline:
         return values
 
     @staticmethod
-    def _refuse_unsupported(schema: PinotSchema, table: TableConfig) -> None:
-        columns = [spec.name for spec in schema.specs()]
-        if faults := [*unsupported_parts(table.document, columns)]:
+    def _refuse_unsupported(table: TableConfig) -> None:
+        if faults := [*unsupported_parts(table.document)]:
             raise SchemaFaults("table config", faults)
 
     def path_of(self, name: str) -> tuple[str, ...]:

@@ -57,20 +57,6 @@ class ComplexTypeConfig:
 
 
 @dataclass(frozen=True)
-class SchemaConformingConfig:
-    """`schemaConformingTransformerConfig`: where fields without a column go.
-
-    An extra column that is None is switched off. `dropped` are the paths of fields that are dropped.
-    """
-
-    indexable: str | None = "json_data"
-    unindexable: str | None = "json_data_no_idx"
-    suffix: str = "_noindex"
-    paths: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    dropped: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
 class EnricherConfig:
     """One of `enrichmentConfigs`: functions of fields, computed before or after flattening."""
 
@@ -88,7 +74,6 @@ class TableConfig:
     transforms: tuple[tuple[str, str], ...] = ()
     filter: str | None = None
     complex: ComplexTypeConfig | None = None
-    conforming: SchemaConformingConfig | None = None
     continue_on_error: bool = False
     row_time_check: bool = False
     segment_time_check: bool = True
@@ -147,7 +132,6 @@ def examine(document: Any) -> TableConfigResult:
         tuple(transforms.values()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,
         _complex(ingestion),
-        _conforming(ingestion),
         ingestion.flag("continueOnError"),
         ingestion.flag("rowTimeValueCheck"),
         ingestion.flag("segmentTimeValueCheck", default=True),
@@ -200,21 +184,4 @@ def _complex(ingestion: TableConfigObject) -> ComplexTypeConfig | None:
         tuple(sorted(config.text_list("fieldsToUnnest"))),
         "NONE" if mode is Collections.NONE else "ALL" if mode is Collections.ALL else "NON_PRIMITIVE",
         MappingProxyType(config.mapping("prefixesToRename")),
-    )
-
-
-def _conforming(ingestion: TableConfigObject) -> SchemaConformingConfig | None:
-    if ingestion.raw_value("schemaConformingTransformerConfig") is None:
-        return None
-    config, defaults = ingestion.child_object("schemaConformingTransformerConfig"), SchemaConformingConfig()
-    return SchemaConformingConfig(
-        (config.text("indexableExtrasField") or defaults.indexable)
-        if config.flag("enableIndexableExtras", default=True)
-        else None,
-        (config.text("unindexableExtrasField") or defaults.unindexable)
-        if config.flag("enableUnindexableExtras", default=True)
-        else None,
-        config.text("unindexableFieldSuffix") or defaults.suffix,
-        MappingProxyType(config.mapping("columnNameToJsonKeyPathMap")),
-        frozenset(config.text_list("fieldPathsToDrop")),
     )

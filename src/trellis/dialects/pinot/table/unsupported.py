@@ -2,56 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault
 
 _IN_PINOT: Final = "is carried out by Pinot only: a load needs a table config without it"
-_PATHS: Final = (
-    "fieldPathsToKeepSameAsInput",
-    "fieldPathsToKeepSameAsInputWithIndex",
-    "fieldPathsToPreserveInput",
-    "fieldPathsToPreserveInputWithIndex",
-    "fieldPathsToSkipStorage",
-    "fieldsToDoubleIngest",
-)
-_TEXT_INDEX: Final = "__mergedTextIndex"
 COMPUTED_FIELDS: Final = "generateColumn"
 """The enricher that Trellis carries out: it computes fields by functions."""
 
 
-def unsupported_parts(document: Mapping[str, Any], columns: Collection[str]) -> Iterator[Fault]:
+def unsupported_parts(document: Mapping[str, Any]) -> Iterator[Fault]:
     """A fault for each such part: a load refuses it, though Pinot takes it.
 
     >>> config = {"ingestionConfig": {"aggregationConfigs": [{"columnName": "n"}]}}
-    >>> [fault.pointer for fault in unsupported_parts(config, ())]
+    >>> [fault.pointer for fault in unsupported_parts(config)]
     ['/ingestionConfig/aggregationConfigs']
     """
     ingestion = document.get("ingestionConfig")
     if not isinstance(ingestion, Mapping):
         return
-    for key in ("aggregationConfigs", "schemaConformingTransformerV2Config"):
-        if ingestion.get(key):
+    for key in (
+        "aggregationConfigs",
+        "schemaConformingTransformerConfig",
+        "schemaConformingTransformerV2Config",
+    ):
+        if ingestion.get(key) not in (None, [], ()):
             yield _unsupported(f"/ingestionConfig/{key}", key)
     enrichers = ingestion.get("enrichmentConfigs")
     for index, enricher in enumerate(enrichers if isinstance(enrichers, list) else ()):
         kind = enricher.get("enricherType") if isinstance(enricher, Mapping) else None
         if kind != COMPUTED_FIELDS:
             yield _unsupported(f"/ingestionConfig/enrichmentConfigs/{index}", f"the enricher {kind}")
-    conforming = ingestion.get("schemaConformingTransformerConfig")
-    if isinstance(conforming, Mapping):
-        yield from _conforming_parts(conforming, columns)
-
-
-def _conforming_parts(conforming: Mapping[str, Any], columns: Collection[str]) -> Iterator[Fault]:
-    place = "/ingestionConfig/schemaConformingTransformerConfig"
-    for key in _PATHS:
-        if conforming.get(key):
-            yield _unsupported(f"{place}/{key}", key)
-    text_index = conforming.get("mergedTextIndexField") or _TEXT_INDEX
-    if text_index in columns:
-        yield _unsupported(place, f"the merged text index in column {text_index}")
 
 
 def _unsupported(place: str, part: str) -> Fault:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,6 +38,26 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
     yield from wrong_transforms or check.cycle()
     yield from check.filter()
     yield from check.enrichers()
+
+
+def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
+    """Why configs are not the two halves of one table (`TableConfigUtils.verifyHybridTableConfigs`)."""
+    if sorted(table.kind for table in tables) != ["OFFLINE", "REALTIME"]:
+        yield Fault("/tableType", None, "a hybrid table has one OFFLINE and one REALTIME config")
+        return
+    offline, realtime = sorted(tables, key=lambda table: table.kind)
+    for place, values in (
+        ("/tableName", (offline.name, realtime.name)),
+        ("/segmentsConfig/timeColumnName", (offline.time_column, realtime.time_column)),
+        ("/tenants/broker", tuple(_broker(table) for table in (offline, realtime))),
+    ):
+        if len(set(values)) > 1:
+            key = place.rpartition("/")[2]
+            yield Fault(place, None, f"{key} is {values[1]}, and {values[0]} in the OFFLINE config: use one")
+
+
+def _broker(table: TableConfig) -> str:
+    return str(object_at(table.document, "tenants").get("broker") or "DefaultTenant")
 
 
 @dataclass(frozen=True)

@@ -198,14 +198,16 @@ class EventTransformer:
 
     def add_properties(
         self, event: Event, context: Event, row: Row, table: str, lost: list[LostValue]
-    ) -> None:
-        """Flatten the user's objects beside the context."""
+    ) -> Row:
+        """Flatten the user's objects beside the context. Returns what they hold for reserved columns."""
         parts = self.user_objects(event, context, table, lost)
-        if parts:
-            overflow: dict[str, Any] = {}
-            flatten_sections(parts, self.user_tree, row, table, self.parse, lost, overflow)
-            if overflow:
-                row[self.overflow] = JsonText(json_text(overflow))
+        if not parts:
+            return {}
+        overflow: dict[str, Any] = {}
+        reserved = flatten_sections(parts, self.user_tree, row, table, self.parse, lost, overflow)
+        if overflow:
+            row[self.overflow] = JsonText(json_text(overflow))
+        return reserved
 
     def user_objects(self, event: Event, context: Event, table: str, lost: list[LostValue]) -> list[Part]:
         """The objects of the user that are not empty, with the nodes of their keys."""

@@ -141,11 +141,14 @@ class IdentifyTransformer(EventTransformer):
         self.skips = options.skip_users_table or provider.stream
         left_out = NOT_IN_USERS if not options.users_anonymous_id else ("user_id",)
         self.left_out = tuple(map(standard, left_out + (NOT_IN_USERS_OF_LAKES if provider.lake else ())))
+        # RudderStack reserves `timestamp`, not the name that it has where that is a word of the warehouse.
+        timestamp = standard("timestamp")
+        self.not_reserved = timestamp if provider.lake and timestamp != "timestamp" else ""
 
     def __call__(self, event: Event, context: Event, position: str, lost: list[LostValue]) -> Rows:
         row = self.base_row(event, context, position, self.table, lost)
         self.add_context(context, row, self.table, lost)
-        self.add_properties(event, context, row, self.table, lost)
+        reserved = self.add_properties(event, context, row, self.table, lost)
         user = row.get(self.user_id)
         users = None
         if not self.skips and user is not None and str(user).strip():
@@ -153,6 +156,8 @@ class IdentifyTransformer(EventTransformer):
             users[self.id] = user
             for column in self.left_out:
                 users.pop(column, None)
+            if self.not_reserved in reserved:
+                users[self.not_reserved] = reserved[self.not_reserved]
         self.finish_row(event, context, row, self.table, lost)
         rows: Rows = [(self.table, row)]
         if self.merges:

@@ -205,10 +205,11 @@ def flatten_sections(
     parse: Parse,
     lost: list[LostValue],
     overflow: dict[str, Any],
-) -> None:
+) -> Row:
     """Put the leaves of the sections (objects with their nodes in the tree) into the row.
 
-    Values without a column are added to `lost`, excluded ones to `overflow`.
+    Values without a column are added to `lost`, excluded ones to `overflow`. Returns what keys of the user
+    would put into reserved columns.
     """
     size = len(row)
     special: SpecialValues = []
@@ -224,8 +225,10 @@ def flatten_sections(
         tree.news = tree.clash = False
         if tree.learned > MAX_KEYS:
             tree.forget()
-    if special:
-        _place_special_values(special, tree.rules, row, table, lost, overflow)
+    if not special:
+        return {}
+    _place_special_values(special, tree.rules, row, table, lost, overflow)
+    return {key.column: value for key, value, _ in sorted(special, key=_rank) if key.loss_reason}
 
 
 def json_paths(paths: Sequence[str], kind: str) -> frozenset[Path]:

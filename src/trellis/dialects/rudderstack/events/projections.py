@@ -17,7 +17,7 @@ from trellis.dialects.rudderstack.events.event_types import (
     TrackTransformer,
 )
 from trellis.dialects.rudderstack.events.flatten import KeyNode, KeyTree
-from trellis.dialects.rudderstack.events.timestamps import Parse
+from trellis.dialects.rudderstack.events.timestamps import ISO_TIME, Parse
 from trellis.evolution.projection import Constant, First, Moment, Path, Projection, Shifted, Source, TableRows
 
 _TEXTS: Final[tuple[Path, ...]] = tuple(
@@ -61,6 +61,7 @@ def projection_of(transformer: EventTransformer, event: str | None, early: str) 
         required=(("messageId",), _RECEIVED),
         is_plain=partial(_is_plain, parse=transformer.parse),
         time_of=transformer.parse,
+        iso_time=ISO_TIME,
         list_text=list_text,
         same=dict(_reserved(transformer)),
         longest=options.warehouse.text_beyond or options.warehouse.max_string,

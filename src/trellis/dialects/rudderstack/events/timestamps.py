@@ -16,6 +16,9 @@ from typing import Final
 UTC: Final = timezone.utc
 LONGEST: Final = 40
 
+ISO_TIME: Final = r"^[12]\d{3}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)?$"
+"""The pattern of texts that `parse` and `parse_legacy` take for what ISO 8601 says, to the millisecond."""
+
 Parse = Callable[[str], "datetime | None"]
 
 _DAY = r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"

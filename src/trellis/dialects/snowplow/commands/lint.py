@@ -1,4 +1,4 @@
-"""`trellis registry lint`: the findings of all files."""
+"""`trellis registry lint`: the findings of all schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, grid, indented
-from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder, read_document
+from trellis.dialects.snowplow.client.folder import FolderRegistry, read_document
+from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.lints.issues import Issue, Level
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
@@ -22,11 +23,11 @@ _STYLES = {"ERROR": "bold red", "WARNING": "yellow", "INFO": "cyan"}
 
 @dataclass(frozen=True)
 class LintReport:
-    """The findings of a folder."""
+    """The findings of all schemas of a registry."""
 
     files: int
     issues: tuple[tuple[str, Issue], ...]
-    """Each with the path of its file in the folder."""
+    """Each with the place of its schema, VENDOR/NAME/FORMAT/VERSION."""
 
     def count(self, level: Level) -> int:
         return sum(issue.level == level for _, issue in self.issues)
@@ -55,7 +56,21 @@ class LintReport:
         out.print(f"{counted(self.files, 'schema')}: {counts}", style=style, soft_wrap=True)
 
 
-def lint_folder(folder: SchemaFolder, skip: Collection[str]) -> LintReport:
+def lint_registry(at: str, skip: Collection[str]) -> LintReport:
+    """Raises UsageError, SchemaError, RegistryUnavailable."""
+    if Path(at).is_dir():
+        return lint_folder(FolderRegistry.open(at), skip)
+    registry = open_registry(at)
+    keys = registry.list_keys()
+    issues = (
+        (str(key).removeprefix("iglu:"), issue)
+        for key in keys
+        for issue in lint_document(registry.schema(key).to_dict(), skip)
+    )
+    return LintReport(len(keys), tuple(issues))
+
+
+def lint_folder(folder: FolderRegistry, skip: Collection[str]) -> LintReport:
     """Raises UsageError."""
     files = folder.files()
     issues = (
@@ -66,7 +81,7 @@ def lint_folder(folder: SchemaFolder, skip: Collection[str]) -> LintReport:
     return LintReport(len(files), tuple(issues))
 
 
-def _lint_file(folder: SchemaFolder, path: Path, skip: Collection[str]) -> list[Issue]:
+def _lint_file(folder: FolderRegistry, path: Path, skip: Collection[str]) -> list[Issue]:
     try:
         document = read_document(path)
     except SchemaError as error:

@@ -1,4 +1,4 @@
-"""`trellis registry`: check a folder of schemas, show its tables, suggest the number of a new version."""
+"""`trellis registry`: a server of schemas, and tools for them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,23 @@ from trellis.cli.arguments import HOW, OUTPUT, WHERE, Debug, Json, option
 
 registry = typer.Typer(
     name="registry",
-    help="Schemas of Snowplow: check them, see the tables they make, find the version of a change.",
+    help="Schemas of Snowplow: serve and publish them, check them, see their tables, find the version of a "
+    "change.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 At = Annotated[
-    str, option("--at", metavar="FOLDER", panel=WHERE, help="Folder of schemas, VENDOR/NAME/FORMAT/VERSION.")
+    str,
+    option(
+        "--at",
+        metavar="REGISTRY",
+        panel=WHERE,
+        help="URL, sqlite:FILE, postgresql://..., folder of schemas (VENDOR/NAME/FORMAT/VERSION), or "
+        "resolver configuration file.",
+    ),
+]
+Server = Annotated[
+    str,
+    option("--at", metavar="REGISTRY", panel=WHERE, help="URL of a server, sqlite:FILE or postgresql://..."),
 ]
 AssumeOrder = Annotated[
     bool,
@@ -25,6 +37,149 @@ AssumeOrder = Annotated[
         "than in your tables.",
     ),
 ]
+Profiles = Annotated[
+    list[str] | None,
+    option(
+        "--profile",
+        metavar="NAME",
+        panel=HOW,
+        help="Warehouse whose tables count: redshift, postgres or spark; again for more; default "
+        "redshift and spark.",
+    ),
+]
+
+
+@registry.command("serve")
+def serve_registry(
+    store: Annotated[
+        str,
+        option(
+            "--store", metavar="STORE", panel=WHERE, help="sqlite:FILE or postgresql://..., made if absent."
+        ),
+    ],
+    port: Annotated[int, option("--port", metavar="N", panel=WHERE, help="Port, default 8081.")] = 8081,
+    host: Annotated[
+        str, option("--host", metavar="ADDRESS", panel=WHERE, help="Address, default 127.0.0.1.")
+    ] = "127.0.0.1",
+    evolution: Annotated[
+        str,
+        option(
+            "--evolution",
+            metavar="MODE",
+            panel=HOW,
+            help="Refuse versions whose changes need another kind: strict (default), model-only or off.",
+        ),
+    ] = "strict",
+    succession: Annotated[
+        str,
+        option(
+            "--succession",
+            metavar="MODE",
+            panel=HOW,
+            help="registry-order (default), or sequential: a revision gets no additions once another one "
+            "follows.",
+        ),
+    ] = "registry-order",
+    patches: Annotated[
+        bool, option("--patches", panel=HOW, help="Let schemas that exist be changed and deleted.")
+    ] = False,
+    profile: Profiles = None,
+    webhook: Annotated[
+        list[str] | None,
+        option(
+            "--webhook",
+            metavar="[PREFIX,...=]URL",
+            panel=HOW,
+            help="POST each published schema's key to a URL; again for more.",
+        ),
+    ] = None,
+    hsts: Annotated[
+        bool, option("--hsts", panel=HOW, help="Tell browsers to use HTTPS alone, as a proxy before it does.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Serve a registry over HTTP: Iglu's API below /api, and pages."""
+    import warnings
+
+    from trellis.dialects.snowplow.commands.serve import open_service
+
+    service = open_service(store, evolution, succession, patches, profile, webhook, hsts)
+    from trellis.dialects.snowplow.registry.http.server import serve
+    from trellis.dialects.snowplow.registry.store.database import redact
+
+    if not service.store.has_super_key():
+        make_one = "make one with: trellis registry keygen --super --at STORE"
+        warnings.warn(f"no key may change schemas yet; {make_one}", stacklevel=1)
+
+    def show_url(url: str) -> None:
+        typer.echo(f"registry at {url}, stored in {redact(store)}; end it with Ctrl-C")
+
+    serve(service, host, port, show_url)
+
+
+@registry.command("keygen")
+def make_keys(
+    at: Server,
+    vendor: Annotated[
+        str | None,
+        option("--vendor", metavar="PREFIX", panel=HOW, help="Make a key that reads and one that writes."),
+    ] = None,
+    super_key: Annotated[
+        bool, option("--super", panel=HOW, help="Make a key that may do everything; in a store alone.")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Make keys. They are shown this once; the registry stores their hashes."""
+    from trellis.cli.output.console import print_json
+    from trellis.dialects.snowplow.commands.serve import make_keys
+
+    keys = make_keys(at, vendor, super_key=super_key)
+    if json:
+        print_json(keys)
+    else:
+        typer.echo("\n".join(f"{name:5} {key}" for name, key in keys.items()))
+
+
+@registry.command("push")
+def push_schemas(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Schemas.", show_default=False)],
+    at: Server,
+    public: Annotated[bool, option("--public", panel=HOW, help="Let all read them.")] = False,
+    assume_order: AssumeOrder = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Publish the schemas of a folder in their order. Ends with 1 if one is refused."""
+    from trellis.cli.output.console import console, print_json
+    from trellis.dialects.snowplow.commands.transfer import push_folder
+
+    report = push_folder(folder, at, public=public, assume_order=assume_order)
+    if json:
+        print_json(report.to_dict())
+    else:
+        report.show(console())
+    if report.refused:
+        raise typer.Exit(1)
+
+
+@registry.command("pull")
+def pull_schemas(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A new folder.", show_default=False)],
+    at: Server,
+    force: Annotated[bool, option("--force", panel=HOW, help="Write over files that are there.")] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Copy the schemas of a server, with the order and times of their creation."""
+    from trellis.cli.output.console import console, print_json
+    from trellis.dialects.snowplow.commands.transfer import pull_registry
+
+    report = pull_registry(at, folder, force=force)
+    if json:
+        print_json(report.to_dict())
+    else:
+        report.show(console())
 
 
 @registry.command("lint")
@@ -40,12 +195,11 @@ def lint_schemas(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Check every schema of a folder. Ends with 1 if one has an error that keeps it from being published."""
+    """Check every schema. Ends with 1 if one has an error that keeps it from being published."""
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.snowplow.commands.lint import lint_folder
-    from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder
+    from trellis.dialects.snowplow.commands.lint import lint_registry
 
-    report = lint_folder(SchemaFolder.open(at), skip or ())
+    report = lint_registry(at, skip or ())
     if json:
         print_json(report.to_dict())
     else:
@@ -84,23 +238,19 @@ def show_ddl(
 ) -> None:
     """Show the statements that create the tables of schemas, or bring them to a later version."""
     from trellis.cli.output.console import print_json
+    from trellis.dialects.snowplow.client.locator import open_registry
+    from trellis.dialects.snowplow.client.selection import Selection, parse_version
     from trellis.dialects.snowplow.columns.profiles import get_profile
-    from trellis.dialects.snowplow.commands.ddl import Rendering
-    from trellis.dialects.snowplow.commands.schema_folder import (
-        SchemaFolder,
-        Selection,
-        parse_version,
-        warn_of_order,
-    )
+    from trellis.dialects.snowplow.ddl.rendering import Rendering
     from trellis.errors import UsageError
 
-    folder = SchemaFolder.open(at, assume_order=assume_order)
-    rendering = Rendering(get_profile(target), dataset, compat)
-    selection = Selection.parse(schemas) if schemas else None
-    families = folder.read_families(selection)
-    if selection and not families:
-        raise folder.unknown(selection)
-    warn_of_order(folder, families)
+    source = open_registry(at, assume_order=assume_order)
+    selection = Selection.parse(schemas) if schemas else Selection()
+    families = selection.read(source)
+    if schemas and not families:
+        raise selection.unknown(source)
+    overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
+    rendering = Rendering(get_profile(target), dataset, compat, overlays)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
     if start and not scripts:
@@ -115,16 +265,7 @@ def show_ddl(
 def suggest_number(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The new schema.", show_default=False)],
     at: At,
-    profile: Annotated[
-        list[str] | None,
-        option(
-            "--profile",
-            metavar="NAME",
-            panel=HOW,
-            help="Warehouse whose tables count: redshift, postgres or spark; again for more; default "
-            "redshift and spark.",
-        ),
-    ] = None,
+    profile: Profiles = None,
     base: Annotated[
         str | None,
         option("--from", metavar="VERSION", panel=HOW, help="Version to compare with, default the greatest."),
@@ -135,11 +276,9 @@ def suggest_number(
 ) -> None:
     """Find the smallest version that the changes of a schema may have, and say why."""
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.snowplow.commands.schema_folder import SchemaFolder
     from trellis.dialects.snowplow.commands.suggest import SuggestionReport
 
-    folder = SchemaFolder.open(at, assume_order=assume_order)
-    report = SuggestionReport.of(file, folder, profile, base)
+    report = SuggestionReport.of(file, at, profile, base, assume_order=assume_order)
     if json:
         print_json(report.to_dict())
     else:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import grid, indented
+from trellis.dialects.snowplow.client.folder import FolderRegistry, read_schema
+from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.client.registry import Registry
+from trellis.dialects.snowplow.client.selection import Selection, parse_version
 from trellis.dialects.snowplow.columns.profiles import get_profile
-from trellis.dialects.snowplow.commands.schema_folder import (
-    SchemaFolder,
-    Selection,
-    parse_version,
-    position_of,
-    read_schema,
-    warn_of_order,
-)
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.kind.verdict import KindPolicy, Suggestion, suggest_version
+from trellis.dialects.snowplow.versions.order import position_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,20 +33,24 @@ class SuggestionReport:
 
     @staticmethod
     def of(
-        file: str, folder: SchemaFolder, profiles: Sequence[str] | None, base: str | None
+        file: str,
+        at: str,
+        profiles: Sequence[str] | None,
+        base: str | None,
+        *,
+        assume_order: bool = False,
     ) -> SuggestionReport:
-        """Raises SchemaError, UsageError."""
+        """Raises SchemaError, UsageError, RegistryUnavailable."""
         path = Path(file)
+        registry = _without(path, at, assume_order)
         document = read_schema(path)
         key = document.key
-        selection = Selection(key.vendor, key.name)
-        families = {
-            family: documents
-            for family, documents in folder.read_families(selection, without=path).items()
+        registered = [
+            other
+            for family, documents in Selection(key.vendor, key.name).read(registry).items()
             if family.format == key.format
-        }
-        warn_of_order(folder, families)
-        registered = [other for documents in families.values() for other in documents]
+            for other in documents
+        ]
         version = parse_version(base) if base else None
         if version:
             position_of(version, registered)
@@ -80,3 +81,10 @@ class SuggestionReport:
         reason = "nothing is registered yet" if suggestion.base is None else f"it follows {suggestion.base}"
         name = f"{self.key.vendor}/{self.key.name}"
         out.print(f"{name} can be {suggestion.version}: {reason}", style="bold", soft_wrap=True)
+
+
+def _without(file: Path, at: str, assume_order: bool) -> Registry:
+    """The registry; where it is a folder, without the file itself, which may be in it."""
+    if Path(at).is_dir():
+        return replace(FolderRegistry.open(at, assume_order=assume_order), ignored=file)
+    return open_registry(at, assume_order=assume_order)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import SchemaVer
-from trellis.errors import SchemaError
+from trellis.errors import SchemaError, UsageError
 
 
 class AmbiguousOrder(SchemaError):
@@ -60,3 +61,16 @@ def missing_versions(versions: Iterable[SchemaVer]) -> list[SchemaVer]:
         for addition in range((version.addition if revision == version.revision else 0) + 1)
     }
     return sorted(needed - versions)
+
+
+def up_to(version: SchemaVer | None, documents: Sequence[SchemaDocument]) -> Sequence[SchemaDocument]:
+    """The schemas of a family until one was created, None for all. Raises UsageError."""
+    return documents if version is None else documents[: position_of(version, documents) + 1]
+
+
+def position_of(version: SchemaVer, documents: Sequence[SchemaDocument]) -> int:
+    """Raises UsageError."""
+    versions = [document.key.version for document in documents]
+    if version in versions:
+        return versions.index(version)
+    raise UsageError(f"there is no version {version}: it may be one of {', '.join(map(str, versions))}")

@@ -19,13 +19,8 @@ import pyarrow as pa
 
 from trellis.engine.arrow.cast import Fitted, fitted, plain, shortened
 from trellis.engine.columnar.typed.fields import Field, fields_of, first_value
-from trellis.engine.columnar.typed.preserved import (
-    fitted_whole,
-    misfit,
-    refuse_missing,
-    refuse_null,
-    refuse_shared,
-)
+from trellis.engine.columnar.typed.preserved import fitted_whole, refuse_shared
+from trellis.engine.columnar.typed.violations import BatchViolations, misfit_rows
 from trellis.engine.columnar.typed.widen import widening
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.input.parquet import rows_of
@@ -33,9 +28,11 @@ from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.engine.text import item_text, to_json
 from trellis.errors import ContractError
+from trellis.evolution.contract import contract_for, merge_violations
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
 from trellis.evolution.scalars.kinds import typed_kind
+from trellis.schema.model import Column
 
 _PYTHON_DIGITS = 38
 _CUT = "a second in {}.{} has more digits than the column keeps, the last ones were cut"
@@ -68,6 +65,7 @@ class TypedBatch:
         self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
         if self.whole:
             refuse_shared(self.fields, self.root, self.file)
+        self.refused = BatchViolations(plan, self.root, where)
         self.arrays: dict[str, pa.Array] = {}
         self.remaining: list[Field] = []
         self.stays: npt.NDArray[np.bool_] = np.ones(batch.num_rows, dtype=bool)
@@ -139,7 +137,7 @@ class TypedBatch:
     # ---- columns
 
     def fit(self) -> None:
-        """Place what fits. Raises ContractError where rows that keep their types do not fit."""
+        """Place what fits. Raises ContractViolation for all that does not, of rows that keep their types."""
         for field in self.fields:
             array = self.batch.column(field.at)
             if field.nested and not self.whole:
@@ -153,8 +151,13 @@ class TypedBatch:
             elif field.complete:
                 self._place(field, array)
         missing = [name for name in self._required() if name not in self.arrays]
-        if self.whole and missing and self.batch.num_rows:
-            refuse_missing(missing[0], self.root, self._record(0))
+        if self.whole and self.batch.num_rows:
+            broken = {violation.column for violation in self.refused.violations}
+            for name in missing:
+                if name not in broken:
+                    self.refused.add_missing(name, self.batch.num_rows)
+        if self.refused.violations:
+            raise merge_violations(self.refused.violations)
 
     @property
     def placed(self) -> bool:
@@ -176,15 +179,16 @@ class TypedBatch:
         assert column is not None
         if column.required and array.null_count and not (self.whole and field.name == self.keys.row_id):
             if self.whole:
-                refuse_null(field, self.root, self._record(int(np.flatnonzero(~_valid_mask(array))[0])))
-            self.remaining.append(field)
+                self.refused.add_null(field, np.flatnonzero(~_valid_mask(array)).tolist())
+            else:
+                self.remaining.append(field)
         elif (stored := self._fitted(field, array)) is not None:
             self.arrays[field.name] = stored.array
             self.cut[_CUT.format(self.root.name, field.name)] += stored.cut
         elif self.whole and (kind := widening(self.plan, self.root, field, array)) is not None:
             self.wider.cells[CellKey(self.root.name, field.name, kind)] = self._seen(field)
         elif self.whole:
-            self._refuse(field, array, "data_type", misfit(self.plan, self.root, field, column, self.file))
+            self._refuse_misfit(field, array, column)
         else:
             self.remaining.append(field)
 
@@ -199,6 +203,17 @@ class TypedBatch:
         return fitted(plain(array), column)
 
     # ---- what contracts say
+
+    def _refuse_misfit(self, field: Field, array: pa.Array, column: Column) -> None:
+        contract = contract_for(
+            self.plan.schema, self.root.name, prefix=self.plan.dialect.capabilities.system_prefix
+        )
+        match contract.data_type:
+            case "discard_value" | "discard_row" as verdict:
+                self._refuse(field, array, "data_type", verdict)
+            case _:
+                rows = misfit_rows(array, lambda part: self._fitted(field, part) is not None)
+                self.refused.add_misfit(field, column, rows, contract)
 
     def _refuse(self, field: Field, array: pa.Array, entity: str, verdict: Verdict) -> None:
         reason = f"contract on {entity}: {verdict}"
@@ -296,9 +311,6 @@ class TypedBatch:
                 batch.columns.update(
                     {n: array for n, array in columns_batch.columns.items() if n not in system_columns}
                 )
-
-    def _record(self, row_index: int) -> str:
-        return f"{self.file}, record {self.where[-1] + row_index + 1}"
 
 
 def _valid_mask(array: pa.Array) -> npt.NDArray[np.bool_]:

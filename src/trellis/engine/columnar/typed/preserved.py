@@ -5,25 +5,22 @@ A value that does not fit its column is an error, unless the contract allows to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
 import pyarrow as pa
 
 from trellis.engine.arrow.cast import Fitted, fitted, json_of, plain, shortened
-from trellis.engine.arrow.nested_types import described, nested_type
+from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.arrow.nested_values import Misfit, nested_cast, nested_of_texts
 from trellis.engine.arrow.number_text import is_number_text
-from trellis.engine.arrow.types import arrow_type, value_type
+from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.typed.fields import Field
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.input.parquet import rows_of
 from trellis.engine.plan import Plan
 from trellis.engine.staging.batches import array_of
-from trellis.errors import ContractError, UsageError
-from trellis.evolution.contract import ContractViolation, contract_for
-from trellis.evolution.evolve import Verdict
+from trellis.errors import UsageError
 from trellis.evolution.scalars.values import MISFIT
 from trellis.schema.model import Column, DataType
 
@@ -90,50 +87,6 @@ def _parse_texts(texts: pa.Array, column: Column) -> Fitted | None:
         return None
 
 
-def misfit(plan: Plan, root: TableBuilder, field: Field, column: Column, file: str) -> Verdict:
-    """What becomes of values that do not fit. Raises ContractError where nothing may."""
-    contract = contract_for(plan.schema, root.name, prefix=plan.dialect.capabilities.system_prefix)
-    signed, room = "", "another type"
-    if column.data_type == "bigint" and (wider := _UNSIGNED.get(value_type(field.arrow))) is not None:
-        signed, room = ", which has a sign", wider
-    reason = (
-        f"{field.key} comes as {field.arrow}, and some of its values do not fit {_described(column)}, "
-        f"the type of the column{signed}"
-    )
-    match contract.data_type:
-        case "discard_value" | "discard_row" as verdict:
-            return verdict
-        case "freeze":
-            raise ContractViolation(
-                plan.schema.name,
-                root.name,
-                field.name,
-                "data_type",
-                "freeze",
-                contract=contract,
-                table_schema=root.table,
-                reason=reason,
-            )
-    raise ContractError(
-        f"{file}: column {field.name} of table {root.name}: {reason}; convert them, declare {room} for "
-        "a new table, or load with the contract data_type: discard_value"
-    )
-
-
-def refuse_null(field: Field, root: TableBuilder, record: str) -> NoReturn:
-    raise ContractError(
-        f"{record}: {field.key} is null, but column {field.name} of table {root.name} may not be null; "
-        "give it a value, or declare the column nullable"
-    )
-
-
-def refuse_missing(column: str, root: TableBuilder, record: str) -> NoReturn:
-    raise ContractError(
-        f"{record}: there is no value for column {column} of table {root.name}, which may not be null; "
-        "give every record one, or declare the column nullable"
-    )
-
-
 def refuse_shared(fields: tuple[Field, ...], root: TableBuilder, file: str) -> None:
     """Raises UsageError where two fields have one column."""
     twins = [field.key for field in fields if field.shared]
@@ -143,20 +96,5 @@ def refuse_shared(fields: tuple[Field, ...], root: TableBuilder, file: str) -> N
         )
 
 
-_UNSIGNED: Mapping[pa.DataType, str] = {
-    pa.uint8(): "precision 16",
-    pa.uint16(): "precision 32",
-    pa.uint32(): "precision 64",
-    pa.uint64(): "the type wei",
-}
-"""What holds all their values: the column they make has as many bits, and one of them is the sign."""
 _TEXTS: tuple[DataType, ...] = ("double", "decimal", "bool", "date", "timestamp", "time")
 _WRITTEN = {("double", "decimal"), ("decimal", "double"), *((text_type, "text") for text_type in _TEXTS)}
-
-
-def _described(column: Column) -> str:
-    nested = described(column)
-    if nested is not None:
-        return nested
-    size = [str(text_type) for text_type in (column.precision, column.scale) if text_type is not None]
-    return f"{column.data_type}({', '.join(size)})" if size else str(column.data_type)

@@ -14,7 +14,6 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     WEEK,
     date_of,
     days_of,
-    month_length,
     week_of,
     weekday_of,
     weekyear_of,
@@ -109,32 +108,3 @@ def instant_near(clock: Clock, local: int, offset: int) -> int:
     """The instant of a local time: where there are two, the one at this offset."""
     guess = local - offset
     return guess if clock.offset(guess) == offset else clock.instant_after_gap(local)
-
-
-def add_units(unit: str, count: int, millis: int) -> int:
-    """An instant so many units later, in UTC; a day beyond the end of its month is the last one.
-
-    >>> add_units("MONTH", 1, 1706659200000)  # 2024-01-31
-    1709164800000
-    """
-    if unit in LENGTHS:
-        return millis + count * LENGTHS[unit]
-    days, rest = divmod(millis, DAY)
-    year, month, day = date_of(days)
-    year, month = divmod(year * 12 + month - 1 + count * MONTHS[unit], 12)
-    return days_of(year, month + 1, min(day, month_length(year, month + 1))) * DAY + rest
-
-
-def whole_units(unit: str, start: int, end: int) -> int:
-    """How many whole units lie between two instants; below 0 where the first is the later one."""
-    if unit in LENGTHS:
-        span = end - start
-        return span // LENGTHS[unit] if span >= 0 else -(-span // LENGTHS[unit])
-    (year, month, _), (last_year, last_month, _) = date_of(start // DAY), date_of(end // DAY)
-    months = (last_year - year) * 12 + last_month - month
-    if months > 0 and add_units("MONTH", months, start) > end:
-        months -= 1
-    if months < 0 and add_units("MONTH", months, start) < end:
-        months += 1
-    count = MONTHS[unit]
-    return months // count if months >= 0 else -(-months // count)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import Final
 
@@ -20,10 +19,8 @@ from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
     LENGTHS,
     MONTHS,
-    add_units,
     field_of,
     start_of,
-    whole_units,
     zone_of,
 )
 from trellis.dialects.pinot.functions.date_time.epochs import clamp_long, divide_whole
@@ -43,10 +40,6 @@ _COUNTS: Final = {
     "DAYS": (86_400_000, 1),
 }
 """What makes milliseconds of a count: a factor and a divisor."""
-_DURATION: Final = re.compile(
-    r"([+-]?)P(?:([+-]?\d+)D)?(?:T(?:([+-]?\d+)H)?(?:([+-]?\d+)M)?(?:([+-]?\d+)(?:\.(\d{0,9}))?S)?)?",
-    re.IGNORECASE,
-)
 
 
 def now_millis() -> int:
@@ -55,19 +48,6 @@ def now_millis() -> int:
 
 
 TIMES.function("now", result=long_result)(now_millis)
-
-
-@TIMES.function("ago", as_text, result=long_result)
-def _ago(duration: str) -> int:
-    """The time so long ago; the duration is written as P1DT2H3M4.5S."""
-    match = _DURATION.fullmatch(duration)
-    if not match or duration[-1] in "PpTt" or not any(match.groups()[1:]):
-        raise FunctionError(f"a duration is expected as PT1H or P2DT30M, not {duration[:60]!r}")
-    sign, days, hours, minutes, seconds, fraction = match.groups()
-    span = ((int(days or 0) * 24 + int(hours or 0)) * 60 + int(minutes or 0)) * 60 + int(seconds or 0)
-    millis = int((fraction or "").ljust(3, "0")[:3]) * (-1 if (seconds or "").startswith("-") else 1)
-    millis += span * 1000
-    return now_millis() - (-millis if sign == "-" else millis)
 
 
 TIMES.function("toTimestamp", as_long)(timestamp_of)
@@ -114,18 +94,6 @@ def _date_trunc(
     known_unit = _known(unit.upper(), _UNITS, "unit")
     start = start_of(known_unit, _millis_of_count(count, counted_in), zone_of(zone))
     return _count_of_millis(start, result_in or counted_in)
-
-
-@TIMES.function("timestampAdd dateAdd", as_text, as_long, as_long, result=long_result)
-def _add(unit: str, count: int, millis: int) -> int:
-    """An instant so many units later; written as timestampAdd(DAY, 1, x) or dateAdd('DAY', 1, x)."""
-    return add_units(_known(unit.upper(), _UNITS, "unit"), count, millis)
-
-
-@TIMES.function("timestampDiff dateDiff", as_text, as_long, as_long, result=long_result)
-def _diff(unit: str, start: int, end: int) -> int:
-    """How many whole units lie between two instants; written as timestampAdd is."""
-    return whole_units(_known(unit.upper(), _UNITS, "unit"), start, end)
 
 
 def _millis_of_count(count: int, unit: str) -> int:

@@ -17,7 +17,7 @@ from trellis.dialects.pinot.functions.arguments import (
 )
 from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
 from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text.rewriter import may_follow
+from trellis.dialects.pinot.value.json_text.reader import may_follow
 from trellis.dialects.pinot.value.json_text.writer import json_of
 from trellis.dialects.pinot.value.numbers.java_format import decimal_text
 from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double, parse_whole
@@ -182,90 +182,3 @@ def _json_path_array_or_empty(value: Any, path: str) -> list[Any]:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-@JSON_DOCUMENTS.function("isJson", as_text)
-def _is_json(text: str) -> bool:
-    """Whether the text starts with a JSON value; an empty text counts."""
-    if not text.strip(BLANKS):
-        return True
-    try:
-        read_json(text)
-    except FunctionError:
-        return False
-    return True
-
-
-@JSON_DOCUMENTS.function("jsonStringToArray", as_text)
-def _to_array(text: str) -> list[Any] | None:
-    """The list that JSON text holds; null where it holds none."""
-    value = _read_or_null(text)
-    return value if isinstance(value, list) else None
-
-
-@JSON_DOCUMENTS.function("jsonStringToMap", as_text)
-def _to_map(text: str) -> dict[str, Any] | None:
-    """The map that JSON text holds; null where it holds none."""
-    value = _read_or_null(text)
-    return value if isinstance(value, dict) else None
-
-
-@JSON_DOCUMENTS.function("jsonStringToListOrMap", as_text)
-def _to_list_or_map(text: str) -> list[Any] | dict[str, Any] | None:
-    """The list or map that JSON text holds; null where it holds none."""
-    value = _read_or_null(text)
-    return value if isinstance(value, list | dict) else None
-
-
-def _read_or_null(text: str) -> Any:
-    try:
-        return read_json(text)
-    except FunctionError:
-        return None
-
-
-@JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object)
-def _key_values_to_map(pairs: Any) -> dict[str, str | None]:
-    """A list of objects such as {"key": "a", "value": 1}, or its JSON text, as a map of texts."""
-    return map_of_pairs(pairs, "key", "value")
-
-
-def map_of_pairs(pairs: Any, key: str, value: str) -> dict[str, str | None]:
-    """
-    >>> map_of_pairs('[{"k": "a", "v": 1.5}]', "k", "v")
-    {'a': '1.5'}
-    """
-    if isinstance(pairs, list | tuple):
-        return dict(_pair(element, key, value) for element in pairs)
-    text = as_text(pairs)
-    document = read_json(text) if text.strip(BLANKS) else None
-    if isinstance(document, Mapping) and document:
-        raise FunctionError(f"a list of objects is expected, not the JSON object {text[:60]!r}")
-    elements = document if isinstance(document, list) else ()
-    return dict(_pair_of_texts(element, key, value) for element in elements)
-
-
-JSON_DOCUMENTS.function("jsonKeyValueArrayToMap", as_object, as_text, as_text)(map_of_pairs)
-
-
-def _pair(element: Any, key: str, value: str) -> tuple[str, str | None]:
-    """The pair of one element; of an object both have to be texts, of a text it is read as JSON."""
-    if not isinstance(element, Mapping):
-        return _pair_of_texts(read_json(as_text(element)), key, value)
-    name, content = element.get(key), element.get(value)
-    if isinstance(name, str) and (content is None or isinstance(content, str)):
-        return name, content
-    raise FunctionError(f"an object with texts under {key!r} and {value!r} is expected, not {element!r:.60}")
-
-
-def _pair_of_texts(element: Any, key: str, value: str) -> tuple[str, str]:
-    if isinstance(element, Mapping) and key in element and value in element:
-        return _scalar_text(element[key]), _scalar_text(element[value])
-    raise FunctionError(f"an object with {key!r} and {value!r} is expected, not {element!r:.60}")
-
-
-def _scalar_text(value: Any) -> str:
-    """A JSON value as text; an object or a list is empty."""
-    if value is None or isinstance(value, Mapping | list):
-        return "null" if value is None else ""
-    return as_text(value)

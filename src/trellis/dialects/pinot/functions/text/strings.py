@@ -77,33 +77,6 @@ def _substring(text: str, start: int, count: int | None = None) -> str:
     return slice_units(text, start - 1, None if count is None else start - 1 + count)
 
 
-@TEXTS.function("left leftSubStr", as_units, as_int, result=text_result)
-def _left(text: str, count: int) -> str:
-    """The first characters."""
-    return text[: max(0, count)]
-
-
-@TEXTS.function("right rightSubStr", as_units, as_int, result=text_result)
-def _right(text: str, count: int) -> str:
-    """The last characters."""
-    return text[max(0, len(text) - count) :] if count > 0 else ""
-
-
-@TEXTS.function("strpos", as_units, as_units, as_int, optional=1)
-def _strpos(text: str, part: str, occurrence: int = 1) -> int:
-    """Where a part stands for the first time, or the n-th, counted from 0; -1 where it does not."""
-    if occurrence < 1:
-        return -1
-    if not part:
-        return 0
-    position = -1
-    for _ in range(occurrence):
-        position = text.find(part, position + 1)
-        if position < 0:
-            break
-    return position
-
-
 TEXTS.function("startsWith", as_text, as_text)(str.startswith)
 TEXTS.function("endsWith", as_text, as_text)(str.endswith)
 TEXTS.function("contains", as_text, as_text)(lambda text, part: part in text)
@@ -129,23 +102,6 @@ def _replace(text: str, part: str, replacement: str) -> str:
 def _concat(left: str, right: str, separator: str = "") -> str:
     """Two texts, with a third between them."""
     return f"{left}{separator}{right}"
-
-
-@TEXTS.function("lpad", as_units, as_int, as_units, result=text_result)
-def _lpad(text: str, size: int, pad: str) -> str:
-    """The text filled from the left to a length; a longer one stays."""
-    return _padding(size - len(text), pad) + text
-
-
-@TEXTS.function("rpad", as_units, as_int, as_units, result=text_result)
-def _rpad(text: str, size: int, pad: str) -> str:
-    """The text filled from the right to a length; a longer one stays."""
-    return text + _padding(size - len(text), pad)
-
-
-def _padding(size: int, pad: str) -> str:
-    _check_size(size)
-    return ((pad or " ") * size)[: max(0, size)]
 
 
 @TEXTS.function("split stringToArray", as_text, as_text, as_int, optional=1)

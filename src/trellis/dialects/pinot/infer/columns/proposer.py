@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
@@ -20,7 +19,7 @@ from trellis.dialects.pinot.infer.columns.value_types import (
     value_type_of,
 )
 from trellis.dialects.pinot.infer.evidence.name_words import names_amount
-from trellis.dialects.pinot.infer.proposal import Choices, Lint, ProposedColumn
+from trellis.dialects.pinot.infer.proposal import Choices, Lint, ProposedColumn, map_column
 from trellis.errors import UsageError
 
 
@@ -76,7 +75,7 @@ class Columns:
         complete = _is_complete(leaf, value_type)
         self.nulls |= not complete
         if leaf.map_of is not None:
-            yield _map(name, leaf.map_of, f"{leaf.kept_because}, with values of one kind", complete)
+            yield map_column(name, leaf.map_of, f"{leaf.kept_because}, with values of one kind", complete)
             return
         instant = self._instant(leaf, value_type)
         if instant is not None:
@@ -172,14 +171,3 @@ def _time_spec(name: str, instant: Instant, complete: bool) -> FieldSpec:
         format=instant.format,
         granularity=instant.granularity,
     )
-
-
-def _map(name: str, value: PinotType, why: str, complete: bool) -> ProposedColumn:
-    children = {
-        "key": FieldSpec("key", PinotType.STRING),
-        "value": FieldSpec("value", value, FieldType.METRIC if value.numeric else FieldType.DIMENSION),
-    }
-    spec = FieldSpec(
-        name, PinotType.MAP, FieldType.COMPLEX, not_null=complete, children=MappingProxyType(children)
-    )
-    return ProposedColumn(spec, why)

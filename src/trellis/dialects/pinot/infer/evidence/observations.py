@@ -39,12 +39,10 @@ class ScalarStatistics:
         self.distinct: set[int] | None = set()
         self.exact = self.dates = True
         self.not_finite = 0
-        self.floats: tuple[float, float] | None = None
         self.texts: TextStatistics | None = None
         self.bounds: Bounds | None = None
         self.fine = 0
         self.empty_lists = 0
-        self.longest_bytes = 0
 
     def add(self, kind: str, values: Sequence[Any]) -> None:
         """Add values of one kind."""
@@ -90,11 +88,7 @@ class ScalarStatistics:
         self.most = most if self.most is None else max(self.most, most)
 
     def _floats(self, values: Sequence[float]) -> None:
-        finite = [value for value in values if math.isfinite(value)]
-        self.not_finite += len(values) - len(finite)
-        if finite:
-            known = self.floats or (finite[0], finite[0])
-            self.floats = min(known[0], *finite), max(known[1], *finite)
+        self.not_finite += sum(not math.isfinite(value) for value in values)
 
     def _texts(self, values: Sequence[Any]) -> None:
         if not isinstance(values[0], str):
@@ -114,9 +108,6 @@ class ScalarStatistics:
     def _lists(self, values: Sequence[Sequence[Any]]) -> None:
         self.empty_lists += sum(all(element is None for element in value) for value in values)
 
-    def _bytes(self, values: Sequence[bytes]) -> None:
-        self.longest_bytes = max(self.longest_bytes, *map(len, values))
-
 
 _ADDERS: Final[Mapping[str, Callable[[ScalarStatistics, Any], None]]] = {
     "int": ScalarStatistics._whole,
@@ -126,7 +117,6 @@ _ADDERS: Final[Mapping[str, Callable[[ScalarStatistics, Any], None]]] = {
     "timestamp": ScalarStatistics._timestamps,
     "date": ScalarStatistics._dates,
     "array": ScalarStatistics._lists,
-    "binary": ScalarStatistics._bytes,
 }
 
 

@@ -1,22 +1,27 @@
-"""Spans of time, sizes of data and time units as table configs write them."""
+"""Spans of time, schedules and sizes of data as table configs write them."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-UNITS: Final = (
-    "NANOSECONDS",
-    "MICROSECONDS",
-    "MILLISECONDS",
-    "SECONDS",
-    "MINUTES",
-    "HOURS",
-    "DAYS",
-)
+from trellis.dialects.pinot.validation.table_config.checked_table import words
+
 _PERIOD: Final = re.compile(r"(?:(-?\d+)d)?(?:(-?\d+)h)?(?:(-?\d+)m)?(?:(-?\d+)s)?", re.IGNORECASE)
 _DATA_SIZE: Final = re.compile(r"\d+(\.\d+)?[KMGTP]?B?", re.IGNORECASE)
 _SECONDS: Final = (86_400, 3_600, 60, 1)
+_CRON_FIELDS: Final = (
+    ("second", 59),
+    ("minute", 59),
+    ("hour", 23),
+    ("day of the month", 31),
+    ("month", 12),
+    ("day of the week", 7),
+    ("year", 2099),
+)
+"""The fields of a schedule, with the greatest number of each."""
+_CRON_PART: Final = re.compile(r"\?|\*|\d+|/\d+|#[1-5]|[-,LW]|LW|[A-Z]{3}")
+_CRON_NAMES: Final = words("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC SUN MON TUE WED THU FRI SAT")
 
 
 def period_millis(text: str) -> int | None:
@@ -29,6 +34,26 @@ def period_millis(text: str) -> int | None:
     if match is None:
         return None
     return 1000 * sum(int(count or 0) * size for count, size in zip(match.groups(), _SECONDS, strict=True))
+
+
+def cron_problem(text: str) -> str:
+    """Why a text is no schedule of Quartz: seconds come first, the year may be left out; empty where it is.
+
+    >>> cron_problem("0 0 2 * * ?"), cron_problem("0 2 * * *"), cron_problem("0 61 2 * * ?")
+    ('', '6 or 7 fields are expected, not 5', "the minute cannot be '61'")
+    """
+    fields = text.upper().split()
+    if len(fields) not in (6, 7):
+        return f"6 or 7 fields are expected, not {len(fields)}"
+    for field, (name, most) in zip(fields, _CRON_FIELDS, strict=False):
+        parts = _CRON_PART.findall(field)
+        too_large = any(int(number) > most for number in re.findall(r"\d+", field))
+        unknown = any(part.isalpha() and len(part) == 3 and part not in _CRON_NAMES for part in parts)
+        if "".join(parts) != field or too_large or unknown:
+            return f"the {name} cannot be '{field}'"
+    if (fields[3] == "?") == (fields[5] == "?"):
+        return "one of day of the month and day of the week is '?'"
+    return ""
 
 
 def is_data_size(text: str) -> bool:

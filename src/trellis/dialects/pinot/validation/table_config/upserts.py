@@ -15,6 +15,11 @@ from trellis.dialects.pinot.validation.table_config.time_spans import period_mil
 _ROUTING: Final = "/routing/instanceSelectorType"
 _PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap"
 _TREES: Final = "/tableIndexConfig/starTreeIndexConfigs"
+_DEFAULT_TREE: Final = "/tableIndexConfig/enableDefaultStarTree"
+_AGGREGATION: Final = "/tableIndexConfig/aggregateMetrics"
+_AGGREGATIONS: Final = "/ingestionConfig/aggregationConfigs"
+_TAGS: Final = "/tenants/tagOverrideConfig"
+_COMPLETED: Final = "/instanceAssignmentConfigMap/COMPLETED"
 
 
 def exclusive_modes(table: CheckedTable) -> Iterator[Fault]:
@@ -31,7 +36,8 @@ def exclusive_modes(table: CheckedTable) -> Iterator[Fault]:
         )
 
 
-def primary_key(table: CheckedTable) -> Iterator[Fault]:
+def keyed_table(table: CheckedTable) -> Iterator[Fault]:
+    """What both upsert and dedup need and exclude."""
     if not table.upsert and not table.dedup:
         return
     place = UPSERT if table.upsert else DEDUP
@@ -41,51 +47,26 @@ def primary_key(table: CheckedTable) -> Iterator[Fault]:
         if name in table.columns and not table.columns[name].single_value:
             message = f"Upsert/Dedup primary key column: {name} cannot be of multi-value type"
             yield Fault(place, name, message)
-
-
-def routing(table: CheckedTable) -> Iterator[Fault]:
-    selectors = ("strictreplicagroup", "multistagereplicagroup")
-    if (table.upsert or table.dedup) and table.text(_ROUTING).lower() not in selectors:
+    if table.text(_ROUTING).lower() not in ("strictreplicagroup", "multistagereplicagroup"):
         yield Fault("/routing", None, "upsert and dedup need routing.instanceSelectorType strictReplicaGroup")
-
-
-def tenant_tags(table: CheckedTable) -> Iterator[Fault]:
-    place = "/tenants/tagOverrideConfig"
-    for key in ("realtimeConsuming", "realtimeCompleted"):
-        if (table.upsert or table.dedup) and table.realtime and table.value(f"{place}/{key}") is not None:
-            yield Fault(f"{place}/{key}", None, f"upsert and dedup exclude {key}: segments stay in place")
-
-
-def completed_instances(table: CheckedTable) -> Iterator[Fault]:
-    place = "/instanceAssignmentConfigMap/COMPLETED"
-    if (table.upsert or table.dedup) and table.realtime and table.value(place) is not None:
-        yield Fault(place, None, "upsert and dedup exclude COMPLETED instance partitions")
-
-
-def excluded_parts(table: CheckedTable) -> Iterator[Fault]:
-    if table.value(UPSERT) is None or not (table.upsert or table.dedup):
-        return
-    for place, wrong, part in (
+    for place in (f"{_TAGS}/realtimeConsuming", f"{_TAGS}/realtimeCompleted") if table.realtime else ():
+        if table.value(place) is not None:
+            key = place.rpartition("/")[2]
+            yield Fault(place, None, f"upsert and dedup exclude {key}: segments stay in place")
+    if table.realtime and table.value(_COMPLETED) is not None:
+        yield Fault(_COMPLETED, None, "upsert and dedup exclude COMPLETED instance partitions")
+    for place, is_set, part in (
         ("/tierConfigs", table.value("/tierConfigs") is not None, "tiers"),
         (_TREES, bool(table.value(_TREES)), "star-tree indexes"),
-        (
-            "/tableIndexConfig/enableDefaultStarTree",
-            table.flag("/tableIndexConfig/enableDefaultStarTree"),
-            "star-tree indexes",
-        ),
+        (_DEFAULT_TREE, table.flag(_DEFAULT_TREE), "star-tree indexes"),
     ):
-        if wrong:
+        if is_set and table.value(UPSERT) is not None:
             yield Fault(place, None, f"an upsert table cannot have {part}")
-
-
-def metrics_aggregation(table: CheckedTable) -> Iterator[Fault]:
-    if not table.upsert and not table.dedup:
-        return
-    for place, on in (
-        ("/tableIndexConfig/aggregateMetrics", table.flag("/tableIndexConfig/aggregateMetrics")),
-        ("/ingestionConfig/aggregationConfigs", bool(table.value("/ingestionConfig/aggregationConfigs"))),
+    for place, is_set in (
+        (_AGGREGATION, table.flag(_AGGREGATION)),
+        (_AGGREGATIONS, bool(table.value(_AGGREGATIONS))),
     ):
-        if on:
+        if is_set:
             yield Fault(place, None, "upsert and dedup exclude the aggregation of metrics")
 
 
@@ -271,12 +252,7 @@ def _strategy_problem(table: CheckedTable, column: str, strategy: str) -> str:
 
 RULES: Final[tuple[Rule, ...]] = (
     exclusive_modes,
-    primary_key,
-    routing,
-    tenant_tags,
-    completed_instances,
-    excluded_parts,
-    metrics_aggregation,
+    keyed_table,
     comparison_columns,
     delete_column,
     out_of_order_column,

@@ -5,13 +5,14 @@ Double and Float follow `toString` of JDK 19 and later: the shortest digits that
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from typing import Final
+
+import numpy as np
 
 from trellis.dialects.pinot.value.numbers.rounding import float32_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
-FLOAT_MIN_NORMAL: Final = 1.1754943508222875e-38
 LONGEST_PLAIN: Final = 1_000_000
 """Characters of a decimal written without exponent; beyond them it is refused."""
 
@@ -100,19 +101,7 @@ def _scientific(value: Decimal) -> str:
 
 
 def _shortest(value: float) -> Decimal:
-    """The decimal of fewest digits, two or more, that names this float of 32 bits; of several the nearest.
-
-    Six digits always survive in a float, so a name of up to six is what rounding to six gives.
-    """
-    normal = abs(value) >= FLOAT_MIN_NORMAL
-    if normal:
-        six = Decimal(f"{value:.5e}")
-        if float32_of(six) == value:
-            return six
-    exact = Decimal(value)
-    for count in range(7 if normal else 2, 10):
-        near = [Context(count, rounding).plus(exact) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
-        candidates = [candidate for candidate in near if float32_of(candidate) == value]
-        if candidates:
-            return min(candidates, key=lambda candidate: abs(candidate - exact))
-    raise AssertionError(f"nine digits name every float of 32 bits, but not {value!r}")
+    """The decimal of fewest digits, two or more, that names this float of 32 bits; of several the nearest."""
+    shortest = Decimal(np.format_float_scientific(np.float32(value), unique=True, trim="-"))
+    two = Decimal(f"{value:.1e}")
+    return two if len(shortest.as_tuple().digits) == 1 and float32_of(two) == value else shortest

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
-from fractions import Fraction
+from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from trellis.dialects.pinot.value.numbers.rounding import double_of, float32_of
-from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, round32
 
 BLANKS: Final = "".join(map(chr, range(0x21)))
 """What Java's `trim` takes away: every character up to the blank."""
@@ -17,8 +15,8 @@ SCALE_MAX: Final = 2**31 - 1
 LONGEST_WHOLE: Final = 100
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEX: Final = re.compile(r"([+-]?)0[xX]([0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP]([+-]?[0-9]+)[fFdD]?")
-_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?")
+_HEX: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf")}
 
 
@@ -55,52 +53,28 @@ def parse_double(text: str) -> float:
     >>> [parse_double(text) for text in (" 1e5", "1d", "1f", "-Infinity", "0x1p3", "1e400")]
     [100000.0, 1.0, 1.0, -inf, 8.0, inf]
     """
-    return _parse(text)[0]
+    text = text.strip(BLANKS)
+    body = text[:-1] if text[-1:] in ("f", "F", "d", "D") else text
+    if _FLOAT.fullmatch(body):
+        return float(body)
+    if _HEX.fullmatch(text):
+        try:
+            return float.fromhex(text.rstrip("fFdD"))
+        except OverflowError:
+            return float("-inf" if text[0] == "-" else "inf")
+    word = _WORDS.get(text.lstrip("+-") if len(text) < 10 and text[1:2] not in ("+", "-") else text)
+    if word is None:
+        raise NotANumber
+    return -word if text[0] == "-" else word
 
 
 def parse_float(text: str) -> float:
-    """`Float.parseFloat`: rounded once to 32 bits. Raises NotANumber.
+    """`Float.parseFloat`, by way of a double. Raises NotANumber.
 
     >>> parse_float("16777217"), parse_float("1e40")
     (16777216.0, inf)
     """
-    double, exact = _parse(text)
-    if double - double != 0 or not double:
-        return double
-    return float32_of(Decimal(exact) if isinstance(exact, str) else exact)
-
-
-def _parse(text: str) -> tuple[float, str | Fraction]:
-    """The nearest double, and the number itself: as decimal text or as a fraction."""
-    text = text.strip(BLANKS)
-    body = text[:-1] if text[-1:] in ("f", "F", "d", "D") else text
-    if _FLOAT.fullmatch(body):
-        return float(body), body
-    hexadecimal = _HEX.fullmatch(text)
-    if hexadecimal:
-        return _parse_hex(hexadecimal)
-    word = _WORDS.get(text.lstrip("+-") if len(text) < 10 and text[1:2] not in ("+", "-") else text)
-    if word is None:
-        raise NotANumber
-    return -word if text[0] == "-" else word, text
-
-
-def _parse_hex(match: re.Match[str]) -> tuple[float, Fraction]:
-    sign, digits, power = match.groups()
-    before, _, after = digits.partition(".")
-    value = int(f"0{before}{after}", 16)
-    far = 10_000 + 4 * len(digits)
-    exponent = max(-far, min(far, parse_clamped(power))) - 4 * len(after)
-    exact = Fraction(value) * Fraction(2) ** exponent
-    double = double_of(-exact if sign == "-" else exact)
-    return (-0.0, exact) if sign == "-" and double == 0 else (double, -exact if sign == "-" else exact)
-
-
-def parse_clamped(text: str) -> int:
-    """An exponent; one of very many digits as a very large number."""
-    digits = text.lstrip("+-").lstrip("0")
-    size = int(digits or 0) if len(digits) < 19 else 10**18
-    return -size if text[0] == "-" else size
+    return round32(parse_double(text))
 
 
 def parse_decimal(text: str) -> Decimal:
@@ -109,12 +83,12 @@ def parse_decimal(text: str) -> Decimal:
     >>> parse_decimal("1e5"), parse_decimal("7.90"), parse_decimal("-0")
     (Decimal('1E+5'), Decimal('7.90'), Decimal('0'))
     """
-    match = _DECIMAL.fullmatch(text)
-    if not match or max(text) > "\uffff":
+    if not _DECIMAL.fullmatch(text) or max(text) > "\uffff":
         raise NotANumber
-    after, only, power = match.groups()
-    exponent = parse_clamped(power) if power else 0
-    if not -SCALE_MAX - 1 < exponent <= SCALE_MAX or abs(len(after or only or "") - exponent) > SCALE_MAX:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise NotANumber from None
+    if abs(int(value.as_tuple().exponent)) > SCALE_MAX:
         raise NotANumber
-    value = Decimal(text)
     return value or value.copy_abs()

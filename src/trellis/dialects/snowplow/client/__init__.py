@@ -1,0 +1,1 @@
+"""Registries as their readers have them: folders, URLs, stores, and several of them behind a resolver."""

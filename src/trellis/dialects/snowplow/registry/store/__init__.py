@@ -1,0 +1,1 @@
+"""What a registry stores: schemas in the order of their creation, drafts, permissions."""
