@@ -203,4 +203,5 @@ class LakeLoad:
         return TableName(self.commit.dataset, table)
 
     def _scratch_path(self, table: str) -> str:
-        return os.path.join(self.scratch, f"{folder_name(table)}.parquet")
+        # Spark passes over files whose names begin with an underscore.
+        return os.path.join(self.scratch, f"records-{folder_name(table)}.parquet")

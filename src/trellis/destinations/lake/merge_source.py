@@ -25,12 +25,9 @@ class MergeSource:
     upserted: str = ""
     """A query of rows with `columns`, one for a key, that update those of their key or are inserted."""
 
-    kept: str = ""
-    """A query of rows with `columns` that are inserted unless their key is there."""
-
     @property
     def is_empty(self) -> bool:
-        return not (self.inserted or self.deleted or self.ended or self.upserted or self.kept)
+        return not (self.inserted or self.deleted or self.ended or self.upserted)
 
     def statement(self, table: str, q: str) -> str:
         """The statement; every name that it adds begins with `q`."""
@@ -51,10 +48,9 @@ class MergeSource:
             selected = ", ".join((f"'insert' AS {q}action", *(f"NULL AS {key}" for key in keys), *names))
             yield f"SELECT {selected} FROM ({self.inserted}) AS {q}new"
         searched = [f"{quoted(name)} AS {key}" for name, key in zip(self.keys, keys, strict=True)]
-        for action, query in (("upsert", self.upserted), ("keep", self.kept)):
-            if query:
-                selected = ", ".join((f"'{action}' AS {q}action", *searched, *names))
-                yield f"SELECT {selected} FROM ({query}) AS {q}new"
+        if self.upserted:
+            selected = ", ".join((f"'upsert' AS {q}action", *searched, *names))
+            yield f"SELECT {selected} FROM ({self.upserted}) AS {q}new"
         for action, query in (("delete", self.deleted), ("end", self.ended)):
             if query:
                 selected = ", ".join((f"'{action}' AS {q}action", *keys, *nulls))
@@ -71,10 +67,10 @@ class MergeSource:
         changed = {name: value for name, value in values.items() if name not in self.keys}
         if self.upserted and changed:
             yield f"WHEN MATCHED AND {action} = 'upsert' THEN UPDATE SET {_set(changed)}"
-        if self.inserted or self.upserted or self.kept:
+        if self.inserted or self.upserted:
             listed = ", ".join(map(quoted, values))
             row = ", ".join(values.values())
-            is_new = f"{action} IN ('insert', 'upsert', 'keep')"
+            is_new = f"{action} IN ('insert', 'upsert')"
             yield f"WHEN NOT MATCHED AND {is_new} THEN INSERT ({listed}) VALUES ({row})"
 
     def _key_columns(self, q: str) -> list[str]:

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.lake.formats import TableFormat
-from trellis.destinations.lake.merge_source import MergeSource
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
 from trellis.destinations.lake.staged import DataFile
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
@@ -140,17 +139,19 @@ class SparkStore:
         listed = ", ".join(map(BACKTICKS.quote, types))
         rows = f"SELECT {listed} FROM {view}"
         try:
-            if unique:
-                source = MergeSource(unique, [*types], kept=rows)
-                self._spark.run(source.statement(table, prefix), settings)
-            elif overwrite:
+            if unique and self._has_any(table, view, unique):
+                raise LabelConflict
+            if overwrite:
                 self._spark.run(f"INSERT OVERWRITE {table} {rows}", settings)
             else:
                 self._spark.run(f"INSERT INTO {table} ({listed}) {rows}", settings)
         finally:
             self._spark.drop_views()
-        if unique and not self.has_label(name, label):
-            raise LabelConflict
+
+    def _has_any(self, table: str, view: str, columns: Sequence[str]) -> bool:
+        """Whether the table has the values of these columns in some row of a view."""
+        same = " AND ".join(f"a.{BACKTICKS.quote(name)} = b.{BACKTICKS.quote(name)}" for name in columns)
+        return bool(self._spark.run(f"SELECT 1 FROM {table} AS a JOIN {view} AS b ON {same} LIMIT 1"))
 
     def _exists(self, dataset: str) -> bool:
         self._format_of(self._spark.session)
