@@ -227,7 +227,8 @@ def check_reachable(remote: str) -> None:
     from urllib.request import getproxies  # brings http, which workers do not need
 
     address = urlsplit(remote)
-    if address.scheme != "sc" or not address.hostname or any(name in getproxies() for name in _PROXIES):
+    is_server = remote.startswith("sc://") and address.hostname
+    if not is_server or any(name in getproxies() for name in _PROXIES):
         return
     try:
         socket.create_connection((address.hostname, address.port or CONNECT_PORT), CONNECT_SECONDS).close()
