@@ -29,6 +29,12 @@ test: setup  ## run every test, those without Spark first; ARGS='-k name' to cho
 test-pinot: setup  ## run the tests that need a real Pinot (fetched by Maven); ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m pinot tests/dialects/pinot $(ARGS)
 
+test-registry: setup  ## run the tests that need Chromium, or Snowplow's own client (fetched by Maven); ARGS='-k name' to choose
+	@$(BIN)/python -m pytest -m registry tests/dialects/snowplow/registry $(ARGS)
+
+test-lake: setup  ## run the tests whose merges into Delta and Iceberg are jobs of Spark; ARGS='-k name' to choose
+	@$(BIN)/python -m pytest -m lake tests $(ARGS)
+
 check: setup  ## lint, format, types (strict) and the rules of who may import whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -46,4 +52,4 @@ clean:  ## remove what was made here: .venv, caches, demo/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist spark-warehouse artifacts
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test test-pinot check bench lock clean
+.PHONY: help setup demo test test-pinot test-registry test-lake check bench lock clean

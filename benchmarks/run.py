@@ -5,6 +5,7 @@ make bench ARGS='--quick'              30,000 rows, 3,000 of streams, to see tha
 make bench ARGS='--rows 1000000 --profile shop --skip dlt --only race'
 make bench ARGS='--only merges'        a table in DuckDB of which a tenth is brought again
 make bench ARGS='--only rides'          an authored schema: rides as Pinot stores them
+make bench ARGS='--only registry'      a server of 10,000 schemas
 make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
@@ -35,11 +36,11 @@ from contest import (
     generated,
     multiplied,
 )
+from event_streams import Streams
 from measure import run
 from merges import Merges
 from rich.console import Console
 from rides import Rides
-from streams import Streams
 from tables import megabytes, seconds, table, times
 
 ROWS = (300_000, 3_000_000)
@@ -187,6 +188,29 @@ class Bench:
         if made.ratio is not None:
             self._aim("rides by a Pinot schema into parquet: in times of the floor", 1.5, made.ratio)
 
+    def registry(self) -> None:
+        """A server of 10,000 schemas."""
+        measured = run("registry.py")
+        if measured.error:
+            self._tell(f"registry: {measured.error}")
+            return
+        figures = measured.figures
+        labels = {
+            "list": "list of all schemas",
+            "read": "read of a schema, cached",
+            "first publication": "first publication into a family of 200 versions",
+            "publication": "a later one",
+        }
+        shown = table("A registry of 10,000 schemas in SQLite, one client", "", "ms", "CPU ms")
+        for name, label in labels.items():
+            shown.add_row(label, *(f"{figures[name][unit] * 1000:.2f}" for unit in ("seconds", "cpu")))
+        self.console.print(shown)
+        self._aim("registry: list of 10,000 schemas, seconds", 0.2, figures["list"]["seconds"])
+        self._aim(
+            "registry: cached reads a second, one core", 1_000, 1 / figures["read"]["cpu"], at_least=True
+        )
+        self._aim("registry: publication into 200 versions, ms", 50, figures["publication"]["seconds"] * 1000)
+
     def verdict(self) -> None:
         if not self.aims:
             return
@@ -316,7 +340,7 @@ def _options() -> argparse.Namespace:
     made.add_argument(
         "--only",
         action="append",
-        choices=("race", "rows", "columns", "small", "streams", "merges", "rides"),
+        choices=("race", "rows", "columns", "small", "streams", "merges", "rides", "registry"),
         help="some sections",
     )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
@@ -341,6 +365,7 @@ def main() -> None:
     bench = Bench(options, console)
     sections = (
         bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges, bench.rides,
+        bench.registry,
     )  # fmt: skip
     for section in sections:
         if not options.only or section.__name__ in options.only:

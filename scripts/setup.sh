@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Make `.venv` from requirements-dev.lock and see to it that there is a Java for Spark, and what tests
-# need: a PostgreSQL, and Maven with a Java compiler for Pinot.
+# need: a PostgreSQL, and Maven with a Java compiler for Kafka and Pinot.
 # `make setup` calls this only when the lock, pyproject.toml or this file has changed.
 # PYTHON=... chooses the interpreter, UV=off installs with plain pip even where uv is found.
 set -euo pipefail
@@ -104,8 +104,9 @@ if [ -z "${TRELLIS_TEST_POSTGRES:-}" ]; then
     fi
 fi
 
-# --- Pinot --------------------------------------------------------------------------------------
-# Only `make test-pinot` needs Maven and a Java compiler, of the version of the Java that was found.
+# --- Kafka, Pinot -------------------------------------------------------------------------------
+# Tests of streams get a Kafka broker with Maven. Only `make test-pinot` needs a Java compiler, of the version
+# of the Java that was found.
 version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$java/release")
 compiler() { [ -x "$java/bin/javac" ] || command -v javac >/dev/null; }
 compiler || { may_install && apt "openjdk-$version-jdk-headless"; } || true
@@ -113,6 +114,13 @@ command -v mvn >/dev/null || { may_install && apt maven; } || true
 if compiler && command -v mvn >/dev/null; then
     say "Maven: $(command -v mvn)"
 else
-    say "no Maven or no JDK, so \`make test-pinot\` cannot run: apt-get install maven openjdk-$version-jdk-headless (as root)"
+    say "no Maven or no JDK, so tests of Kafka and \`make test-pinot\` cannot run: apt-get install maven openjdk-$version-jdk-headless (as root)"
+fi
+# --- Delta Lake and Iceberg ----------------------------------------------------------------------
+# Their jars are fetched once; the tests that merge into such tables need them.
+if command -v mvn >/dev/null && scripts/lake-jars >/dev/null; then
+    say "Delta Lake and Iceberg: jars for Spark"
+else
+    say "no jars of Delta Lake and Iceberg, so \`make test-lake\` cannot run: install Maven, and see that it reaches its repository"
 fi
 say "ready: .venv/bin/trellis --help"

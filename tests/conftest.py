@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from lake_jars import lake_settings
 from s3_server import S3Server, running
 from trellis.dialects import DEFAULT_DIALECT
 
@@ -58,6 +59,7 @@ def start_spark(folder: Path) -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
+        **lake_settings(),
     }
     builder = SparkSession.builder.master("local[2]").appName("trellis tests")
     for name, value in options.items():
@@ -137,7 +139,7 @@ ROWS = {
     for path in sorted((HERE / "dialects").glob("*/rows.txt"))
 }
 DIALECT = re.compile(r"\bdialects/(\w+)/")
-ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z](?:\d\d|100))(?![A-Za-z0-9])")
+ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]\d{2,3})(?![A-Za-z0-9])")
 SEED_ID = re.compile(r"seed_[a-z]\d{2,3}")
 outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
 

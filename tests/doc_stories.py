@@ -13,7 +13,7 @@ class Story(NamedTuple):
     """Sessions of a page that follow each other in one folder, from the `command` that the first begins with.
 
     The folder has the examples and these `files`; `before` is executed there first. Without a `width`
-    lines are as long as they are.
+    lines are as long as they are. `engine` is that of commands that name none.
     """
 
     page: str
@@ -21,6 +21,7 @@ class Story(NamedTuple):
     files: Mapping[str, str] = {}
     before: tuple[str, ...] = ()
     width: int | None = 100
+    engine: str = "inline"
 
     def __hash__(self) -> int:
         return hash((self.page, self.command))
@@ -28,6 +29,9 @@ class Story(NamedTuple):
 
 def json_lines(*records: Mapping[str, Any]) -> str:
     return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+
+VISITS = json_lines({"user": "zoe", "ms": 1}, {"user": "zoe", "ms": "slow"})
 
 
 def alter(database: str, *statements: str) -> str:
@@ -277,6 +281,8 @@ STORIES = (
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis names", width=120),
     Story("docs/snowplow.md", "trellis registry lint"),
+    Story("docs/streams.md", "cat raw/monday.jsonl", width=None, engine="spark"),
+    Story("docs/ytsaurus.md", "cat visits.jsonl", {"wrong.jsonl": VISITS}),
 )
 NOT_RUN = {
     "needs Spark, an object store or a database": [
@@ -290,6 +296,7 @@ NOT_RUN = {
         ("docs/loading.md", "trellis inspect s3a:"),
         ("docs/loading.md", "trellis load s3a:"),
         ("docs/rudderstack.md", "trellis plan rudderstack-2.jsonl"),
+        ("docs/streams.md", "trellis stream kafka:"),
     ],
     "needs a Pinot cluster": [
         ("docs/cli.md", "trellis pinot deliver"),

@@ -41,7 +41,7 @@ COMMANDS = commands_of(app)
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
     groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay", "rejects list")
-    words = ("load", "plan", "run", "drop", "inspect", "loads", "generate", *groups)
+    words = ("load", "plan", "stream", "run", "drop", "inspect", "loads", "generate", *groups)
     app_of_plugins = typer.Typer()
     app_of_plugins.command("generate")(generate_records)
     app_of_plugins.command("load")(load_records)
@@ -60,7 +60,9 @@ def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
     shared = manual.split("## Arguments of load and plan")[1].split("\n## ")[0]
     options = [option for param in COMMANDS[name].params for option in param.opts if option.startswith("--")]
     missing = [
-        option for option in options if f"`{option}" not in section + shared * (name[8:] in ("load", "plan"))
+        option
+        for option in options
+        if f"`{option}" not in section + shared * (name[8:] in ("load", "plan", "stream"))
     ]
     assert not {*missing} - {"--help", "--debug"}
     text = re.sub(r"[^\w-]+", " ", ran.out)

@@ -16,12 +16,19 @@ __all__ = ["database", "postgres", "private_postgres"]
 Rows = list[dict[str, Any]]
 
 
-@pytest.fixture(params=["duckdb", "parquet", "postgres"])
+LAKES = [pytest.param("delta", marks=pytest.mark.lake)]
+"""Destinations whose merges are jobs of Spark; `make test-lake` runs their tests."""
+
+
+@pytest.fixture(params=["duckdb", "parquet", "postgres", *LAKES])
 def destination_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         server: Server = request.getfixturevalue("postgres")
         return server.url(request.getfixturevalue("database"))
-    return {"duckdb": f"duckdb:{tmp_path}/shop.duckdb", "parquet": f"parquet:{tmp_path}/lake"}[request.param]
+    if request.param == "delta":
+        request.getfixturevalue("spark")
+    path = "shop.duckdb" if request.param == "duckdb" else "lake"
+    return f"{request.param}:{tmp_path}/{path}"
 
 
 @pytest.fixture

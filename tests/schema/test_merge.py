@@ -8,9 +8,9 @@ from hypothesis import given
 from schema.strategies import schemas
 from trellis.errors import SchemaError
 from trellis.schema.merge import (
-    adopt,
     drop_tables,
     merge_column,
+    merge_schema,
     merge_table,
     normalize_table,
     parents_first,
@@ -149,7 +149,7 @@ def test_unify_names_every_conflict() -> None:
 
 def test_adopt(snake: Naming) -> None:
     other = Schema("other", {"T": table("T", Column("Id", "text"))}, Settings(detections=()), {"names": "x"})
-    adopted = adopt(schema(table("old")), other, snake)
+    adopted = merge_schema(schema(table("old")), other, snake)
     assert (adopted.name, list(adopted.tables), adopted.settings) == ("shop", ["old", "t"], other.settings)
     assert adopted.normalizers == other.normalizers
 

@@ -23,6 +23,7 @@ from trellis.cli.commands.load import load_records, plan_load
 from trellis.cli.commands.loads import list_loads
 from trellis.cli.commands.run import drop_resources, run_source
 from trellis.cli.commands.schema import schemas
+from trellis.cli.commands.stream import stream_records
 from trellis.cli.help_text import tidy_help
 from trellis.cli.output.console import print_warning
 from trellis.dialects import registrations
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.command("load")(load_records)
 app.command("plan")(plan_load)
+app.command("stream")(stream_records)
 app.command("run")(run_source)
 app.command("drop")(drop_resources)
 app.command("inspect")(inspect_records)
@@ -102,7 +104,7 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
         from trellis.cli.output.console import print_json
 
         error = {"type": type(bad).__name__, "message": message, "exit_code": exit_code}
-        print_json({"error": error})
+        print_json({"error": bad.to_dict() if isinstance(bad, TrellisError) else error})
     return exit_code
 
 

@@ -31,6 +31,7 @@ def option(
 
 WHERE = "Where to"
 HOW = "How"
+STREAM = "Stream"
 ENGINE = "Engine"
 OUTPUT = "Output"
 
@@ -217,6 +218,53 @@ Staging = Annotated[
 Remote = Annotated[
     str | None,
     option("--remote", metavar="URL", panel=ENGINE, help="Spark Connect server, such as sc://host."),
+]
+Payload = Annotated[
+    str | None,
+    option(
+        "--payload",
+        metavar="COLUMN",
+        panel=HOW,
+        help="The column that holds the records as JSON; of a topic it is value.",
+    ),
+]
+KafkaColumn = Annotated[
+    list[str] | None,
+    option(
+        "--kafka-column",
+        metavar="NAME",
+        panel=HOW,
+        help="What is loaded of a topic beside the values: topic, partition, offset, timestamp, key or "
+        "headers; give it again for more.",
+    ),
+]
+Trigger = Annotated[
+    str | None,
+    option(
+        "--trigger",
+        metavar="WHEN",
+        panel=STREAM,
+        help="available-now: load what is there and end; or the time between batches, default '10 seconds'.",
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    option(
+        "--checkpoint",
+        metavar="DIR|URL",
+        panel=STREAM,
+        help="Where Spark keeps how far the stream is, default beside the destination; the whole "
+        "cluster must reach it.",
+    ),
+]
+OnViolation = Annotated[
+    str | None,
+    option(
+        "--on-violation",
+        metavar="stop|quarantine",
+        panel=STREAM,
+        help="What a record does that breaks a contract: stop the stream (default), or go to the discards.",
+    ),
 ]
 
 

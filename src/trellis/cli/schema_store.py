@@ -25,7 +25,7 @@ from trellis.pipelines.read import dialect_of
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.documents.consistency import all_faults
 from trellis.schema.documents.document import to_json, to_yaml
-from trellis.schema.merge import adopt
+from trellis.schema.merge import merge_schema
 from trellis.schema.model import Schema, Settings, Table
 from trellis.schema.system import is_system
 
@@ -173,7 +173,7 @@ def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
         settings=_settings(before, imported_schema),
         normalizers=base.normalizers,
     )
-    after = dialect.schemas.apply_request(adopt(base, whole, naming), TableRequest(table=root), naming)
+    after = dialect.schemas.apply_request(merge_schema(base, whole, naming), TableRequest(table=root), naming)
     return after, difference(before, after)
 
 

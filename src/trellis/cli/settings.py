@@ -14,7 +14,7 @@ from trellis.cli.foreign_documents import describe_foreign
 from trellis.cli.output.console import ProgressCallback, aside
 from trellis.destinations import DEFAULT_DESTINATION
 from trellis.destinations.url import split_naming
-from trellis.dialects import DEFAULT_DIALECT, get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect, registration_of
 from trellis.dialects.documents import from_json, from_yaml, get_naming
 from trellis.errors import SchemaError, TrellisError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
@@ -45,13 +45,13 @@ class LoadCommand:
             "keys": config.keys,
             "merge_keys": config.merge_keys,
             "contract": contract_of(config.contract),
-            "schema": document_of(config.schema, config.dialect or DEFAULT_DIALECT)
-            if config.schema
-            else None,
+            "schema": schema_of(config.schema, config.dialect or DEFAULT_DIALECT),
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),
             "max_rejected": config.max_rejected,
+            "payload": config.payload,
             "format": config.format,
             "read_options": config.read_options,
+            "kafka_columns": config.kafka_columns,
         }
         return LoadCommand(open_pipeline(config), options)
 
@@ -138,6 +138,16 @@ def contract_of(value: str | Mapping[str, str] | None) -> str | Mapping[str, str
     except SchemaError as bad:
         raise SchemaError(f"{where}: {str(bad).removeprefix('schema_contract: ')}") from None
     return cast("str | Mapping[str, str]", contract)
+
+
+def schema_of(path: str | None, dialect: str) -> Schema | str | None:
+    """What a user says of schemas: the schema of a file, or the place of a registry.
+
+    Raises UsageError, SchemaError with file and line.
+    """
+    if path is None or registration_of(dialect).open_registry is not None:
+        return path
+    return document_of(path, dialect)
 
 
 def document_of(path: str, dialect: str) -> Schema:

@@ -209,8 +209,8 @@ class TableReader(Protocol):
     def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]: ...
 
 
-class Destination(TableReader, Protocol):
-    """Takes loads, and is read."""
+class LoadTarget(Protocol):
+    """Takes loads."""
 
     abilities: Abilities
     url: str
@@ -219,20 +219,7 @@ class Destination(TableReader, Protocol):
         """A folder for the staged files of this load, on the same file system if that matters."""
         ...
 
-    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
-        """The newest stored schema document of that name as JSON."""
-        ...
-
     def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool: ...
-
-    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
-
-    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        """The type that a complete column gets, in the words of `catalog`; `native` as in `Commit`.
-
-        Raises SchemaError where no type is wide enough.
-        """
-        ...
 
     def migration(
         self,
@@ -257,4 +244,21 @@ class Destination(TableReader, Protocol):
 
     def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
         """Raise and return what `commit` would on the tables as they are now, and leave nothing behind."""
+        ...
+
+
+class Destination(LoadTarget, TableReader, Protocol):
+    """Takes loads, and is read."""
+
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
+        """The newest stored schema document of that name as JSON."""
+        ...
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        """The type that a complete column gets, in the words of `catalog`; `native` as in `Commit`.
+
+        Raises SchemaError where no type is wide enough.
+        """
         ...

@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from trellis.errors import DestinationError
 
+STAGING_VARIABLE = "TRELLIS_STAGING"
 _CAUSES = {
     errno.ENOSPC: "the disk is full; free some space and load again",
     errno.EDQUOT: "the disk quota is used up; free some space and load again",
@@ -45,6 +48,21 @@ def make_folder(path: str) -> str:
     return path
 
 
+def staging_root() -> str:
+    """A folder that only this user writes to, unless the environment names one."""
+    if named := os.environ.get(STAGING_VARIABLE):
+        return named
+    root = os.path.join(tempfile.gettempdir(), f"trellis-{os.getuid()}")
+    with explain_os_errors(root), suppress(FileExistsError):
+        os.mkdir(root, mode=0o700)
+    status = os.lstat(root)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise DestinationError(
+            f"{root}: it belongs to somebody else; set {STAGING_VARIABLE} to a folder of your own"
+        )
+    return root
+
+
 def write_durably(path: str, content: bytes) -> None:
     """Write a file that a crash of the machine does not take away."""
     with open(path, "wb") as file:
@@ -73,6 +91,15 @@ def move_file(source: str, target: str) -> None:
         shutil.copyfile(source, f"{target}.part")
         os.rename(f"{target}.part", target)
         os.unlink(source)
+
+
+def link_file(source: str, target: str) -> None:
+    """Give a file a second name, or a copy where its file system cannot; it is seen when complete."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, f"{target}.part")
+        os.rename(f"{target}.part", target)
 
 
 def remove_file(path: str) -> None:

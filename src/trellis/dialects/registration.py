@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -26,6 +26,10 @@ class ProposedSchema(NamedTuple):
 
     schema: Schema
     note: str
+
+
+ReferenceResolver = Callable[["Schema", Collection[str]], "Schema"]
+"""Completes a schema with documents that records refer to, by their names. Raises TrellisError."""
 
 
 def _no_proposal(files: Sequence[str | Path]) -> ProposedSchema | None:
@@ -71,6 +75,11 @@ class Registration:
     """Profiles of `trellis generate` by name."""
     propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] = _no_proposal
     """A schema for the records of files; None where the schema is learned from them as they are loaded."""
+    open_registry: Callable[[str], ReferenceResolver] | None = None
+    """Opens the registry that the user's schema names, where records refer to schemas of one.
+
+    None where the user's schema is a document.
+    """
     history_columns: Callable[[], HistoryColumns | None] = _no_history
     """The columns of a table with the strategy scd2 whose user names none; None without that strategy."""
     convention_name: Callable[[str], str] = _same_name

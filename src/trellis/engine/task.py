@@ -173,7 +173,7 @@ def peek_split(conformer: Conformer, split: Split, storage: Storage) -> Peek | N
     """What the first records of a split show; None where it has none."""
     if split.layout == "parquet":
         for rows in read_batches(split, storage):
-            return Peek(conformer.batch(split, rows).observed or Observations())
+            return Peek(conformer.batch(split, rows.head()).observed or Observations())
         return None
     for block in read_blocks(split, storage=storage):
         return Peek(conformer.block(split, block.head()).observed or Observations(), block.sample())

@@ -37,6 +37,17 @@ class Contract:
         mode: Mode = getattr(self, entity)
         return mode
 
+    def quarantined(self) -> Contract:
+        """The contract that leaves out the rows for which this one fails a load.
+
+        >>> Contract(columns="freeze").quarantined()
+        Contract(tables='evolve', columns='discard_row', data_type='evolve')
+        """
+        modes = {
+            entity: "discard_row" if mode == "freeze" else mode for entity, mode in self.as_map().items()
+        }
+        return Contract(**cast("dict[Entity, Any]", modes))
+
     def as_map(self) -> dict[Entity, Mode]:
         """The contract with nothing left out, as it is shown and stored."""
         return cast("dict[Entity, Mode]", asdict(self))

@@ -58,13 +58,15 @@ class Refusals:
 class Evolution:
     """The outcome. `growing` names the tables that are new in this load: no contract governs their columns.
 
-    `nesting` tells which columns may still be given a nested type.
+    `nesting` tells which columns may still be given a nested type. With `quarantines` a row that a frozen
+    entity refuses is left out, as under `discard_row`, and no violation.
     """
 
     schema: Schema
     refusals: Refusals = field(default_factory=Refusals)
     growing: frozenset[str] = frozenset()
     nesting: Nesting = field(default_factory=Nesting)
+    quarantines: bool = False
 
 
 def growing_tables(schema: Schema) -> frozenset[str]:
@@ -95,6 +97,7 @@ class _Evolver:
         self.naming = naming
         self.growing = set(start.growing)
         self.nesting = start.nesting
+        self.quarantines = start.quarantines
         self.tables: dict[str, Verdict] = dict(start.refusals.tables)
         self.cells: dict[Refused, Verdict] = dict(start.refusals.cells)
         self.at: Position = ()
@@ -130,7 +133,7 @@ class _Evolver:
                 case (str() as name, below, bool() as bare):
                     self.bookkeeping(name, str(below) if below is not None else None, bare)
         refusals = Refusals(dict(self.tables), dict(self.cells))
-        return Evolution(self.schema, refusals, frozenset(self.growing), self.nesting)
+        return Evolution(self.schema, refusals, frozenset(self.growing), self.nesting, self.quarantines)
 
     def drop_row(self, below: Mapping[Position, int]) -> None:
         """Take back what the current row brought; it and its child rows bring nothing more.
@@ -192,7 +195,7 @@ class _Evolver:
         elif base.data_type not in kind.fits:
             self.misfit(table, key, seen)
         elif isinstance(kind, TypedKind) and kind.nested and self.nesting.takes(name, base):
-            self.nesting = self.nesting.settle(name, column)
+            self.nesting = self.nesting.with_typed(name, column)
             if self.free(table, column) or self.contract(name).data_type == "evolve":
                 self.schema = self.schema.with_tables(table.with_columns(with_nested_type(base, kind.nested)))
 
@@ -218,7 +221,7 @@ class _Evolver:
         column = model or self.dialect.types.new_column(self.schema, key.column, data_type, key.kind)
         if isinstance(key.kind, TypedKind):
             column = with_nested_type(column, key.kind.nested)
-            self.nesting = self.nesting.settle(table.name, key.column)
+            self.nesting = self.nesting.with_typed(table.name, key.column)
         if declared is not None:
             column = merge_column(column, declared)
         self.schema = self.schema.with_tables(_append(table, column))
@@ -259,7 +262,8 @@ class _Evolver:
 
     def contract(self, table: str, parent: str | None = None) -> Contract:
         known = table if table in self.schema.tables or parent is None else parent
-        return contract_for(self.schema, known, prefix=self.dialect.capabilities.system_prefix)
+        contract = contract_for(self.schema, known, prefix=self.dialect.capabilities.system_prefix)
+        return contract.quarantined() if self.quarantines else contract
 
     def violate(self, name: str, column: str | None, entity: Entity, table: Table, seen: Seen) -> None:
         """Take note of a violation; what it brings is refused, so that the others are seen as well."""

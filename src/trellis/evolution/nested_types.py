@@ -12,26 +12,26 @@ from trellis.schema.model import NESTED_TYPE, Column, Schema
 class Nesting:
     """`empty` names tables that hold no rows when those of the load come in: new ones, and those it replaces.
 
-    Their `json` columns take the first nested type that comes; those in `settled` have taken theirs.
+    Their `json` columns take the first nested type that comes; those in `typed` have taken theirs.
     """
 
     empty: frozenset[str] = frozenset()
-    settled: frozenset[tuple[str, str]] = frozenset()
+    typed: frozenset[tuple[str, str]] = frozenset()
 
     @staticmethod
     def of(schema: Schema, replaced: Collection[str]) -> Nesting:
-        """Before a load that replaces some tables. What a table without rows declares is settled."""
+        """Before a load that replaces some tables. What a table without rows declares is typed."""
         unseen = [table for table in schema.tables.values() if not table.seen_data]
         declared = {(t.name, c.name) for t in unseen for c in t.columns.values() if c.hint(NESTED_TYPE)}
         return Nesting(frozenset({*replaced, *(table.name for table in unseen)}), frozenset(declared))
 
     def takes(self, table: str, column: Column) -> bool:
         """Whether the column may be given a nested type, or another one."""
-        free = table in self.empty and (table, column.name) not in self.settled
+        free = table in self.empty and (table, column.name) not in self.typed
         return free and column.data_type == "json"
 
-    def settle(self, table: str, column: str) -> Nesting:
-        return replace(self, settled=self.settled | {(table, column)})
+    def with_typed(self, table: str, column: str) -> Nesting:
+        return replace(self, typed=self.typed | {(table, column)})
 
 
 def with_nested_type(column: Column, nested: str | None) -> Column:

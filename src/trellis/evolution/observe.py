@@ -50,12 +50,14 @@ class TableSeen(NamedTuple):
 class Observations:
     """Cells that the schema lacks, and every table that got rows.
 
-    `below` maps a row where a cell was seen first to the last of its descendants in the record.
+    `below` maps a row where a cell was seen first to the last of its descendants in the record. `references`
+    names documents that records wait for.
     """
 
     tables: dict[str, TableSeen] = field(default_factory=dict)
     cells: dict[CellKey, Seen] = field(default_factory=dict)
     below: dict[Position, int] = field(default_factory=dict)
+    references: set[str] = field(default_factory=set)
 
     def saw_table(self, name: str, parent: str | None, position: Position, bare: bool = False) -> None:
         seen_before = self.tables.get(name)
@@ -77,6 +79,7 @@ class Observations:
         for key, seen in other.cells.items():
             self.saw_cell(key, seen)
         self.below.update(other.below)
+        self.references |= other.references
 
     def __bool__(self) -> bool:
-        return bool(self.tables or self.cells)
+        return bool(self.tables or self.cells or self.references)

@@ -15,7 +15,7 @@ FILE = "trellis.yaml"
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of a load. None and empty mean "not said"."""
+    """The settings of a load or a stream. None and empty mean "not said"."""
 
     to: str | None = None
     dataset: str | None = None
@@ -36,6 +36,11 @@ class Config:
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     max_rejected: str | None = None
+    payload: str | None = None
+    trigger: str | None = None
+    checkpoint: str | None = None
+    on_violation: str | None = None
+    kafka_columns: tuple[str, ...] = ()
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
@@ -137,6 +142,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(KEYS, _text),
     "keys": _names,
     "merge_keys": _names,
+    "kafka_columns": _names,
     "contract": _contract,
     "options": _options,
     "read_options": _read_options,

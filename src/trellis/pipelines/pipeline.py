@@ -27,9 +27,9 @@ from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.datasets.dataset import Dataset, StoredTable
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
-from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.attempt import LoadContext, LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
-from trellis.pipelines.loading.options import LoadSettings, given_schema, with_files
+from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
@@ -39,6 +39,8 @@ from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.schema_proposals import propose_schema
 from trellis.pipelines.source_job import job_of, source_of, undeclared
 from trellis.pipelines.storage import current_storage
+from trellis.pipelines.streaming.options import StreamSettings
+from trellis.pipelines.streaming.stream import start_stream
 from trellis.schema.documents.document import from_dict, to_dict
 from trellis.schema.model import Schema
 from trellis.schema.user_schema import with_normalizers
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from trellis.pipelines.loading.options import LoadOptions
+    from trellis.pipelines.streaming.options import StreamOptions
+    from trellis.pipelines.streaming.stream import OnBatch, Stream
     from trellis.sources.hints.hints import ResourceHints
 
 
@@ -191,6 +195,24 @@ class Pipeline:
         """What `load` would do: the same report, nothing written."""
         return self._load(source, LoadSettings.of(table, options), dry_run=True)
 
+    def stream(
+        self,
+        source: Any,
+        table: str | None = None,
+        *,
+        on_batch: OnBatch | None = None,
+        **options: Unpack[StreamOptions],
+    ) -> Stream:
+        """Load what arrives: files below paths, `kafka://broker/topic`, or a streaming DataFrame.
+
+        Each micro-batch is one load, also where it is repeated after a crash. `on_batch` gets the report of
+        each one that is done; the options are those of `StreamOptions`. Raises UsageError, SparkError.
+
+            stream = shop.stream("kafka://broker/orders", trigger="available-now")
+            stream.wait()
+        """
+        return start_stream(self, source, StreamSettings.of(table, options), self._runner(), on_batch)
+
     def run(
         self,
         source: Any,
@@ -253,7 +275,7 @@ class Pipeline:
         hints: ResourceHints,
         outcome: LoadOutcome,
     ) -> Report:
-        delivered = self._load_runner.deliver()
+        delivered = self.load_runner().deliver()
         if delivered is not None:
             return delivered
         dialect, mode = self._dialect, refresh_of(refresh)
@@ -283,7 +305,7 @@ class Pipeline:
             base_state=base_state if moves else None,
             reject_limit=reject_limit,
         )
-        return self._load_runner.run(job, load_id, keeps=True, outcome=outcome)
+        return self.load_runner().run(job, load_id, keeps=True, outcome=outcome)
 
     def drop(self, resources: Sequence[str] = (), *, source: str = "") -> Report:
         """Drop the tables of these resources (`re:` takes a pattern), and forget their state.
@@ -298,11 +320,11 @@ class Pipeline:
                 "pipeline that loaded it, --source its schema"
             )
         job = drop_job(schema, state, self._dialect, resources)
-        return self._load_runner.run(job)
+        return self.load_runner().run(job)
 
     def drop_pending(self) -> int:
         """Forget the rows that a failed run left behind; how many packages there were."""
-        return self._load_runner.packages.drop()
+        return self.load_runner().packages.drop()
 
     def save_schema(self, schema: Schema) -> Schema:
         """Record a schema as the newest version, without rows, and create its tables.
@@ -345,44 +367,58 @@ class Pipeline:
     def _load(
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
     ) -> Report:
-        read_options = ReadOptions.of(options.format, options.read_options)
-        limit = RejectLimit.of(options.max_rejected)
-        records = self._records(source, self._runner(), options.payload, read_options)
-        if options.only_tables and not self._dialect.capabilities.tables_fail_alone:
-            raise UsageError(f"the dialect {self.dialect} loads all tables or none; leave --only-table out")
-        table = options.table or records.name
-        if self._dialect.capabilities.records_name_tables:
-            if options.table:
-                raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
-            table = ""
-        elif not table:
-            raise UsageError("in-memory records need table=, the name of their root table")
+        records = self._records(source, self._runner(), options.payload, options.reading)
+        job = self.load_job(source, records, options, dry_run)
+        (feed,) = job.feeds
         fingerprint = (
             None
             if dry_run or options.load_id
-            else records.fingerprint(self.name, self.dialect, self.dataset, table, options.mode or "")
+            else records.fingerprint(
+                self.name, self.dialect, self.dataset, feed.request.table, options.mode or ""
+            )
         )
+        return self.load_runner().run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
+
+    def load_job(
+        self, source: Any, records: Records, options: LoadSettings, dry_run: bool = False
+    ) -> LoadJob:
+        """What a load of the records of a source is to do. Raises UsageError, SchemaError."""
+        limit = RejectLimit.of(options.max_rejected)
+        if options.only_tables and not self._dialect.capabilities.tables_fail_alone:
+            raise UsageError(f"the dialect {self.dialect} loads all tables or none; leave --only-table out")
+        table = self.root_table(options.table, records.name)
         state = self.state
         schema = self._schema_of(state)
         changed = None if dry_run else self._dialect.metadata.next_state(state, schema, None)
         user_schema: Schema | None = None
         notes: tuple[str, ...] = ()
-        if options.schema is not None:
-            user_schema = given_schema(options.schema, self._dialect)
+        resolve = registry_of(options.schema, self.dialect)
+        if options.schema is not None and resolve is None:
+            user_schema = read_schema(options.schema, self._dialect)
         elif isinstance(records, FileRecords) and (
             proposed := propose_schema(self._dialect, source, self.look(schema)[0])
         ):
             user_schema, notes = proposed.schema, (proposed.note,)
-        job = LoadJob(
+        return LoadJob(
             (LoadInput(records, options.request(table)),),
             schema,
             user_schema=self._named(user_schema),
+            resolve=resolve,
             state=changed,
+            notes=notes,
             reject_limit=limit,
             only_tables=options.only_tables,
         )
-        done = self._load_runner.run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
-        return replace(done, notes=(*notes, *done.notes)) if notes else done
+
+    def root_table(self, name: str | None, default: str) -> str:
+        """The table of records, empty where these name their tables themselves. Raises UsageError."""
+        if self._dialect.capabilities.records_name_tables:
+            if name:
+                raise UsageError(f"the dialect {self.dialect} names the tables itself; leave --table out")
+            return ""
+        if not (name or default):
+            raise UsageError("in-memory records need table=, the name of their root table")
+        return name or default
 
     def _records(
         self,
@@ -415,9 +451,11 @@ class Pipeline:
         """The schema of rows that no source names: as the pipeline remembers it, else one of its own name."""
         return str(state.get("default_schema_name") or self.name)
 
-    @property
-    def _load_runner(self) -> LoadRunner:
-        return LoadRunner(self, self.name, self.where, self._dialect.metadata.tables(), self._folders)
+    def load_runner(self, context: LoadContext | None = None) -> LoadRunner:
+        """What carries out jobs of this pipeline; `context` is how they see it, default as it is."""
+        return LoadRunner(
+            context or self, self.name, self.where, self._dialect.metadata.tables(), self._folders
+        )
 
 
 def pipeline(

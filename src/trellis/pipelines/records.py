@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from trellis.engine.input.files import describe_files, list_files
+from trellis.engine.input.kafka import is_kafka_url, read_kafka_url
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.input.source_format import SourceFormat, foreign_format_of, format_of_files, named_format
 from trellis.engine.input.spark_source import SparkSource
@@ -37,7 +38,7 @@ def records_of(
     """
     if _is_module(source, "pyspark"):
         _refuse_read_options(read_options, "a DataFrame")
-        return _of_frame(source, payload)
+        return _of_frame(source, payload, read_options.kafka_columns)
     paths = [source] if isinstance(source, (str, Path)) else source
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
         return _of_paths([str(path) for path in paths], runner, payload, read_options)
@@ -61,6 +62,7 @@ def _of_paths(
     paths: Sequence[str], runner: Runner, payload: str | None, read_options: ReadOptions
 ) -> Records:
     """The records of files, or of whatever else Spark's readers take."""
+    paths, read_options = source_of_url(paths, read_options)
     named = named_format(paths, read_options.format)
     if named is not None and named.address != "files":
         return _of_spark(SparkSource(named, tuple(paths), read_options), runner, payload)
@@ -81,13 +83,27 @@ def _of_paths(
     return FileRecords(inputs, runner, storage)
 
 
+def source_of_url(sources: Sequence[str], read_options: ReadOptions) -> tuple[Sequence[str], ReadOptions]:
+    """What Spark's reader takes for the URL of a topic; other sources as they are. Raises UsageError."""
+    topics = [source for source in sources if is_kafka_url(source)]
+    if not topics:
+        return sources, read_options
+    if len(sources) > 1:
+        raise UsageError(
+            f"{', '.join(sources)}: topics are read from one URL; write kafka://BROKER/TOPIC,TOPIC"
+        )
+    topic, options = read_kafka_url(topics[0], read_options)
+    return [topic], options
+
+
 def _of_spark(source: SparkSource, runner: Runner, payload: str | None) -> Records:
     """What Spark's reader makes of a source. Raises UsageError where the load runs without Spark."""
     from trellis.engine.spark.frames import FrameRecords
     from trellis.engine.spark.reader import read_frame
 
     spark = _spark_runner(runner, source.title, f"the format {source.format.name}")
-    return FrameRecords(read_frame(spark.session, source), payload, source, spark)
+    frame = read_frame(spark.session, source)
+    return FrameRecords(frame, payload, source, spark, source.read_options.kafka_columns)
 
 
 def _of_spark_files(
@@ -162,10 +178,10 @@ def _of_table(source: Any) -> Records:
     return TableRecords(batches_of(table_of(source)))
 
 
-def _of_frame(source: Any, payload: str | None) -> Records:
+def _of_frame(source: Any, payload: str | None, kafka_columns: Sequence[str]) -> Records:
     from trellis.engine.spark.frames import FrameRecords
 
-    return FrameRecords(source, payload)
+    return FrameRecords(source, payload, kafka_columns=kafka_columns)
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Records]], ...] = (

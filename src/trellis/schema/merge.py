@@ -170,10 +170,10 @@ def unify(a: Schema, b: Schema) -> Schema:
     return _merge_all(a, parents_first(b.tables))
 
 
-def adopt(schema: Schema, other: Schema, naming: Naming) -> Schema:
+def merge_schema(schema: Schema, other: Schema, naming: Naming) -> Schema:
     """The schema with the settings, the normalizers and the tables of another one."""
-    adopted = replace(schema, settings=other.settings, normalizers=other.normalizers)
-    return _merge_all(adopted, (normalize_table(table, naming) for table in parents_first(other.tables)))
+    merged = replace(schema, settings=other.settings, normalizers=other.normalizers)
+    return _merge_all(merged, (normalize_table(table, naming) for table in parents_first(other.tables)))
 
 
 def _merge_all(schema: Schema, tables: Iterable[Table]) -> Schema:

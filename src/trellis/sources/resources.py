@@ -33,6 +33,7 @@ class Resource:
         self.hints = HintSet(hints or Hints())
         self.selected = selected
         self.steps: tuple[Step, ...] = ()
+        self.parent_steps: tuple[Step, ...] = ()
         self.limit: Limit | None = None
         self.parent: Resource | None = None
         self.transforms = False
@@ -144,6 +145,7 @@ class Resource:
         """Put every item through the function.
 
         `insert_at` is the place among the steps, where 0 is what gives the rows; None is behind all others.
+        A step that a transformer has before its function gets the items of the parent.
         """
         return self._with_step(Map(function), insert_at)
 
@@ -186,14 +188,16 @@ class Resource:
         return self
 
     def _with_step(self, step: Step, insert_at: int | None) -> Resource:
-        steps: list[Any] = [self.data, *self.steps]
+        rows = object()
+        steps: list[Any] = [*self.parent_steps, rows, *self.steps]
         steps.insert(len(steps) if insert_at is None else insert_at, step)
-        if steps[0] is step:
+        place = steps.index(rows)
+        if place and self.parent is None:
             raise UsageError(
                 f"resource {self.name}: insert_at={insert_at} is before what gives the rows; the first place"
                 " for a step is 1"
             )
-        self.steps = tuple(steps[1:])
+        self.parent_steps, self.steps = tuple(steps[:place]), tuple(steps[place + 1 :])
         return self
 
 

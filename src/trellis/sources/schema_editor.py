@@ -13,7 +13,7 @@ from trellis.evolution.contract import expand
 from trellis.schema.dict_form import plain, table_of, to_dict
 from trellis.schema.documents import document
 from trellis.schema.documents.validate import DETECTIONS, TABLE
-from trellis.schema.merge import adopt, merge_table, parents_first
+from trellis.schema.merge import merge_schema, merge_table, parents_first
 from trellis.schema.model import DataType, Schema, Settings, Table
 from trellis.schema.naming import Naming
 from trellis.schema.rules import merge_hints, update_preferred_types
@@ -103,7 +103,7 @@ class SchemaEditor:
     def update_schema(self, other: Schema | SchemaEditor) -> None:
         """Take the settings, the normalizers and the tables of another schema."""
         schema = other.schema if isinstance(other, SchemaEditor) else other
-        self.declared = adopt(self.declared, schema, naming_of(schema))
+        self.declared = merge_schema(self.declared, schema, naming_of(schema))
 
     def to_dict(self) -> dict[str, Any]:
         return to_dict(self.schema)

@@ -17,6 +17,7 @@ from trellis.cli.arguments import (
     ExitCode,
     Format,
     Json,
+    KafkaColumn,
     Key,
     LoadId,
     MaxRejected,
@@ -24,6 +25,7 @@ from trellis.cli.arguments import (
     Mode,
     Name,
     OnlyTable,
+    Payload,
     ReadOption,
     SchemaFile,
     Setting,
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from trellis.pipelines.report import Report
 
 
-class LoadArguments(NamedTuple):
-    """The command line of `load` and `plan`."""
+class RecordArguments(NamedTuple):
+    """What `load`, `plan` and `stream` say of records and of the tables that they go to."""
 
     sources: Sources
     to: To = None
@@ -58,25 +60,33 @@ class LoadArguments(NamedTuple):
     option: Setting = None
     format: Format = None
     read_option: ReadOption = None
-    only_table: OnlyTable = None
+    payload: Payload = None
+    kafka_column: KafkaColumn = None
     config: ConfigFile = None
     max_rejected: MaxRejected = None
-    load_id: LoadId = None
     engine: EngineArguments = EngineArguments()
     staging: Staging = None
     json: Json = False
     debug: Debug = False
 
-    @property
-    def settings(self) -> Config:
-        """These arguments over trellis.yaml. Raises UsageError, SchemaError."""
+    def settings(self, **others: str | None) -> Config:
+        """These arguments and others over trellis.yaml. Raises UsageError, SchemaError."""
         return Config(
             self.to, self.dataset, self.dialect, self.name, self.table, self.mode, self.strategy,
             tuple(self.key or ()), tuple(self.merge_key or ()), self.schema, self.contract,
             settings_of(self.option), **self.engine._asdict(), staging=self.staging, format=self.format,
             read_options=settings_of(self.read_option, "--read-option", "sep=;", exact=True),
-            max_rejected=self.max_rejected,
+            max_rejected=self.max_rejected, payload=self.payload,
+            kafka_columns=tuple(self.kafka_column or ()), **others,
         ).over(find_config(self.config))  # fmt: skip
+
+
+class LoadArguments(NamedTuple):
+    """The command line of `load` and `plan`."""
+
+    records: RecordArguments
+    only_table: OnlyTable = None
+    load_id: LoadId = None
 
 
 @expand_groups
@@ -105,19 +115,20 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
 
-    settings = arguments.settings
-    with quiet_children(arguments.debug):
-        start_engine(settings, arguments.sources)
+    records = arguments.records
+    settings = records.settings()
+    with quiet_children(records.debug):
+        start_engine(settings, records.sources)
         from trellis.cli.output.load_report import show
         from trellis.cli.settings import LoadCommand
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(arguments.sources, arguments.load_id, arguments.only_table or (), dry_run, tell)
-    if arguments.json:
+            report = work.run(records.sources, arguments.load_id, arguments.only_table or (), dry_run, tell)
+    if records.json:
         print_json(report.to_dict())
     else:
-        show(report, arguments.sources, console())
+        show(report, records.sources, console())
     if report.failures:
         raise typer.Exit(DestinationError.exit_code)
     return report

@@ -48,7 +48,7 @@ Refresh = Annotated[
         "the selected resources) or drop_data (only their rows and state).",
     ),
 ]
-Given = Annotated[
+SourceArguments = Annotated[
     list[str] | None,
     option("--with", metavar="NAME=VALUE", panel=HOW, help="Argument of the source's function; repeatable."),
 ]
@@ -68,7 +68,7 @@ def run_source(
     name: Name = None,
     resource: Resources = None,
     refresh: Refresh = None,
-    arguments: Given = None,
+    arguments: SourceArguments = None,
     option: Setting = None,
     max_rejected: MaxRejected = None,
     config: ConfigFile = None,

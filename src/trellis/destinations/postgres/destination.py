@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
-import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -24,7 +22,7 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
-from trellis.destinations.folder import explain_os_errors, make_folder
+from trellis.destinations.folder import make_folder, staging_root
 from trellis.destinations.postgres.catalog import has_schema, has_table, read_catalog
 from trellis.destinations.postgres.errors import ServerUnreachable, explain_error
 from trellis.destinations.postgres.literals import render_literal
@@ -65,7 +63,6 @@ PAUSE = 0.5
 """Seconds before a load that lost its connection is tried again; twice as many each time."""
 RETURN_WAIT = 60.0
 """How long a load waits for a server that went away in its midst."""
-STAGING = "TRELLIS_STAGING"
 _WHERE = ("host", "port", "dbname", "user")
 
 
@@ -90,7 +87,7 @@ class Postgres:
         server = {name: str(self.parameters.get(name) or _text(known.get(name))) for name in _WHERE}
         database = server["dbname"] or server["user"]
         where = folder_name(f"{server['host'] or 'local'} {server['port']} {database}")
-        return make_folder(os.path.join(_staging_root(), where, folder_name(load_id)))
+        return make_folder(os.path.join(staging_root(), where, folder_name(load_id)))
 
     def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
         with self._open() as session:
@@ -242,19 +239,6 @@ class Postgres:
             f"{self.url}: load {commit.load_id} was tried {tried} times, and each time the connection was "
             f"lost ({reason}); {outcome}"
         )
-
-
-def _staging_root() -> str:
-    """A folder that only this user writes to, unless the environment names one."""
-    if named := os.environ.get(STAGING):
-        return named
-    root = os.path.join(tempfile.gettempdir(), f"trellis-{os.getuid()}")
-    with explain_os_errors(root), suppress(FileExistsError):
-        os.mkdir(root, mode=0o700)
-    status = os.lstat(root)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise DestinationError(f"{root}: it belongs to somebody else; set {STAGING} to a folder of your own")
-    return root
 
 
 def _text(value: bytes | None) -> str:

@@ -36,12 +36,13 @@ class EngineSyntax:
 
     `temp` is the qualifier of temporary tables. `newest` is an aggregate of the columns {value} and {turn}:
     the value of the greatest turn that has one. `cells` is how many values are coalesced in one statement at
-    most; None: any number.
+    most; None: any number. `create` makes a temporary table, or a view that is computed when it is read.
     """
 
     temp: str
     newest: str
     cells: int | None = None
+    create: str = "CREATE TEMP TABLE"
 
 
 # In DuckDB 8 million values take about 1 GB; where that is too much it spills, and takes three times as long.
@@ -98,7 +99,7 @@ class KeyedStatements(RowAliases):
             yield KeyedStatement(delete, "delete")
         if self.coalesces and values:
             set_ = ", ".join(f"{name} = {filled}.{name}" for name in values)
-            source = f"{self._coalesced} AS {filled} WHERE {self._equal(current, filled)}"
+            source = f"{self.coalesced} AS {filled} WHERE {self._equal(current, filled)}"
             yield KeyedStatement(f"UPDATE {self.table} AS {current} SET {set_} FROM {source}", "update")
         if self.coalesces:
             yield KeyedStatement(f"{into} {self.coalesced_new_rows(self.columns)}", "insert")
@@ -110,18 +111,18 @@ class KeyedStatements(RowAliases):
     def prepare(self, count: Count | None = None) -> Iterator[str]:
         """Statements that make the temporary tables which the other queries read."""
         if self.coalesces:
-            yield f"CREATE TEMP TABLE {self._turns} AS {self._every_turn()}"
+            yield f"{self.syntax.create} {self._turns} AS {self._every_turn()}"
             passes = self._passes(count)
-            yield f"CREATE TEMP TABLE {self._coalesced} AS {self._newest(0, passes)}"
+            yield f"{self.syntax.create} {self.coalesced} AS {self._newest(0, passes)}"
             for number in range(1, passes):
-                yield f"INSERT INTO {self._coalesced} {self._newest(number, passes)}"
+                yield f"INSERT INTO {self.coalesced} {self._newest(number, passes)}"
         elif self.merges:
-            yield f"CREATE TEMP TABLE {self._older} AS {self._not_newest()}"
+            yield f"{self.syntax.create} {self._older} AS {self._not_newest()}"
 
     def drop_temporary_tables(self) -> Iterator[str]:
         """Statements that drop the temporary tables."""
         if self.coalesces:
-            yield f"DROP TABLE {self._coalesced}"
+            yield f"DROP TABLE {self.coalesced}"
             yield f"DROP TABLE {self._turns}"
         elif self.merges:
             yield f"DROP TABLE {self._older}"
@@ -165,7 +166,7 @@ class KeyedStatements(RowAliases):
         """A query of these columns of the rows that leave, as they are when filled."""
         current, filled = self.current_row, self._coalesced_row
         picked = (f"{filled if name in self.columns else current}.{quoted(name)}" for name in columns)
-        joined = f"{self.table} AS {current} JOIN {self._coalesced} AS {filled}"
+        joined = f"{self.table} AS {current} JOIN {self.coalesced} AS {filled}"
         return f"SELECT {', '.join(picked)} FROM {joined} ON {self._equal(current, filled)}"
 
     def coalesced_new_rows(self, columns: Iterable[str]) -> str:
@@ -177,7 +178,7 @@ class KeyedStatements(RowAliases):
         )
         same = f"{q}turns.{q}place IS NULL AND {self._equal_key(filled)}"
         known = f"SELECT 1 FROM {self._turns} AS {q}turns WHERE {same}"
-        return f"SELECT {', '.join(picked)} FROM {self._coalesced} AS {filled} WHERE NOT EXISTS ({known})"
+        return f"SELECT {', '.join(picked)} FROM {self.coalesced} AS {filled} WHERE NOT EXISTS ({known})"
 
     def _passes(self, count: Count | None) -> int:
         """In how many parts the rows are filled."""
@@ -291,7 +292,7 @@ class KeyedStatements(RowAliases):
         return f"{self.syntax.temp}{self.prefix}keyed_older"
 
     @property
-    def _coalesced(self) -> str:
+    def coalesced(self) -> str:
         return f"{self.syntax.temp}{self.prefix}keyed_filled"
 
     @property

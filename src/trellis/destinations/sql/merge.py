@@ -62,20 +62,20 @@ class TableTreeStatements:
 
     def is_deleted(self, table: str) -> str:
         """A condition on a current row, as `MergeNames` calls it: its root row is deleted."""
-        column, owners = self._link(table, self.current, self.names.rows_to_delete)
+        column, owners = self.link(table, self.current, self.names.rows_to_delete)
         return f"{self.names.current_row}.{quoted(column)} IN ({owners})"
 
     def is_inserted(self, table: str) -> str:
         """A condition on a staged row, as `MergeNames` calls it: its root row is inserted."""
         staged = self.names.staged_row
-        column, owners = self._link(table, self.staged, self.names.rows_to_insert)
+        column, owners = self.link(table, self.staged, self.names.rows_to_insert)
         is_new = self._and_new(table, f"{staged}.{quoted(self._row_id(table))}")
         return f"{staged}.{quoted(column)} IN ({owners}){is_new}"
 
     def positions_to_delete(self, table: str) -> str:
         """A query of the positions, from 1, of the current rows of a table to delete."""
         q = self.names.prefix
-        column, owners = self._link(table, self.current, self.names.rows_to_delete)
+        column, owners = self.link(table, self.current, self.names.rows_to_delete)
         rows = positioned_query(self.names, self.current(table), "row_number() OVER ()", {f"{q}link": column})
         return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {q}link IN ({owners})"
 
@@ -87,7 +87,7 @@ class TableTreeStatements:
         q = self.names.prefix
         if table == self.load.root:
             return f"SELECT {q}place FROM {self.names.rows_to_insert}"
-        column, owners = self._link(table, self.staged, self.names.rows_to_insert)
+        column, owners = self.link(table, self.staged, self.names.rows_to_insert)
         columns = {f"{q}link": column, f"{q}row_id": self._row_id(table)}
         rows = positioned_query(self.names, self.staged(table), self.names.place, columns)
         where = f"{q}link IN ({owners}){self._and_new(table, f'{q}placed.{q}row_id')}"
@@ -109,7 +109,7 @@ class TableTreeStatements:
         same = f"{current}.{quoted(self._row_id(table))} = {row_id}"
         return f" AND NOT EXISTS (SELECT 1 FROM {self.current(table)} AS {current} WHERE {same})"
 
-    def _link(self, table: str, source: Callable[[str], str], ids: str) -> tuple[str, str]:
+    def link(self, table: str, source: Callable[[str], str], ids: str) -> tuple[str, str]:
         """The column that leads towards the root row, and a query of the values it may have."""
         q, keys = self.names.prefix, self.keys(table)
         if table == self.load.root:
@@ -118,7 +118,7 @@ class TableTreeStatements:
         if keys.root_id and keys.root_id in known.columns:
             return keys.root_id, f"SELECT {q}id FROM {ids}"
         assert known.parent is not None and keys.parent_id is not None, table
-        column, owners = self._link(known.parent, source, ids)
+        column, owners = self.link(known.parent, source, ids)
         parents = f"{source(known.parent)} AS {q}parents WHERE {q}parents.{quoted(column)} IN ({owners})"
         return keys.parent_id, f"SELECT {q}parents.{quoted(self._row_id(known.parent))} FROM {parents}"
 

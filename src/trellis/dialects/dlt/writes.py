@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from trellis.dialects.dlt.load.hint_notes import remarks
-from trellis.dialects.dlt.load.write_disposition import chain_loads
+from trellis.dialects.dlt.load.write_disposition import table_writes_of
 from trellis.dialects.dlt.normalizer.custom_keys import refuse_unlinked
 from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.dialects.dlt.plan.ddl import statements
@@ -26,7 +26,7 @@ class DltWrites(DefaultWrites):
         mode: Mode | None,
         now: datetime,
     ) -> tuple[Load, ...]:
-        writes = chain_loads(schema, roots, touched, now)
+        writes = table_writes_of(schema, roots, touched, now)
         if is_custom(schema):
             refuse_unlinked(schema, writes)
         return writes

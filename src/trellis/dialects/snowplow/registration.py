@@ -9,11 +9,33 @@ from trellis.dialects.registration import Registration
 if TYPE_CHECKING:
     import typer
 
+    from trellis.dialects.registration import ReferenceResolver
+    from trellis.evolution.dialect import Dialect
+
+
+def _dialect() -> Dialect:
+    from trellis.dialects.snowplow.dialect import Snowplow
+
+    return Snowplow()
+
+
+def _open_registry(text: str) -> ReferenceResolver:
+    from trellis.dialects.snowplow.client.references import RegistryReferences
+
+    return RegistryReferences.open(text)
+
 
 def _add_commands(app: typer.Typer) -> None:
     from trellis.dialects.snowplow.commands.registry import registry
+    from trellis.dialects.snowplow.commands.snowplow import snowplow
 
     app.add_typer(registry, name="registry")
+    app.add_typer(snowplow, name="snowplow")
 
 
-registration = Registration(dialect=None, add_commands=_add_commands)
+registration = Registration(
+    dialect=_dialect,
+    option_example="validate=false",
+    add_commands=_add_commands,
+    open_registry=_open_registry,
+)

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -30,8 +29,8 @@ from trellis.evolution.projection import Constant, First, Moment, Path, Projecti
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
-LinesOf = Callable[[npt.NDArray[np.int64]], Sequence[bytes]]
-"""The lines of some of the records that are projected, by row."""
+ValuesOf = Callable[[Path, Indexes], Sequence[Any]]
+"""The values at a path of some of the records that are projected, by row."""
 _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "text": pa.string(),
     "bigint": pa.int64(),
@@ -83,15 +82,15 @@ class CompiledProjection:
                     yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, value_start)
 
     def build_batches(
-        self, records: pa.Table, lines_of: LinesOf, id_generator: RowIdGenerator
+        self, records: pa.Table, values_of: ValuesOf, id_generator: RowIdGenerator
     ) -> tuple[list[TableBatch], int]:
         """The batches of records that were read from lines, and how many of them call for a warning.
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
-        arrays = _leaves((), records.schema, [single_chunk(column) for column in records.columns])
+        arrays = leaves((), records.schema, [single_chunk(column) for column in records.columns])
         special: Mask = np.zeros(records.num_rows, np.bool_)
-        values = {path: self._stored(path, array, lines_of, special) for path, array in arrays}
+        values = {path: self._stored(path, array, values_of, special) for path, array in arrays}
         for path in self.projection.required:
             _mark(special, pc.is_null(values[path]))
         if special.any():
@@ -104,14 +103,16 @@ class CompiledProjection:
         projector.check_equal_texts(batches[0])
         return [batch for batch in batches if batch.rows], projector.warning_count()
 
-    def _stored(self, path: Path, array: pa.Array, lines_of: LinesOf, special: Mask) -> pa.Array:
+    def _stored(self, path: Path, array: pa.Array, values_of: ValuesOf, special: Mask) -> pa.Array:
         """The values at a path as they are stored; marks rows that need the exact path as special."""
         if pa.types.is_list(array.type):
-            return _lists(path, array, lines_of, self.projection.list_text)
+            return _lists(path, array, values_of, self.projection.list_text)
         if not pa.types.is_string(array.type):
-            if pa.types.is_floating(array.type) and pc.all(pc.is_finite(array)).as_py() is False:
+            if not pa.types.is_floating(array.type):
+                return array
+            if pc.all(pc.is_finite(array)).as_py() is False:
                 _mark(special, pc.invert(pc.is_finite(array)))
-            return array
+            return pc.add(array, 0.0)  # one by one, whole numbers are integers: there is no -0.0
         bounds, content = bounds_of(array)
         if np.count_nonzero(bounds[1:] == bounds[:-1]) > array.null_count:
             array = pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array)
@@ -264,11 +265,12 @@ def _fields(tree: Mapping[str, Any]) -> list[pa.Field]:
     ]
 
 
-def _leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
+def leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
+    """The values below some objects that are no objects, each array with its path."""
     for index, array in enumerate(arrays):
         path = (*parent_path, fields.field(index).name)
         if pa.types.is_struct(array.type):
-            yield from _leaves(path, array.type, array.flatten())
+            yield from leaves(path, array.type, array.flatten())
         else:
             yield path, array
 
@@ -407,24 +409,18 @@ def _iso_times(array: pa.Array) -> pa.Array:
 
 
 def _lists(
-    path: Path, array: pa.Array, lines_of: LinesOf, list_text: Callable[[list[Any]], str | None]
+    path: Path, array: pa.Array, values_of: ValuesOf, list_text: Callable[[list[Any]], str | None]
 ) -> pa.Array:
     """Lists as text. Where a key of an object may be absent or null, its line is parsed again to tell."""
     rows = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
     lists = array.take(pa.array(rows))
     if _has_gaps(pc.list_flatten(lists)):
-        values = [_value_at(orjson.loads(line), path) for line in lines_of(rows)]
+        values = values_of(path, rows)
     else:
         values = lists.to_pylist()
     texts = np.full(len(array), None, np.object_)
     texts[rows] = [list_text(value) for value in values]
     return pa.array(texts, pa.string())
-
-
-def _value_at(record: Any, path: Path) -> Any:
-    for key in path:
-        record = record[key]
-    return record
 
 
 def _has_gaps(values: pa.Array) -> bool:

@@ -27,7 +27,7 @@ def types_in(lines: Sequence[bytes]) -> TypesByPath:
             records = pj.read_json(pa.BufferReader(data), pj.ReadOptions(use_threads=False))
         except (pa.ArrowException, UnicodeDecodeError):
             continue
-        for path, type_ in _types_below(
+        for path, type_ in types_below(
             (), records.schema, [single_chunk(column) for column in records.columns]
         ):
             known_type = types.setdefault(path, type_)
@@ -57,17 +57,22 @@ def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     return pa.float64() if numbers else None
 
 
-def _types_below(
-    parent_path: Path, fields: Any, arrays: list[pa.Array]
-) -> Iterator[tuple[Path, pa.DataType]]:
+def types_below(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.DataType]]:
+    """The types of some values by path, as JSON has them: null where all are blank."""
     for index, array in enumerate(arrays):
         path = (*parent_path, fields.field(index).name)
         if pa.types.is_struct(array.type) and array.type.num_fields:
-            yield from _types_below(path, array.type, array.flatten())
-        elif pa.types.is_string(array.type) and not pc.max(pc.binary_length(array)).as_py():
+            yield from types_below(path, array.type, array.flatten())
+        elif _is_blank(array):
             yield path, pa.null()
         else:
             yield path, _json_type(array.type)
+
+
+def _is_blank(array: pa.Array) -> bool:
+    if array.null_count == len(array):
+        return True
+    return pa.types.is_string(array.type) and not pc.max(pc.binary_length(array)).as_py()
 
 
 def _json_type(type_: pa.DataType) -> pa.DataType:

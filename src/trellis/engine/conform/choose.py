@@ -71,8 +71,8 @@ def conformer_of(plan: Plan, fast: bool = True) -> Conformer:
     match plan.transform():
         case Author(program):
             return AuthoredConformer(plan, program, fast)
-        case Route(router):
-            return RoutedConformer(plan, RoutedFlattener(plan, router), fast)
+        case Route() as route:
+            return RoutedConformer(plan, RoutedFlattener(plan, route), fast)
         case Emit(emitter) if plan.preserved_keys is None:
             return EmittedConformer(plan, emitter)
         case _:

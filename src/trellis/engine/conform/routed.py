@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import orjson
+import pyarrow as pa
 
 from trellis.engine.columnar.event_batcher import EventTypeBatcher
-from trellis.engine.columnar.strict import Indexes, Mask
+from trellis.engine.columnar.event_sources import EventLines, EventRows, Events, can_take
+from trellis.engine.columnar.strict import Indexes
 from trellis.engine.conform.block_work import BlockWork
 from trellis.engine.conform.learned import LearnedConformer
 from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.exact.routed_rows import Became, RoutedFlattener
-from trellis.engine.input.blocks import Block, Split
+from trellis.engine.input.blocks import SAMPLE_LINES, Block, Split
 from trellis.engine.input.lines import (
     SAFE,
     BadLine,
@@ -23,6 +25,7 @@ from trellis.engine.input.lines import (
     record,
     replaced_values,
 )
+from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.plan import Counts, Discard, Plan
 from trellis.engine.staging.batches import TableBatch
 from trellis.engine.text import to_json
@@ -46,16 +49,15 @@ class RoutedConformer(LearnedConformer):
     """
 
     times = 3
-    takes_columns = False
 
     def __init__(self, plan: Plan, router: RoutedFlattener, fast: bool = True) -> None:
-        super().__init__(plan, fast)
+        super().__init__(plan, fast and router.read_line is None)
         self.flattener = self.router = router
         self.batcher: EventTypeBatcher | None = None
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         if self.fast and self.batcher is None:
-            self._learn_from(self.plan.sample or block.sample())
+            self._learn_from(self._records(self.plan.sample or block.sample()))
         self.router.start_block()
         self.router.findings.file = split.path
         work = BlockWork.of(
@@ -64,15 +66,37 @@ class RoutedConformer(LearnedConformer):
         pending: Indexes = np.arange(len(work.lines))
         have_big_ints = work.have_long_number(SAFE)
         if self.batcher is not None:
-            pending = self._project(work, pending, have_big_ints)
+            ordinary = pending[~have_big_ints]
+            remaining = self._project(EventLines(work.lines), ordinary, work.outcome, work.seed)
+            pending = np.union1d(pending[have_big_ints], remaining)
         self._route_lines(work, pending, {*work.numbers[have_big_ints].tolist()})
         return self._with_waiting(work.outcome, work.waiting, work.seed)
+
+    def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
+        """Conform typed rows: by event type, and one by one where that is not enough."""
+        if self.fast and self.batcher is None:
+            self._learn_from(rows_of(rows.batch.slice(0, SAMPLE_LINES)))
+        place = self._file(split.file), split.number, rows.first
+        self.router.start_block()
+        self.router.findings.file = split.path
+        outcome, pending = Conformed(), np.arange(rows.batch.num_rows)
+        if only is not None:
+            pending = pending[np.isin(pending + rows.first, np.array(only, np.int64))]
+        if can_take(rows.batch):
+            if self.batcher is not None:
+                pending = self._project(EventRows(rows.batch), pending, outcome, self._seed(*place))
+            items = rows_of(rows.batch.take(pa.array(pending)))
+        else:
+            every_item = rows_of(rows.batch)
+            items = [every_item[row] for row in pending.tolist()]
+        numbered_items = zip((pending + rows.first).tolist(), items, strict=True)
+        waiting = self._route_items(numbered_items, place, outcome)
+        return self._with_waiting(outcome, waiting, self._seed(*place))
 
     def _route_lines(self, work: BlockWork, indexes: Indexes, with_big_ints: Set[int]) -> None:
         """Route the records of the lines with these indexes, one by one."""
         routed: list[tuple[int, bytes, Any]] = []
-        lines = work.numbered_lines(indexes)
-        for number, line, item in parse_records(lines, bool(with_big_ints), work.outcome):
+        for number, line, item in self._read_records(work, indexes, bool(with_big_ints)):
             if len(routed) >= RECORDS_PER_CHECK:
                 self._keep_replaced_values(routed)
                 routed.clear()
@@ -88,27 +112,47 @@ class RoutedConformer(LearnedConformer):
                 routed.append((number, line, item))
         self._keep_replaced_values(routed)
 
-    def _learn_from(self, sample: Sequence[bytes]) -> None:
+    def _read_records(
+        self, work: BlockWork, indexes: Indexes, has_big_ints: bool
+    ) -> Iterator[tuple[int, bytes, Any]]:
+        """The records of the lines with these indexes; a line that is no record is rejected."""
+        lines, read_line = work.numbered_lines(indexes), self.router.read_line
+        if read_line is None:
+            yield from parse_records(lines, has_big_ints, work.outcome)
+            return
+        for number, line in lines:
+            if not line or line.isspace():
+                continue
+            try:
+                item = read_line(line)
+            except Rejected as bad:
+                work.outcome.reject(number, line, str(bad), bad.kind)
+            else:
+                yield number, line, item
+
+    def _records(self, lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+        for line in lines:
+            with suppress(BadLine):
+                yield record(line)
+
+    def _learn_from(self, sample: Iterable[Any]) -> None:
         """Route sample records only to learn what they look like."""
         router = self.router
-        for line in sample:
-            with suppress(BadLine, Rejected, ContractError):
-                router.spread(record(line), (0, 0, 0), True)
+        for item in sample:
+            with suppress(Rejected, ContractError):
+                router.spread(item, (0, 0, 0), True)
         router.forget()
         router.warnings.clear()
         router.start_block()
         self.batcher = EventTypeBatcher(router)
 
-    def _project(self, work: BlockWork, indexes: Indexes, is_special: Mask) -> Indexes:
+    def _project(self, events: Events, indexes: Indexes, outcome: Conformed, seed: bytes) -> Indexes:
         """Project ordinary records by event type; the indexes that are left for the exact path."""
         assert self.batcher is not None
-        batches, remaining, by_tables = self.batcher.rows(
-            work.lines, indexes[~is_special], self._id_generator(work.seed)
-        )
-        remaining = np.union1d(indexes[is_special], remaining)
-        work.outcome.batches += batches
-        work.outcome.by_tables.update(by_tables)
-        work.outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
+        batches, remaining, by_tables = self.batcher.rows(events, indexes, self._id_generator(seed))
+        outcome.batches += batches
+        outcome.by_tables.update(by_tables)
+        outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
         return remaining
 
     def flush_rows(self) -> list[TableBatch]:
@@ -129,20 +173,29 @@ class RoutedConformer(LearnedConformer):
         name: str,
         only: Sequence[int] | None = None,
     ) -> Conformed:
-        router, selected = self.router, None if only is None else {*only}
-        router.start_block()
-        router.findings.file = name
-        outcome, waiting = Conformed(), list[int]()
-        for line, item in enumerate(items, first):
-            if selected is not None and line not in selected:
-                continue
+        self.router.start_block()
+        self.router.findings.file = name
+        outcome, selected = Conformed(), None if only is None else {*only}
+        numbered_items = (
+            (line, item) for line, item in enumerate(items, first) if selected is None or line in selected
+        )
+        place = self._file(file), number, first
+        waiting = self._route_items(numbered_items, place, outcome)
+        return self._with_waiting(outcome, waiting, self._seed(*place))
+
+    def _route_items(
+        self, items: Iterable[tuple[int, Any]], place: Position, outcome: Conformed
+    ) -> list[int]:
+        """Route records that are Python values, each with its number; the numbers of those that wait."""
+        waiting = list[int]()
+        *split, _ = place
+        for line, item in items:
             try:
-                position = (self._file(file), number, line)
-                if self._route(item, position, outcome, check_big_ints=True) == "waits":
+                if self._route(item, (*split, line), outcome, check_big_ints=True) == "waits":
                     waiting.append(line)
             except Rejected as bad:
                 outcome.reject(line, to_json(item).encode("utf-8", "backslashreplace"), str(bad))
-        return self._with_waiting(outcome, waiting, self._seed(self._file(file), number, first))
+        return waiting
 
     def _with_waiting(self, outcome: Conformed, waiting: Sequence[int], seed: bytes) -> Conformed:
         self._complete(outcome, seed, 0)
@@ -162,6 +215,8 @@ class RoutedConformer(LearnedConformer):
 
     def _keep_replaced_values(self, routed: Sequence[tuple[int, bytes, Any]]) -> None:
         """Discard values that a later value of the same key in the same object replaced."""
+        if self.router.read_line is not None:
+            return
         lines = [line for _, line, _ in routed]
         if not may_repeat(lines, _count_keys([item for _, _, item in routed], lines)):
             return

@@ -15,7 +15,7 @@ from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.engine.exact.walker import Flattener
 from trellis.engine.plan import Discard, Plan, Row
 from trellis.engine.text import to_json
-from trellis.evolution.dialect.transforms import Router
+from trellis.evolution.dialect.transforms import Route
 from trellis.evolution.evolve import Verdict
 from trellis.evolution.observe import Position
 from trellis.evolution.record_outcome import Rejected
@@ -70,8 +70,8 @@ class RoutedFlattener(Flattener):
 
     cells: RoutedCellWriter
 
-    def __init__(self, plan: Plan, route: Router) -> None:
-        self.route = route
+    def __init__(self, plan: Plan, route: Route) -> None:
+        self.route, self.read_line = route.router, route.read_line
         super().__init__(plan, cells=RoutedCellWriter(plan))
 
     def start_block(self) -> None:
@@ -93,6 +93,9 @@ class RoutedFlattener(Flattener):
         routed = self.route(item, "/".join((self.plan.load_id, *map(str, position))))
         findings = self.findings
         findings.start_record(position)
+        if routed.references:
+            findings.observed.references.update(routed.references)
+            return "waits"
         self.sequence = 0
         discards, self.placed, self.brings_news = len(findings.discards), [], False
         for lost in routed.lost:

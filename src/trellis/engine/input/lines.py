@@ -47,12 +47,12 @@ def digits_as_zeros(text: bytes) -> bytes:
     return text.translate(_DIGITS)
 
 
-def parse(line: bytes, wary: bool = True, verbatim: bool = False) -> Any:
+def parse(line: bytes, check_big_ints: bool = True, verbatim: bool = False) -> Any:
     """The JSON value of a line. Integers of any length are exact; a number beyond the range of a
-    double stays as its text. `wary`: the line may have a long number. `verbatim`: half of a surrogate
-    pair in an escape is kept, which UTF-8 does not have, and a number beyond the range of a double is a
-    Decimal. Raises BadLine."""
-    if not wary or not has_long_number(line):
+    double stays as its text. `check_big_ints`: the line may have a long number. `verbatim`: half of a
+    surrogate pair in an escape is kept, which UTF-8 does not have, and a number beyond the range of a double
+    is a Decimal. Raises BadLine."""
+    if not check_big_ints or not has_long_number(line):
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError:
@@ -60,9 +60,9 @@ def parse(line: bytes, wary: bool = True, verbatim: bool = False) -> Any:
     return _loads(line, None, verbatim)
 
 
-def record(line: bytes, wary: bool = True, verbatim: bool = False) -> dict[str, Any]:
+def record(line: bytes, check_big_ints: bool = True, verbatim: bool = False) -> dict[str, Any]:
     """The JSON object of a line; options as for `parse`. Raises BadLine."""
-    value = parse(line, wary, verbatim)
+    value = parse(line, check_big_ints, verbatim)
     if value.__class__ is not dict:
         raise BadLine(f"a record must be a JSON object, this line is {_KINDS[value.__class__]}")
     return value

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
-from trellis.engine.input.blocks import Split
+from trellis.engine.input.blocks import PEEK_BYTES, Split
 from trellis.engine.input.int96 import ParquetInput, batches_of_file
 from trellis.engine.input.places import Places
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
@@ -30,6 +30,11 @@ class RowBatch:
     batch: pa.RecordBatch
     cut: Mapping[str, int] = field(default_factory=dict)
     places: Places | None = None
+
+    def head(self) -> RowBatch:
+        """The first of its rows."""
+        rows = self.batch.num_rows * PEEK_BYTES // max(self.batch.nbytes, 1)
+        return replace(self, batch=self.batch.slice(0, max(rows, 1)))
 
 
 def read_batches(split: Split, storage: Storage = DEFAULT_STORAGE) -> Iterator[RowBatch]:

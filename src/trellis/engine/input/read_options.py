@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trellis.engine.input.source_format import SourceFormat
-from trellis.errors import UsageError
+from trellis.errors import UsageError, nearest
 
 _SECRET: Final = re.compile(r"pass|pwd|secret|token|credential|jaas|sas|key$", re.IGNORECASE)
 _SECRET_IN_URL: Final = re.compile(
@@ -16,6 +16,7 @@ _SECRET_IN_URL: Final = re.compile(
     r"|(://[^/\s:@]*:)[^@/\s]+(?=@)"
     r"|(jdbc:oracle:\w+:[^/\s:@]*/)[^@\s]+(?=@)"
 )
+KAFKA_COLUMNS: Final = ("topic", "partition", "offset", "timestamp", "key", "headers")
 _RESERVED: Final[Mapping[str, str]] = {
     "columnnameofcorruptrecord": "malformed rows are rejected with their text",
     "path": "the source is what is read",
@@ -26,14 +27,16 @@ _RESERVED: Final[Mapping[str, str]] = {
 class ReadOptions:
     """The format that the user names, and options of Spark's reader for it, by their names in Spark.
 
+    `kafka_columns` are what is loaded of a topic beside the values of its records.
     Neither `repr` nor a message shows the value of an option that holds a secret.
     """
 
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
+    kafka_columns: tuple[str, ...] = ()
 
     @staticmethod
-    def of(format: str | None, options: Mapping[str, Any]) -> ReadOptions:
+    def of(format: str | None, options: Mapping[str, Any], kafka_columns: Sequence[str] = ()) -> ReadOptions:
         """The options as Spark takes them, which is as text. Raises UsageError.
 
         >>> ReadOptions.of("jdbc", {"password": "s3cret", "fetchsize": 500, "pushDownLimit": True})
@@ -51,7 +54,10 @@ class ReadOptions:
                     "read option mode=DROPMALFORMED would lose rows without a trace; leave it out, and "
                     "malformed rows are rejected with their text, or set mode=FAILFAST"
                 )
-        return ReadOptions(format, values)
+        for name in kafka_columns:
+            if name not in KAFKA_COLUMNS:
+                raise UsageError(f"kafka column {name!r}: there is none{nearest(name, KAFKA_COLUMNS)}")
+        return ReadOptions(format, values, tuple(kafka_columns))
 
     def over(self, source_format: SourceFormat) -> dict[str, str]:
         """All options of the reader: those of the format, and these in their place, whatever their case."""

@@ -25,7 +25,8 @@ class SparkSource:
     @property
     def options(self) -> dict[str, str]:
         """All options of the reader."""
-        return self.read_options.over(self.format)
+        headers = {"includeHeaders": "true"} if "headers" in self.read_options.kafka_columns else {}
+        return {**headers, **self.read_options.over(self.format)}
 
     @property
     def title(self) -> str:

@@ -8,7 +8,7 @@ import sys
 
 from trellis import __version__
 from trellis.engine.storage.location import local_path
-from trellis.errors import SparkError, TrellisError, UsageError
+from trellis.errors import DestinationError, SparkError, TrellisError, UsageError
 
 _GONE = (
     "Py4JNetworkError",
@@ -27,6 +27,10 @@ _MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _OTHER_PYTHON = "PYTHON_VERSION_MISMATCH"
 _MISSING_SOURCE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
+_CONCURRENT = re.compile(
+    r"DELTA_CONCURRENT|Concurrent(Append|DeleteRead|DeleteDelete|Write|Transaction)Exception"
+    r"|org\.apache\.iceberg\.exceptions\.(ValidationException|CommitFailedException)"
+)
 _NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
@@ -90,6 +94,19 @@ def reader_failure(failure: Exception, source: str, format_name: str, package: s
     return UsageError(
         f"{source}: Spark cannot read it as {format_name}: {_condition(text) or _reason(str(failure))}"
     )
+
+
+def statement_failure(failure: Exception, place: str) -> TrellisError:
+    """Why Spark did not carry out a statement about a place."""
+    text = _text(failure)
+    if any(mark in text for mark in _GONE):
+        return job_failure(failure)
+    return DestinationError(f"{place}: Spark refused: {_condition(text) or _reason(str(failure))}")
+
+
+def is_concurrent_commit(failure: Exception) -> bool:
+    """Whether another commit to a table came between, so that the statement can be tried again."""
+    return _CONCURRENT.search(_text(failure)) is not None
 
 
 def is_missing_source(failure: Exception) -> bool:

@@ -38,6 +38,7 @@ from trellis.engine.spark.frame_tasks import (
     value_blocks,
 )
 from trellis.engine.spark.job import SparkRunner
+from trellis.engine.spark.kafka_columns import with_kafka_columns
 from trellis.engine.spark.reader import BLOCK_START, FILE_PATH, file_key
 from trellis.engine.task import (
     Outcome,
@@ -60,7 +61,7 @@ R = TypeVar("R")
 
 
 class FrameRecords:
-    """The rows of a DataFrame; with `payload` the JSON objects in that column.
+    """The rows of a DataFrame; with `payload` the JSON objects in that column, and in these `kafka_columns`.
 
     They stand in the order of the partitions or, where `source` names the files that the frame was read from,
     in that of these files.
@@ -74,6 +75,7 @@ class FrameRecords:
         payload: str | None = None,
         source: SparkSource | None = None,
         runner: SparkRunner | None = None,
+        kafka_columns: Sequence[str] = (),
     ) -> None:
         self.runner = runner or SparkRunner(session=frame.sparkSession)
         self.parallel: Parallel = self.runner.parallel
@@ -81,6 +83,9 @@ class FrameRecords:
         self.files = source.files if source is not None else ()
         self.name = _default_table(source) if source is not None else ""
         self.file_count = max(len(self.files), 1)
+        payload = payload or (source.format.payload if source is not None else None)
+        if kafka_columns:
+            frame = with_kafka_columns(frame, _checked_payload(payload), kafka_columns)
         self.frame, self.layout = _with_layout(frame, payload, source)
 
     def fingerprint(self, *parts: str) -> str | None:
@@ -149,6 +154,14 @@ class FrameRecords:
             raise type(failure)(self.source.read_options.redact(str(failure))) from None
 
 
+def _checked_payload(payload: str | None) -> str:
+    if payload is None:
+        raise UsageError(
+            "kafka columns go into records of JSON; name the column that holds these with payload="
+        )
+    return payload
+
+
 def _default_table(source: SparkSource) -> str:
     """The name of the root table where the user names none."""
     if source.files:
@@ -176,7 +189,6 @@ def _with_layout(
         title = NAME if source is None else source.title
         split_of = partial(split_of_partition, title)
         frame = frame.withColumn(PARTITION, functions.spark_partition_id())
-    payload = payload or (source.format.payload if source is not None else None)
     if payload is None:
         _refuse_unsupported(frame)
         reason = source.format.malformed_reason if source is not None and MALFORMED in frame.columns else ""

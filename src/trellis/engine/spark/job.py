@@ -34,7 +34,7 @@ _CANCEL_SECONDS = 5
 Batches = Iterable[pa.RecordBatch]
 T = TypeVar("T")
 R = TypeVar("R")
-Tell = Callable[[str, int, int | None], object]
+ProgressCallback = Callable[[str, int, int | None], object]
 
 
 def _silent(_: str, __: int, ___: int | None) -> None:
@@ -52,7 +52,7 @@ class SparkRunner:
         master: str | None = None,
         remote: str | None = None,
         session: SparkSession | None = None,
-        tell: Tell = _silent,
+        tell: ProgressCallback = _silent,
     ) -> None:
         self.master = master
         self.remote = remote

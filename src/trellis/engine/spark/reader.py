@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from trellis.engine.input.files import first_lines
@@ -20,7 +20,7 @@ from trellis.engine.storage.storage import FileStatus
 from trellis.errors import TrellisError, UsageError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 RECURSIVE: Final = "recursiveFileLookup"
 FILE_PATH: Final = "__trellis_path"
@@ -28,21 +28,26 @@ BLOCK_START: Final = "__trellis_block"
 """Columns beside the rows of files."""
 _QUERY: Final = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
 _GLOB: Final = re.compile(r"([*?\[\]{}\\])")
+NewReader = Callable[[], Any]
+"""A new reader with the options of the source: Spark's `DataFrameReader`, or its `DataStreamReader`."""
 
 
-def read_frame(session: SparkSession, source: SparkSource) -> DataFrame:
-    """The frame that Spark's reader makes. Raises UsageError, SparkError."""
+def read_frame(session: SparkSession, source: SparkSource, streaming: bool = False) -> DataFrame:
+    """The frame that Spark's reader makes, or its reader of streams. Raises UsageError, SparkError."""
     with _explained(session, source):
         try:
-            return _analyzed_frame(session, source)
+            return _analyzed_frame(session, source, streaming)
         except Exception as failure:
             if not is_missing_source(failure) or not _add_package(session, source.format):
                 raise
-            return _analyzed_frame(session, source)
+            return _analyzed_frame(session, source, streaming)
 
 
-def _analyzed_frame(session: SparkSession, source: SparkSource) -> DataFrame:
-    frame = _FRAMES[source.format.address](session, source)
+def _analyzed_frame(session: SparkSession, source: SparkSource, streaming: bool) -> DataFrame:
+    def reader() -> Any:
+        return (session.readStream if streaming else session.read).options(**source.options)
+
+    frame: DataFrame = _FRAMES[source.format.address](reader, source)
     _ = frame.schema  # Spark Connect reads nothing before, so what is wrong with the source shows here
     return frame
 
@@ -113,19 +118,19 @@ def package_of(version: str, source_format: SourceFormat) -> str:
 # ---- one function for each kind of address
 
 
-def _frame_of_files(session: SparkSession, source: SparkSource) -> DataFrame:
+def _frame_of_files(new_reader: NewReader, source: SparkSource) -> DataFrame:
     """The rows of files, each with its file and where its block starts."""
-    frames = [_load_files(session, source, paths) for paths in _path_groups(source)]
+    frames = [_load_files(new_reader, source, paths) for paths in _path_groups(source)]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
-def _load_files(session: SparkSession, source: SparkSource, paths: list[str]) -> DataFrame:
+def _load_files(new_reader: NewReader, source: SparkSource, paths: list[str]) -> DataFrame:
     from pyspark.sql.functions import col
 
-    reader = _reader(session, source)
+    reader = new_reader().format(source.format.name)
     if not source.option(RECURSIVE) and not source.option("basePath"):
         reader = reader.option(RECURSIVE, "true")
-    frame = reader.load(paths)
+    frame: DataFrame = reader.load(paths)
     if source.format.malformed_reason and frame.columns and source.option("mode") != "failfast":
         schema = frame.schema.add(MALFORMED, "string")
         frame = reader.option("columnNameOfCorruptRecord", MALFORMED).schema(schema).load(paths)
@@ -151,19 +156,19 @@ def _path_groups(source: SparkSource) -> list[list[str]]:
     return [[_GLOB.sub(r"\\\1", file.location) for file in files] for files in groups.values()]
 
 
-def _frame_of_path(session: SparkSession, source: SparkSource) -> DataFrame:
+def _frame_of_path(new_reader: NewReader, source: SparkSource) -> Any:
     path = _only(source)
-    return _reader(session, source).load(absolute(path) if os.path.exists(path) else path)
+    return new_reader().format(source.format.name).load(absolute(path) if os.path.exists(path) else path)
 
 
-def _frame_of_catalog(session: SparkSession, source: SparkSource) -> DataFrame:
-    return session.read.options(**source.options).table(table_name_of(_only(source)))
+def _frame_of_catalog(new_reader: NewReader, source: SparkSource) -> Any:
+    return new_reader().table(table_name_of(_only(source)))
 
 
-def _frame_of_option(session: SparkSession, source: SparkSource) -> DataFrame:
+def _frame_of_option(new_reader: NewReader, source: SparkSource) -> Any:
     name = source.format.option
     text = _only(source)
-    reader = _reader(session, source)
+    reader = new_reader().format(source.format.name)
     if not any(source.option(option) for option in (name, *source.format.instead)):
         is_query = "query" in source.format.instead and _QUERY.match(text)
         reader = reader.option("query" if is_query else name, text)
@@ -176,11 +181,7 @@ def _only(source: SparkSource) -> str:
     return source.sources[0]
 
 
-def _reader(session: SparkSession, source: SparkSource) -> DataFrameReader:
-    return session.read.format(source.format.name).options(**source.options)
-
-
-_FRAMES: Final[Mapping[Address, Callable[[SparkSession, SparkSource], DataFrame]]] = {
+_FRAMES: Final[Mapping[Address, Callable[[NewReader, SparkSource], DataFrame]]] = {
     "files": _frame_of_files,
     "path": _frame_of_path,
     "catalog": _frame_of_catalog,

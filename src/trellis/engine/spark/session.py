@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from trellis.engine.spark.failures import session_failure, start_failure
 from trellis.engine.spark.local_mode import LOCAL_MASTER, local_settings, require_java
+from trellis.engine.spark.packages import package_settings, spark_defaults
 from trellis.errors import SparkError, UsageError
 
 if TYPE_CHECKING:
@@ -189,6 +190,7 @@ def _start(master: str | None, short: bool) -> SparkSession:
         if _is_local(master or LOCAL_MASTER):
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             settings.update(local_settings(short))
+            settings.update(package_settings(spark_defaults()))
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
@@ -227,8 +229,11 @@ def check_reachable(remote: str) -> None:
     from urllib.request import getproxies  # brings http, which workers do not need
 
     address = urlsplit(remote)
-    is_server = remote.startswith("sc://") and address.hostname
-    if not is_server or any(name in getproxies() for name in _PROXIES):
+    if (
+        not remote.startswith("sc://")
+        or not address.hostname
+        or any(name in getproxies() for name in _PROXIES)
+    ):
         return
     try:
         socket.create_connection((address.hostname, address.port or CONNECT_PORT), CONNECT_SECONDS).close()

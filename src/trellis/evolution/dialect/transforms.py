@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -18,12 +18,14 @@ from trellis.schema.naming import Naming
 class Routed:
     """What becomes of one record: flat rows by table, in order, and what of it reaches none of them.
 
-    `warning` is something to count that is no fault.
+    `warning` is something to count that is no fault. `references` names documents that the record refers to
+    and that the schema lacks: it waits until they are resolved.
     """
 
     rows: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     lost: list[LostValue] = field(default_factory=list)
     warning: str | None = None
+    references: tuple[str, ...] = ()
 
 
 SharedNames = Mapping[str, Collection[str]]
@@ -77,9 +79,13 @@ class Flatten:
 
 @dataclass(frozen=True)
 class Route:
-    """Records name their tables; the schema is learned from the rows."""
+    """Records name their tables; the schema is learned from the rows.
+
+    `read_line` makes the record of a line that is not JSON of its own kind. It raises Rejected.
+    """
 
     router: Router
+    read_line: Callable[[bytes], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Protocol
 
-from trellis.destinations.base import CatalogTable, Commit, Destination, Reset, RunState
+from trellis.destinations.base import CatalogTable, Commit, LoadTarget, Reset, RunState
 from trellis.dialects import get_dialect
+from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
@@ -25,7 +26,7 @@ from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
-from trellis.errors import SchemaError, TrellisError
+from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.evolution.contract import ContractViolation, merge_violations
 from trellis.evolution.declare import apply_contract
 from trellis.evolution.dialect.schemas import TableRequest
@@ -82,20 +83,24 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
+    `resolve` completes a schema with the documents that records refer to by these names.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
-    rows of these tables alone are loaded.
+    rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
+    out.
     """
 
     feeds: tuple[LoadInput, ...]
     schema_name: str
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
+    resolve: ReferenceResolver | None = None
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
     notes: tuple[str, ...] = ()
     reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
     only_tables: tuple[str, ...] = ()
+    quarantines: bool = False
 
 
 class LoadContext(Protocol):
@@ -103,9 +108,11 @@ class LoadContext(Protocol):
 
     dialect: str
     dataset: str
-    destination: Destination
     settings: Mapping[str, Any]
     staging: str | None
+
+    @property
+    def destination(self) -> LoadTarget: ...
 
     @property
     def storage(self) -> Storage:
@@ -152,18 +159,22 @@ class LoadAttempt:
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
-            state = self._discover(
-                Evolution(start, growing=growing_tables(start), nesting=self._nesting(start, roots)), naming
+            state = Evolution(
+                start,
+                growing=growing_tables(start),
+                nesting=self._nesting(start, roots),
+                quarantines=self.job.quarantines,
             )
+            state = self._discover(state, naming)
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
             files = self._fetch(files)
-        unborn = [name for name in roots if self._unborn(name, before, state.schema)]
-        if unborn:
-            names = [table.name for name in unborn for table in state.schema.chain(name)]
+        never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
+        if never_populated:
+            names = [table.name for name in never_populated for table in state.schema.chain(name)]
             state = replace(state, schema=self.dialect.tables.drop_tables(state.schema, names))
-            roots = [name for name in roots if name not in unborn]
+            roots = [name for name in roots if name not in never_populated]
         for root in roots:
             refuse_unbound(state.schema, root)
         staged = by_table(files)
@@ -222,7 +233,7 @@ class LoadAttempt:
             [file for outcome in self.outcomes for file in outcome.files], self.outcomes
         )
 
-    def _unborn(self, name: str, before: Schema, after: Schema) -> bool:
+    def _is_never_populated(self, name: str, before: Schema, after: Schema) -> bool:
         """Whether a table was asked for that was not there, and that no row came for."""
         user_tables = self.job.user_schema.tables if self.job.user_schema is not None else {}
         known = name in before.tables or name in user_tables
@@ -293,6 +304,7 @@ class LoadAttempt:
                 peek = feed.records.peek(plan)
                 seen.merge(peek.observed)
                 self.samples[number] += peek.sample
+        state = self._resolve(state, seen)
         try:
             return evolve(state, seen, self.dialect, naming)
         except ContractViolation:  # the whole input will tell all of them
@@ -328,7 +340,7 @@ class LoadAttempt:
             known = state
             if any(waiting):
                 try:
-                    state = evolve(state, seen, self.dialect, naming)
+                    state = evolve(self._resolve(state, seen), seen, self.dialect, naming)
                 except ContractViolation as violation:
                     violations.append(violation)
             if violations:
@@ -342,6 +354,17 @@ class LoadAttempt:
             f"the schema of table {tables} was still changing after {ROUNDS} passes; "
             "declare its columns with a schema document"
         )
+
+    def _resolve(self, state: Evolution, seen: Observations) -> Evolution:
+        """The schema with the documents that records wait for."""
+        if not seen.references:
+            return state
+        if self.job.resolve is None:
+            names = ", ".join(sorted(seen.references)[:3])
+            raise UsageError(
+                f"the records refer to {names}; say with --schema where these schemas are, a URL or a folder"
+            )
+        return replace(state, schema=self.job.resolve(state.schema, seen.references))
 
     def _report(
         self,

@@ -9,7 +9,10 @@ from typing import Any, TypedDict, get_args
 
 import orjson
 
+from trellis.dialects import registration_of
 from trellis.dialects.documents import from_json, from_yaml
+from trellis.dialects.registration import ReferenceResolver
+from trellis.engine.input.read_options import ReadOptions
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
@@ -17,7 +20,7 @@ from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import read_text
 from trellis.schema.model import Column, Schema
 
-Given = Schema | str | Path | Mapping[str, Any]
+SchemaInput = Schema | str | Path | Mapping[str, Any]
 """A schema, or its document: as an object, as text, or as the path of a file."""
 
 
@@ -31,7 +34,20 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, Path) or (isinstance(value, str) and not value.lstrip().startswith("{"))
 
 
-def given_schema(document: Given, dialect: Dialect) -> Schema:
+def registry_of(schema: SchemaInput | None, dialect: str) -> ReferenceResolver | None:
+    """The registry that the user names; None where the dialect takes a document. Raises TrellisError."""
+    open_registry = registration_of(dialect).open_registry
+    if schema is None or open_registry is None:
+        return None
+    if not isinstance(schema, (str, Path)):
+        raise UsageError(
+            f"schema: the dialect {dialect} takes the URL, folder or file of a registry, "
+            f"not a {type(schema).__name__}"
+        )
+    return open_registry(str(schema))
+
+
+def read_schema(document: SchemaInput, dialect: Dialect) -> Schema:
     """The schema that a user hands over. Raises UsageError, SchemaError."""
     if isinstance(document, Schema):
         return document
@@ -76,7 +92,7 @@ class LoadOptions(TypedDict, total=False):
     """Columns that are declared before any record is read."""
     contract: str | Mapping[str, str] | None
     """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
-    schema: Given | None
+    schema: SchemaInput | None
     """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
     max_nesting: int | None
     """How many levels of nesting become columns and tables; deeper values stay JSON."""
@@ -92,6 +108,8 @@ class LoadOptions(TypedDict, total=False):
     """The format of the source, such as csv, avro or jdbc, where its name does not say it."""
     read_options: Mapping[str, Any]
     """Options of Spark's reader for that format."""
+    kafka_columns: str | Sequence[str]
+    """What is loaded of a topic beside the values: topic, partition, offset, timestamp, key, headers."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +123,7 @@ class LoadSettings:
     merge_keys: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     contract: str | Mapping[str, str] | None = None
-    schema: Given | None = None
+    schema: SchemaInput | None = None
     max_nesting: int | None = None
     max_rejected: int | str | None = None
     load_id: str | None = None
@@ -113,6 +131,7 @@ class LoadSettings:
     payload: str | None = None
     format: str | None = None
     read_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    kafka_columns: tuple[str, ...] = ()
 
     @staticmethod
     def of(table: str | None, options: Mapping[str, Any]) -> LoadSettings:
@@ -138,10 +157,16 @@ class LoadSettings:
         for column in options.get("columns", ()):
             if not isinstance(column, Column):
                 raise UsageError(f"columns takes columns of trellis.schema.model, not {column!r}")
-        sequences = {name: _names(name, options[name]) for name in ("keys", "merge_keys") if name in options}
+        names = ("keys", "merge_keys", "kafka_columns")
+        sequences = {name: _names(name, options[name]) for name in names if name in options}
         if "columns" in options:
             sequences["columns"] = tuple(options["columns"])
         return LoadSettings(**{"table": table, **options, **sequences})
+
+    @property
+    def reading(self) -> ReadOptions:
+        """How the source is read. Raises UsageError."""
+        return ReadOptions.of(self.format, self.read_options, self.kafka_columns)
 
     def request(self, table: str) -> TableRequest:
         """What is asked of the root table."""

@@ -42,10 +42,12 @@ class LoadRunner:
         dry_run: bool = False,
         keeps: bool = False,
         outcome: LoadOutcome | None = None,
+        repeats: bool = True,
     ) -> Report:
         """Try a job until no other load comes between. `keeps`: what the destination refuses is kept.
 
-        The id of the load and the tries to commit it go into `outcome`.
+        The id of the load and the tries to commit it go into `outcome`. Without `repeats` the destination
+        is known not to have the load.
         """
         started = time.monotonic()
         with ExitStack() as held:
@@ -55,7 +57,7 @@ class LoadRunner:
                 home = os.path.abspath(self.context.destination.staging(""))
             storage = self.context.storage
             flight = held.enter_context(LoadNote(home, fingerprint, load_id, storage))
-            if not dry_run and self._loaded_before(flight.load_id):
+            if repeats and not dry_run and self._loaded_before(flight.load_id):
                 flight.finished()
                 return self._already(job, flight.load_id)
             for attempt in range(ATTEMPTS):

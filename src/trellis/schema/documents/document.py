@@ -1,6 +1,6 @@
 """Schema documents: as a dict, as YAML for people, as JSON for programs.
 
-text or dict --> migrate --> settle --> validate --> Schema with defaults on its root tables
+text or dict --> migrate --> normalize_spelling --> validate --> Schema with defaults on its root tables
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def from_dict(
     """
     if not isinstance(document, Mapping):
         raise SchemaError(f"{where}: a schema document is a mapping, not {document!r}")
-    current = settle(migrate(document, where, upgrade))
+    current = normalize_spelling(migrate(document, where, upgrade))
     check(current, where, line_of, find)
     schema = schema_of(current)
     return replace(schema, tables={name: table.with_defaults() for name, table in schema.tables.items()})
 
 
-def settle(document: Document) -> Document:
+def normalize_spelling(document: Document) -> Document:
     """Rewrite other accepted spellings, in place; what it does not know is left to the check."""
     document.setdefault("engine_version", 11)
     _empty_is_mapping(document, "tables", "settings", "normalizers")

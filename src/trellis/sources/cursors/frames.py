@@ -95,7 +95,7 @@ def _after(table: Any, progress: Progress) -> list[int] | None:
         _advance(left, table, column, newest, progress)
     if missing and cursor.on_cursor_value_missing == "include":
         left = [*left, *pc.indices_nonzero(pc.is_null(column)).to_pylist()]
-    progress.settle(bool(left))
+    progress.finish_page(bool(left))
     return left or None
 
 

@@ -61,11 +61,11 @@ class Progress:
     def rows(self, rows: list[Any]) -> list[Any]:
         """The rows of the range that were not loaded before."""
         new_rows = [row for row in rows if self._takes(row)]
-        self.settle(bool(new_rows))
+        self.finish_page(bool(new_rows))
         return new_rows
 
-    def settle(self, any_left: bool) -> None:
-        """Keep what a page taught."""
+    def finish_page(self, any_left: bool) -> None:
+        """Keep the last value and the hashes of a page that was read."""
         if self.cursor.lag and self._before is not None and self.last is not None:
             self.last = self.function((self.last, self._before))
         self.moved = True

@@ -84,14 +84,18 @@ class Stream:
 
     def transform(self, page: Page) -> Iterator[Page]:
         """The pages that a transformer makes of one page of its parent."""
-        if self.finished:
-            return
+        steps = self.resource.parent_steps
+        with self._running():
+            pages = [*through(iter((page,)), steps, self.loop)]
+        for changed in pages:
+            if not self.finished and (changed.items or not steps):
+                yield from self._onward(self.turns.take(self._transformed(changed.value)))
+
+    def _transformed(self, value: Any) -> Any:
         if self.resource.parallelized:
-            result = self.threads.call(lambda: self._called(page.value), self._running)
-        else:
-            with self._running():
-                result = self._called(page.value)
-        yield from self._onward(self.turns.take(result))
+            return self.threads.call(lambda: self._called(value), self._running)
+        with self._running():
+            return self._called(value)
 
     def rest(self) -> Iterator[Page]:
         """The pages of a transformer that were still waited for when its parent ended."""

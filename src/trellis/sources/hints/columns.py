@@ -8,7 +8,7 @@ from typing import Any
 
 from trellis.errors import SchemaError
 from trellis.schema.dict_form import column_keys, column_of, plain
-from trellis.schema.documents.document import settle
+from trellis.schema.documents.document import normalize_spelling
 from trellis.schema.documents.validate import COLUMN
 from trellis.schema.merge import merge_column
 from trellis.schema.model import Column, Table
@@ -71,8 +71,8 @@ def _column(name: Any, declared: Any, resource: str) -> Column:
             " {'data_type': 'bigint'}"
         )
     keys = plain({**declared, "name": name})
-    settled = settle({"tables": {resource: {"columns": {name: keys}}}})
-    keys = settled["tables"][resource]["columns"][name]
+    document = normalize_spelling({"tables": {resource: {"columns": {name: keys}}}})
+    keys = document["tables"][resource]["columns"][name]
     if problems := [str(problem) for problem in COLUMN((name,), keys)]:
         raise SchemaError(f"resource {resource}: column {'; '.join(problems)}")
     return column_of(name, keys)

@@ -110,6 +110,20 @@ def steps_at_a_place(lib: Any, batch: int) -> Any:
 
 
 @scenario
+def steps_before_a_transformer(lib: Any, batch: int) -> Any:
+    """They get the rows of the parent, before the function; places count them."""
+
+    @lib.transformer(data_from=lib.resource([ROWS[batch], {"id": 9, "at": 9}], name="parents"))
+    def rows(page: Any) -> Iterator[Any]:
+        yield {"page": page}
+
+    rows.add_map(lambda row: {**row, "before": len(row)}, insert_at=0)
+    rows.add_filter(lambda row: row["id"] != 1, insert_at=1)
+    rows.add_filter(lambda row: row["id"] != 9 or batch, insert_at=0)
+    return rows.add_map(lambda row: {**row, "after": len(row)}, insert_at=4)
+
+
+@scenario
 def resources_added_and_taken_out(lib: Any, batch: int) -> Any:
     source = source_of(lib, *(lib.resource(ROWS[batch], name=name) for name in "abc"))
     source.resources["d"] = lib.resource(ROWS[batch], name="d")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.defaults import default_of, default_text, parse_default
+from trellis.dialects.pinot.document.defaults import default_of, default_text
 from trellis.dialects.pinot.document.fields import FieldSpec
+from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 

@@ -11,9 +11,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.document.defaults import default_text, parse_default, same_value, type_default
+from trellis.dialects.pinot.document.defaults import default_text, same_value, type_default
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import document_of, write_schema
 from trellis.dialects.pinot.schema_changes.changes import changes

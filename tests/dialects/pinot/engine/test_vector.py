@@ -316,7 +316,7 @@ TRIMMED = {"maxLength": 4, "maxLengthExceedStrategy": "TRIM_LENGTH"}
         (column("a", "JSON", **TRIMMED), {"key": 1}, '{"ke'),
         (column("a", "STRING", **TRIMMED), False, "fals"),
         (column("a", "STRING", **TRIMMED), True, "true"),
-        (column("a", "JSON"), {"\x1f": 1}, '{"\\u001F":1}'),
+        (column("a", "JSON"), {"\x1f": 1}, '{"\\u001f":1}'),
         (column("a", "TIMESTAMP"), "2050-07-01 00:00:00", 2_540_239_200_000),
     ],
     ids=repr,

@@ -14,7 +14,9 @@ from dialects.pinot import every_type
 from trellis import Pipeline
 from trellis.cli.app import run
 from trellis.cli.settings import document_of
+from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.jars.expressions import pinot_expression
 from trellis.dialects.pinot.jars.gateway import pinot_classes
@@ -42,6 +44,28 @@ pytestmark = [pytest.mark.pinot, pytest.mark.usefixtures("pinot_jars")]
 )
 def test_pinot_computes_what_is_not_implemented(expression: str, row: dict[str, Any], value: Any) -> None:
     assert pinot_expression(expression)(row) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("jsonPathString(js, '$.a[?(@.b > 1)].c', 'x')", '["q"]'),
+        ("jsonPathLong(js, '$.a.length()')", 2),
+        ("dateTimeConvert(ts, 'EPOCH', 'SIMPLE_DATE_FORMAT|yyyy-MM-dd', '1:DAYS')", "2023-11-14"),
+        ("toIso8601(ts)", "2023-11-14T22:13:20.123Z"),
+        ("lpad(s, 5, '.')", "..abc"),
+        ("pow(2, 10)", 1024.0),
+        ("arrayElementAtString(l, 2)", "q"),
+    ],
+)
+def test_what_python_no_longer_computes(text: str, value: Any) -> None:
+    row = {
+        "js": '{"a":[{"b":1,"c":"p"},{"b":2,"c":"q"}]}',
+        "ts": 1_700_000_000_123,
+        "s": "abc",
+        "l": ["p", "q"],
+    }
+    assert compile_expression(parse(text), text, pinot_jars=True)(row) == value
 
 
 def test_a_row_that_pinot_fails_is_a_fault_of_the_row() -> None:

@@ -74,7 +74,7 @@ TEXTS = {
     "comment": ("//x\n1", '"//x\\n1"'),
     "control character": ('"a\x01b"', '"\\"a\\u0001b\\""'),
     "wrong escape": ('"\\x"', '"\\"\\\\x\\""'),
-    "escapes": ('"\\u0041\\/\\u001f\\u007f\\u2028\\n"', '"A/\\u001F\x7f\u2028\\n"'),
+    "escapes": ('"\\u0041\\/\\u001f\\u007f\\u2028\\n"', '"A/\\u001f\x7f\u2028\\n"'),
     "escaped backslash": ('"\\\\u001f"', '"\\\\u001f"'),
     "pair": ('"\\ud83d\\ude00"', '"\U0001f600"'),
     "half of a pair": ('"\\ud83d"', '"?"'),

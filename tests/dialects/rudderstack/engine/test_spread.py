@@ -16,6 +16,9 @@ from hypothesis import strategies as st
 
 import trellis.engine.columnar.event_batcher
 import trellis.engine.input.blocks
+from trellis.destinations.base import Commit, Parallel, one_by_one
+from trellis.destinations.duckdb.destination import DuckDB
+from trellis.destinations.row_changes import RowChanges
 from trellis.dialects.rudderstack.events.timestamps import to_text
 from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.input.files import input_files
@@ -103,6 +106,13 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
+class Uncommitted(DuckDB):
+    """A file to which nothing is ever committed, so that a second load cannot be tried on it."""
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
+        return {}
+
+
 class Tables:
     """Events spread over staged files, load after load, and never committed."""
 
@@ -111,6 +121,7 @@ class Tables:
         self.pipeline = Pipeline(
             "shop", f"duckdb:{folder}/none.duckdb", dialect="rudderstack", settings=options
         )
+        self.destination = Uncommitted(f"{folder}/none.duckdb")
         self.schema = self.pipeline.schema
         self.reports: list[Report] = []
 
@@ -340,8 +351,8 @@ def test_only_the_events_with_something_new_are_read_again(new: New) -> None:
     lines[40] = lines[40].replace("Sale", "Other")
     spread = RoutedFlattener.spread
 
-    def watched(self: RoutedFlattener, item: Any, position: Any, wary: bool) -> Any:
-        became = spread(self, item, position, wary)
+    def watched(self: RoutedFlattener, item: Any, position: Any, check_big_ints: bool) -> Any:
+        became = spread(self, item, position, check_big_ints)
         if position != (0, 0, 0):  # a sample of the records shows a task what they look like
             seen[f"{item['messageId']} {became}"] += 1
         return became

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from destinations.postgres_server import Server, database, postgres
+from destinations.postgres_server import Server, database, postgres, private_postgres
 from dialects.snowplow.conftest import folder, schemas, trellis
 from dialects.snowplow.families import object_schema, text
 from trellis.dialects.snowplow.document.schema_document import META_SCHEMA
@@ -20,7 +20,7 @@ from trellis.dialects.snowplow.registry.settings import ServerSettings
 from trellis.dialects.snowplow.registry.store.permissions import Permission, super_permission
 from trellis.dialects.snowplow.registry.store.schema_store import SchemaStore
 
-__all__ = ["database", "folder", "postgres", "schemas", "trellis"]
+__all__ = ["database", "folder", "postgres", "private_postgres", "schemas", "trellis"]
 
 NAME = "/api/schemas/org.harbor/vessel_call/jsonschema"
 

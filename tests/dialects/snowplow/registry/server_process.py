@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import socket
+import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,35 +14,28 @@ from typing import Any
 import httpx
 
 SRC = Path(__file__).parents[4] / "src"
-STARTUP = 60.0
 
 
 class ServerProcess:
-    """`trellis registry serve` on a free port."""
+    """`trellis registry serve` on a free port. `url` is known once it is ready."""
 
     def __init__(self, store_url: str, *options: str) -> None:
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            self.port = listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        words = ("registry", "serve", "--store", store_url, "--port", str(self.port), *options)
+        self.url = ""
+        words = ("registry", "serve", "--store", store_url, "--port", "0", *options)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "trellis.cli", *words],
             env={**os.environ, "PYTHONPATH": str(SRC)},
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            text=True,
         )
 
     def wait_until_ready(self) -> None:
-        deadline = time.monotonic() + STARTUP
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                if httpx.get(f"{self.url}/api/meta/health").text == "OK":
-                    return
-            except httpx.TransportError:
-                time.sleep(0.1)
-        self.process.kill()
-        raise RuntimeError(f"no server: {self.process.communicate()[1].decode()}")
+        assert self.process.stdout is not None
+        greeting = re.match(r"registry at (http://127.0.0.1:\d+), stored in ", self.process.stdout.readline())
+        if greeting is None:
+            raise RuntimeError(f"no server: {self.process.communicate()[1]}")
+        self.url = greeting[1]
 
     def kill(self) -> None:
         """As `kill -9` does; nothing where it ended already."""
@@ -64,5 +56,7 @@ def running_servers(store_url: str, count: int, *options: str) -> Iterator[list[
             server.kill()
 
 
-def publish(url: str, key: str, document: Any) -> httpx.Response:
-    return httpx.post(f"{url}/api/schemas?isPublic=true", json=document, headers={"apikey": key}, timeout=120)
+def publish(url: str, key: str, document: Any, *, public: bool = True) -> httpx.Response:
+    parameters = {"isPublic": str(public).lower()}
+    headers = {"apikey": key}
+    return httpx.post(f"{url}/api/schemas", params=parameters, json=document, headers=headers, timeout=120)

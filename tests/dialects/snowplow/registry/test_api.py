@@ -418,3 +418,58 @@ def test_s89_tables_and_json_paths_of_a_model(api: Api) -> None:
     assert api.get(f"{NAME}/1/ddl?target=oracle").status_code == 400
     assert api.get(f"{NAME}/2/ddl").status_code == 404
     assert api.get(f"{NAME}/1/ddl", key=None).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/schemas/a%00b", "/api/schemas/org.harbor/a%20b", "/api/schemas/%F0%9F%9A%A2"]
+)
+def test_lists_of_what_no_schema_is_called(api: Api, path: str) -> None:
+    assert message(api.get(path)) == (404, "No schemas available")
+
+
+def test_names_that_no_schema_can_have(api: Api) -> None:
+    expected = "a draft has a vendor, name and format as schemas have, and a number from 0"
+    for path in ("a%00/b/c/1", "a/b/c/-1", f"a/b/c/{2**70}"):
+        assert message(api.call("PUT", f"/api/drafts/{path}", {})) == (400, expected)
+    for prefix in ("a\0b", "a b", 7):
+        assert api.call("POST", "/api/auth/keygen", {"vendorPrefix": prefix}).status_code == 400
+    assert api.call("POST", "/api/auth/keygen", {"vendorPrefix": "*"}).status_code == 200
+
+
+def test_who_supersedes_a_schema_is_not_for_its_author_to_say(api: Api) -> None:
+    assert api.publish("1-0-0", **{"$supersededBy": "9-0-0", **object_schema(BERTH)}).status_code == 201
+    assert "$supersededBy" not in api.get(f"{NAME}/1-0-0").json()
+
+
+def test_texts_that_stores_find_hard(api: Api) -> None:
+    nodes = {
+        "__proto__": text(5),
+        "a.b": {"type": "string", "description": "NUL \0, half a pair \ud800, \u2028, ' and \""},
+        "日本": {"enum": [10**30, -0.0]},
+    }
+    body = json.dumps(document("1-0-0", **properties(**nodes))).encode()
+    answer = api.call("POST", "/api/schemas", body)
+    assert answer.status_code == 201, answer.text
+    assert api.get(f"{NAME}/1-0-0").json()["properties"] == nodes
+
+
+def test_data_that_is_nested_too_deep(api: Api) -> None:
+    api.publish_all("1-0-0")
+    path = "/api/validation/validate/instance"
+    for depth in (500, 900, 990, 5000, 20_000):
+        body = f'{{"schema": "{uris("1-0-0")[0]}", "data": {"[" * depth}{"]" * depth}}}'
+        assert api.call("POST", path, body.encode()).status_code in (200, 422)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "data", "keyword"),
+    [
+        ({"pattern": "^(a|a)*\\1$"}, "a" * 40 + "!", "pattern"),
+        ({"$ref": "#/definitions/a", "definitions": {"a": {"$ref": "#/definitions/a"}}}, "x", None),
+    ],
+)
+def test_schemas_that_never_end(api: Api, keywords: Any, data: str, keyword: str | None) -> None:
+    api.publish_all("1-0-0", **keywords)
+    report = {"schema": uris("1-0-0")[0], "data": data}
+    answer = api.call("POST", "/api/validation/validate/instance", report).json()
+    assert [fault["keyword"] for fault in answer.get("report", ())] == ([keyword] if keyword else [])

@@ -16,6 +16,7 @@ from iglu_client.registries import HttpRegistryRef, RegistryRefConfig
 from iglu_client.resolver import Resolver
 from iglu_client.self_describing_json import SelfDescribingJson
 
+from destinations.postgres_server import PrivateServer
 from dialects.snowplow.registry.conftest import document
 from dialects.snowplow.registry.server_process import ServerProcess, publish, running_servers
 from trellis.dialects.snowplow.registry.store.permissions import Permission, super_permission
@@ -88,6 +89,40 @@ def test_a_server_killed_while_it_publishes_is_before_or_after(store_url: str) -
     assert {body.status_code for body in bodies} == {200}
     positions = [schema.position for schema in SchemaStore.open(store_url).all_schemas()]
     assert positions == [*range(1, len(listed) + 2)]
+
+
+def test_a_store_killed_while_schemas_are_published_is_before_or_after(
+    private_postgres: PrivateServer, database: str
+) -> None:
+    store_url = private_postgres.url(database)
+    key = super_key(store_url)
+    statuses: list[int] = []
+    published: list[str] = []
+    with running_servers(store_url, 1) as (server,):
+
+        def publish_until_the_store_is_back() -> None:
+            number = 0
+            while statuses[-1:] != [201] or 503 not in statuses:
+                answer = publish(server.url, key, document("1-0-0", name=f"berth{number}x"))
+                statuses.append(answer.status_code)
+                published.extend([answer.json()["location"]] if answer.status_code == 201 else [])
+                number += 1
+
+        publisher = threading.Thread(target=publish_until_the_store_is_back)
+        publisher.start()
+        while len(published) < 10:
+            time.sleep(0.01)
+        private_postgres.stop("immediate")
+        while 503 not in statuses:
+            time.sleep(0.01)
+        private_postgres.start()
+        publisher.join()
+    assert {*statuses} == {201, 503}
+    stored = SchemaStore.open(store_url).all_schemas()
+    assert [schema.position for schema in stored] == [*range(1, len(stored) + 1)]
+    unanswered = [str(schema.key) for schema in stored if str(schema.key) not in published]
+    assert [str(schema.key) for schema in stored if str(schema.key) in published] == published
+    assert len(unanswered) <= 1
 
 
 def test_the_python_client_of_iglu_reads_and_validates(store_url: str) -> None:

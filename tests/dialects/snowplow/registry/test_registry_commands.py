@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -76,11 +77,12 @@ def test_after_a_version_that_is_refused_comes_none_of_its_name(
     ]
 
 
-def test_ddl_and_suggest_read_a_store(trellis: Any, schemas: Path, store_url: str) -> None:
+def test_ddl_lint_and_suggest_read_a_store(trellis: Any, schemas: Path, store_url: str) -> None:
     trellis("registry", "push", "schemas", "--at", store_url)
     words = ("org.harbor/vessel_call", "--target", "redshift")
     from_folder = trellis("registry", "ddl", *words, "--at", "schemas").out
     assert trellis("registry", "ddl", *words, "--at", store_url).out == from_folder
+    assert trellis("registry", "lint", "--at", store_url).out == "5 schemas: 0 errors, 0 warnings, 0 remarks"
     ran = trellis("registry", "suggest", "vessel_call-next.json", "--at", store_url, "--profile", "spark")
     assert ran.out.splitlines()[-1] == "org.harbor/vessel_call can be 1-3-0: it follows 1-2-1"
 
@@ -158,6 +160,14 @@ def test_a_server_is_pushed_to_and_pulled_from(
 def test_a_server_that_does_not_start(trellis: Any, words: list[str], error: str) -> None:
     ran = trellis("registry", "serve", "--store", "sqlite:registry.db", *words)
     assert (ran.code, ran.err.splitlines()[-1]) == (2, f"error: {error}")
+
+
+def test_a_port_that_is_taken(trellis: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ran = trellis("registry", "serve", "--store", "sqlite:registry.db", "--port", port)
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1].startswith(f"error: cannot listen on 127.0.0.1, port {port} (")
 
 
 def test_a_store_that_cannot_be_reached(trellis: Any) -> None:

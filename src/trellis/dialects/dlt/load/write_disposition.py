@@ -12,7 +12,7 @@ from trellis.evolution.table_writes import History, Load, Mode, Strategy, TableT
 from trellis.schema.model import Schema, Table
 
 
-def chain_loads(
+def table_writes_of(
     schema: Schema, roots: Sequence[str], touched: Collection[str], now: datetime
 ) -> tuple[Load, ...]:
     """One per root table that the user named or that got rows, in that order."""

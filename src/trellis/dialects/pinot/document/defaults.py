@@ -8,24 +8,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
-from trellis.dialects.pinot.document.fields import FieldSpec, TimeField
-from trellis.dialects.pinot.document.literals import literal_text, parse_default
+from trellis.dialects.pinot.document.fields import FieldSpec
+from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
 from trellis.dialects.pinot.value.numbers.java_format import double_text
 from trellis.dialects.pinot.value.source_kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
-
-__all__ = [
-    "COMPLEX_DEFAULTS",
-    "DIMENSION_DEFAULTS",
-    "METRIC_DEFAULTS",
-    "default_json",
-    "default_of",
-    "default_text",
-    "parse_default",
-    "same_value",
-    "time_default",
-    "type_default",
-]
 
 DIMENSION_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
     {
@@ -83,11 +70,6 @@ def default_of(spec: FieldSpec) -> Value:
     """
     value = type_default(spec.field_type, spec.data_type) if spec.default is None else spec.default
     return value if spec.single_value else [value]
-
-
-def time_default(time: TimeField) -> Value:
-    """What is stored for null in the column of a legacy time field."""
-    return type_default(FieldType.TIME, time.column.data_type) if time.default is None else time.default
 
 
 def default_text(data_type: PinotType, value: Value) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document import known_keys
-from trellis.dialects.pinot.document.defaults import parse_default, type_default
+from trellis.dialects.pinot.document.defaults import type_default
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.json_object import (
@@ -20,7 +20,7 @@ from trellis.dialects.pinot.document.json_object import (
     shown,
 )
 from trellis.dialects.pinot.document.legacy_time import read_time
-from trellis.dialects.pinot.document.literals import literal_text
+from trellis.dialects.pinot.document.literals import literal_text, parse_default
 from trellis.dialects.pinot.document.recognition import is_table_config
 from trellis.dialects.pinot.document.types import (
     BASE,

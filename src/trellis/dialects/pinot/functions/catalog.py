@@ -85,20 +85,21 @@ UNSUPPORTED: Final = _by_canonical_name(
     intMaxTupleSketchIntersect intMaxTupleSketchUnion intMinTupleSketchIntersect intMinTupleSketchUnion
     intSumTupleSketchDiff intSumTupleSketchIntersect intSumTupleSketchUnion ipPrefix ipSubnetMax
     ipSubnetMin isFinite isInfinite isJson isNaN isSubnetOf jsonExtractKey jsonKeyValueArrayToMap
-    jsonStringToListOrMap l1Distance l2Distance lcm left leftSubStr levenshteinDistance likeVar ln log
-    log10 log2 longToHexDecimal lpad md2 moduloOrZero murmurHash2 murmurHash2Bit64 murmurHash2UTF8
-    murmurHash3Bit128 murmurHash3Bit32 murmurHash3Bit64 murmurHash3X64Bit128 murmurHash3X64Bit32
-    murmurHash3X64Bit64 normalize positiveModulo prefixes prefixesWithPrefix queryEngine radians rand
-    regexpExtractVar regexpLikeVar regexpReplaceVar remove repeat reqId right rightSubStr rpad sha224
-    sign sin sinh sleep stageId startTime stAsGeoJson stContains stDistance stEquals stGeogFromGeoJson
-    stGeogFromWKB stGeometryType stGeomFromGeoJson stGeomFromWKB strpos strrpos stWithin suffixes
-    suffixesWithSuffix tan tanh thetaSketchDiff thetaSketchIntersect thetaSketchToString
-    thetaSketchUnion timestampAdd timestampDiff timezoneHour timezoneMinute toAscii toBytes toCpcSketch
-    toDateTimeMV toHLL toIntegerSumTupleSketch toIso8601 toIso8601MV toThetaSketch toTimestampMV toULL
-    toUUIDBytes truncate uniqueNgrams uniqueNgramsMV urlDecode urlDecodeFormComponent urlDomain
-    urlDomainWithoutWWW urlEncode urlEncodeFormComponent urlFirstSignificantSubdomain urlFragment
-    urlHierarchy urlNetloc urlPath urlPathHierarchy urlPathWithQuery urlPort urlProtocol urlQueryString
-    urlQueryStringAndFragment urlTopLevelDomain vectorDims vectorNorm workerId
+    jsonStringToArray jsonStringToListOrMap jsonStringToMap l1Distance l2Distance lcm left leftSubStr
+    levenshteinDistance likeVar ln log log10 log2 longToHexDecimal lpad md2 moduloOrZero murmurHash2
+    murmurHash2Bit64 murmurHash2UTF8 murmurHash3Bit128 murmurHash3Bit32 murmurHash3Bit64
+    murmurHash3X64Bit128 murmurHash3X64Bit32 murmurHash3X64Bit64 normalize positiveModulo pow power
+    prefixes prefixesWithPrefix queryEngine radians rand regexpExtractVar regexpLikeVar regexpReplaceVar
+    remove repeat reqId right rightSubStr rpad sha224 sign sin sinh sleep sqrt stageId startTime
+    stAsGeoJson stContains stDistance stEquals stGeogFromGeoJson stGeogFromWKB stGeometryType
+    stGeomFromGeoJson stGeomFromWKB strpos strrpos stWithin suffixes suffixesWithSuffix tan tanh
+    thetaSketchDiff thetaSketchIntersect thetaSketchToString thetaSketchUnion timestampAdd timestampDiff
+    timezoneHour timezoneMinute toAscii toBytes toCpcSketch toDateTimeMV toHLL toIntegerSumTupleSketch
+    toIso8601 toIso8601MV toThetaSketch toTimestampMV toULL toUUIDBytes truncate uniqueNgrams
+    uniqueNgramsMV urlDecode urlDecodeFormComponent urlDomain urlDomainWithoutWWW urlEncode
+    urlEncodeFormComponent urlFirstSignificantSubdomain urlFragment urlHierarchy urlNetloc urlPath
+    urlPathHierarchy urlPathWithQuery urlPort urlProtocol urlQueryString urlQueryStringAndFragment
+    urlTopLevelDomain vectorDims vectorNorm workerId
     """
 )
 """The other functions of Pinot that are not implemented."""

@@ -55,30 +55,6 @@ def floor_double(value: float) -> float:
 NUMBERS.function("floor", as_double)(floor_double)
 
 
-@NUMBERS.function("sqrt", as_double)
-def _sqrt(value: float) -> float:
-    """The square root; NaN below 0."""
-    return math.sqrt(value) if value >= 0 else NAN
-
-
-@NUMBERS.function("pow power", as_double, as_double)
-def _power(base: float, exponent: float) -> float:
-    """base to the power of exponent."""
-    if exponent != exponent or (abs(base) == 1 and abs(exponent) == INFINITY):
-        return NAN
-    if base != base and exponent != 0:
-        return NAN
-    odd = exponent % 2 == 1 if math.isfinite(exponent) else False
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return -INFINITY if base < 0 and odd else INFINITY
-    except ValueError:
-        if base:
-            return NAN
-        return math.copysign(INFINITY, base) if odd else INFINITY
-
-
 @NUMBERS.function("max greatest", as_double, as_double)
 def _max(left: float, right: float) -> float:
     """The greater of two numbers; NaN if one is."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.date_time.format import FormatError, parse_format
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.columns import PlacedField, placed_fields
+from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import conversion_fault
@@ -17,16 +18,7 @@ from trellis.dialects.pinot.validation.date_time_rules import instant_faults
 from trellis.dialects.pinot.validation.table_rules import table_faults
 from trellis.dialects.pinot.validation.transform_rules import transform_faults
 
-METRIC_TYPES: Final = frozenset(
-    {
-        PinotType.INT,
-        PinotType.LONG,
-        PinotType.FLOAT,
-        PinotType.DOUBLE,
-        PinotType.BIG_DECIMAL,
-        PinotType.BYTES,
-    }
-)
+METRIC_TYPES: Final = METRIC_DEFAULTS.keys() - {PinotType.STRING}
 _NOT_BLANK_IN_JAVA: Final = frozenset("\x85\xa0\u2007\u202f")
 
 
@@ -34,11 +26,8 @@ def faults_of(
     schema: PinotSchema,
     profile: Profile = BASE,
     table_config: Mapping[str, Any] | None = None,
-    ignore_case: bool = True,
 ) -> tuple[Fault, ...]:
     """Every reason for the controller to refuse the schema, or the schema with the table config.
-
-    `ignore_case` is Pinot's `enable.case.insensitive`: names may not be equal but for case.
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
     >>> metric = FieldSpec("c", PinotType.STRING, FieldType.METRIC)
@@ -51,8 +40,7 @@ def faults_of(
         faults += _field_faults(field, profile)
         if field.spec.field_type is FieldType.DATE_TIME:
             faults += instant_faults(field)
-    if ignore_case:
-        faults += _case_faults(fields)
+    faults += _case_faults(fields)
     faults += transform_faults(fields)
     faults += _time_faults(schema, profile)
     faults += _key_faults(schema, fields)

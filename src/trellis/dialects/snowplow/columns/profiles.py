@@ -10,7 +10,7 @@ from typing import Final
 from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, ColumnType, TypeName, varchar
 from trellis.errors import UsageError, nearest
 from trellis.schema.model import Column, DataType
-from trellis.warehouses.catalog.databases import POSTGRES, REDSHIFT
+from trellis.warehouses.catalog.databases import DUCKDB, POSTGRES, REDSHIFT
 from trellis.warehouses.catalog.lakes import DELTA
 from trellis.warehouses.statements import cost_of
 from trellis.warehouses.warehouse import Warehouse
@@ -23,6 +23,11 @@ _SQL: Final[Mapping[TypeName, str]] = {
     "VARCHAR": "VARCHAR({})",
 }
 _SPARK: Final[Mapping[TypeName, str]] = {"DECIMAL": "DECIMAL({},{})", "CHAR": "STRING", "VARCHAR": "STRING"}
+_DUCKDB: Final[Mapping[TypeName, str]] = {
+    "DECIMAL": "DECIMAL({},{})",
+    "CHAR": "VARCHAR",
+    "VARCHAR": "VARCHAR",
+}
 _DATA_TYPES: Final[Mapping[TypeName, tuple[DataType, int | None]]] = {
     "SMALLINT": ("bigint", 16),
     "INT": ("bigint", 32),
@@ -78,7 +83,7 @@ class Profile:
         """Whether the warehouse can give a column of a table with rows the new type."""
         if old.name == "CHAR":  # the catalogue knows texts of varying length alone
             return self.warehouse.alterations.change_type != "impossible"
-        return cost_of(self.warehouse, _catalog_column(old), _catalog_column(new)) != "impossible"
+        return cost_of(self.warehouse, catalog_column(old), catalog_column(new)) != "impossible"
 
     def shorten(self, name: str) -> str:
         """The name within the limit of the warehouse, which would cut it and so make two names one.
@@ -122,6 +127,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
             table_options="USING DELTA TBLPROPERTIES ('delta.enableTypeWidening' = 'true')",
             has_transactions=False,
         ),
+        Profile("duckdb", DUCKDB, _DUCKDB, bare_decimal="DECIMAL(18,0)", texts_have_length=False),
     )
 }
 
@@ -133,6 +139,14 @@ def get_profile(name: str) -> Profile:
     raise UsageError(f"unknown warehouse {name!r}{nearest(name, PROFILES)}")
 
 
-def _catalog_column(column_type: ColumnType) -> Column:
+def family_profile(warehouse: str) -> Profile:
+    """The profile of a warehouse by the name that the catalogue has for it; lakes are like Delta."""
+    return next(
+        (profile for profile in PROFILES.values() if profile.warehouse.name == warehouse), PROFILES["spark"]
+    )
+
+
+def catalog_column(column_type: ColumnType) -> Column:
+    """A column of the type as the catalogue of warehouses knows it, without a name."""
     data_type, precision = _DATA_TYPES[column_type.name]
     return Column("", data_type, precision=precision or column_type.size, scale=column_type.scale or None)

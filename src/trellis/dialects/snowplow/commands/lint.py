@@ -1,4 +1,4 @@
-"""`trellis registry lint`: the findings of all files."""
+"""`trellis registry lint`: the findings of all schemas."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, grid, indented
 from trellis.dialects.snowplow.client.folder import FolderRegistry, read_document
+from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.lints.issues import Issue, Level
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
@@ -22,11 +23,11 @@ _STYLES = {"ERROR": "bold red", "WARNING": "yellow", "INFO": "cyan"}
 
 @dataclass(frozen=True)
 class LintReport:
-    """The findings of a folder."""
+    """The findings of all schemas of a registry."""
 
     files: int
     issues: tuple[tuple[str, Issue], ...]
-    """Each with the path of its file in the folder."""
+    """Each with the place of its schema, VENDOR/NAME/FORMAT/VERSION."""
 
     def count(self, level: Level) -> int:
         return sum(issue.level == level for _, issue in self.issues)
@@ -53,6 +54,20 @@ class LintReport:
         counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}, {counted(infos, 'remark')}"
         style = "bold red" if errors else "bold"
         out.print(f"{counted(self.files, 'schema')}: {counts}", style=style, soft_wrap=True)
+
+
+def lint_registry(at: str, skip: Collection[str]) -> LintReport:
+    """Raises UsageError, SchemaError, RegistryUnavailable."""
+    if Path(at).is_dir():
+        return lint_folder(FolderRegistry.open(at), skip)
+    registry = open_registry(at)
+    keys = registry.list_keys()
+    issues = (
+        (str(key).removeprefix("iglu:"), issue)
+        for key in keys
+        for issue in lint_document(registry.schema(key).to_dict(), skip)
+    )
+    return LintReport(len(keys), tuple(issues))
 
 
 def lint_folder(folder: FolderRegistry, skip: Collection[str]) -> LintReport:

@@ -24,9 +24,6 @@ At = Annotated[
         "resolver configuration file.",
     ),
 ]
-Folder = Annotated[
-    str, option("--at", metavar="FOLDER", panel=WHERE, help="Folder of schemas, VENDOR/NAME/FORMAT/VERSION.")
-]
 Server = Annotated[
     str,
     option("--at", metavar="REGISTRY", panel=WHERE, help="URL of a server, sqlite:FILE or postgresql://..."),
@@ -108,11 +105,16 @@ def serve_registry(
 
     service = open_service(store, evolution, succession, patches, profile, webhook, hsts)
     from trellis.dialects.snowplow.registry.http.server import serve
+    from trellis.dialects.snowplow.registry.store.database import redact
 
     if not service.store.has_super_key():
         make_one = "make one with: trellis registry keygen --super --at STORE"
         warnings.warn(f"no key may change schemas yet; {make_one}", stacklevel=1)
-    serve(service, host, port)
+
+    def show_url(url: str) -> None:
+        typer.echo(f"registry at {url}, stored in {redact(store)}; end it with Ctrl-C")
+
+    serve(service, host, port, show_url)
 
 
 @registry.command("keygen")
@@ -182,7 +184,7 @@ def pull_schemas(
 
 @registry.command("lint")
 def lint_schemas(
-    at: Folder,
+    at: At,
     skip: Annotated[
         list[str] | None,
         option(
@@ -193,12 +195,11 @@ def lint_schemas(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Check every schema of a folder. Ends with 1 if one has an error that keeps it from being published."""
+    """Check every schema. Ends with 1 if one has an error that keeps it from being published."""
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.snowplow.client.folder import FolderRegistry
-    from trellis.dialects.snowplow.commands.lint import lint_folder
+    from trellis.dialects.snowplow.commands.lint import lint_registry
 
-    report = lint_folder(FolderRegistry.open(at), skip or ())
+    report = lint_registry(at, skip or ())
     if json:
         print_json(report.to_dict())
     else:

@@ -53,6 +53,15 @@ class Rendering:
                 sql = Migration.between(before, after).script(self.profile, self.dataset)
                 yield ScriptReport(before.key, after.key, sql)
 
+    def effect(self, documents: Sequence[SchemaDocument], document: SchemaDocument) -> str:
+        """The statements that one more version of a family causes."""
+        after = merge_family([*documents, document], self.profile, compat=self.compat)
+        *_, last = self._reports(after)
+        if not documents or last.recovers == document.key.version:
+            return last.sql
+        before = merge_family(documents, self.profile, compat=self.compat)
+        return Migration.between(before, after).script(self.profile, self.dataset)
+
     def _reports(self, table: FamilyTable) -> Iterator[TableReport]:
         yield self._report(table.name, table.key, table.columns, None)
         for recovery in table.recovery:

@@ -37,6 +37,28 @@ def write_json(value: object) -> str:
     return "".join(_pieces(value))
 
 
+def indent_json(value: object, margin: str = "") -> str:
+    """JSON on several lines, for people; lists of plain values stay on one.
+
+    >>> print(indent_json({"enum": [1, 2.5], "type": "number"}))
+    {
+      "enum": [1,2.5],
+      "type": "number"
+    }
+    """
+    inner = f"{margin}  "
+    if isinstance(value, dict) and value:
+        lines = [f"{_quoted(key)}: {indent_json(item, inner)}" for key, item in value.items()]
+        brackets = "{}"
+    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        lines = [indent_json(item, inner) for item in value]
+        brackets = "[]"
+    else:
+        return write_json(value)
+    content = ",\n".join(f"{inner}{line}" for line in lines)
+    return f"{brackets[0]}\n{content}\n{margin}{brackets[1]}"
+
+
 def encodable(text: str) -> str:
     """The text with a replacement for halves of surrogate pairs, which neither files nor names can hold."""
     return text if text.isascii() else text.translate(_REPLACEMENTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from trellis.dialects.snowplow.lints.issues import Issue
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
 from trellis.dialects.snowplow.registry.name_history import Histories, NameHistory, name_of
 from trellis.dialects.snowplow.registry.refusals import Refusal, schema_not_found
-from trellis.dialects.snowplow.registry.store.permissions import Permission
+from trellis.dialects.snowplow.registry.store.permissions import Permission, SchemaAction
 from trellis.dialects.snowplow.registry.store.schema_store import (
     SchemaStore,
     SchemaWriter,
@@ -68,12 +68,28 @@ class PublishReport:
 
 @dataclass(frozen=True)
 class Preview:
-    """What publishing a document would meet. `suggestion` is None where it has errors."""
+    """What publishing a document would meet.
+
+    Without errors there are a document, a verdict and a suggestion.
+    """
 
     issues: tuple[Issue, ...]
     document: SchemaDocument | None = None
-    suggestion: Suggestion | None = None
     registered: tuple[SchemaDocument, ...] = ()
+    """All versions of its name in the order of creation."""
+    conflict: str = ""
+    """Why its number cannot follow."""
+    verdict: Verdict | None = None
+    suggestion: Suggestion | None = None
+
+    @property
+    def family(self) -> list[SchemaDocument]:
+        """The versions of its model."""
+        return [
+            other
+            for other in self.registered
+            if self.document and other.key.family == self.document.key.family
+        ]
 
 
 @dataclass
@@ -123,17 +139,23 @@ class Publisher:
             if not writer.remove(key):
                 raise schema_not_found()
 
-    def preview(self, document: object) -> Preview:
+    def preview(self, document: object, *, is_public: bool = False) -> Preview:
         """What publishing would meet, and the smallest version that the changes may have."""
         issues = tuple(lint_document(document))
         if any(issue.level == "ERROR" for issue in issues):
             return Preview(issues)
         schema = SchemaDocument.parse(document)
+        name = name_of(schema.key)
         with self._lock, self.store.reading() as reader:
-            history = self._histories.of(name_of(schema.key))
-            history.refresh(reader, name_of(schema.key))
+            history = self._histories.of(name)
+            history.refresh(reader, name)
             registered = tuple(history.documents)
-        return Preview(issues, schema, suggest_version(schema, registered, self.kinds), registered)
+            publication = Publication(schema.key.version, is_public, schema.supersedes)
+            outcome = self.succession.check(publication, history.versions, history.is_public)
+            verdict = judge(schema, registered, self.kinds, history.tables_of(schema.key.version.model))
+        conflict = outcome.message if isinstance(outcome, Conflict) else ""
+        suggestion = suggest_version(schema, registered, self.kinds)
+        return Preview(issues, schema, registered, conflict, verdict, suggestion)
 
     def _store(
         self,
@@ -157,6 +179,7 @@ class Publisher:
             self._check_patch(schema, history)
             writer.patch(schema, now)
             return PublishReport(key, outcome)
+        schema = replace(schema, superseded_by=None)
         verdict = judge(schema, history.documents, self.kinds, history.tables_of(key.version.model))
         if verdict.refused:
             raise Refusal(409, _refused_kind(key, verdict), self._explain(verdict.refused))
@@ -221,13 +244,9 @@ def check_permission(
     permission: Permission, key: SchemaKey, history: NameHistory, writer: SchemaWriter
 ) -> None:
     """Raises Refusal."""
-    if permission.allows("CREATE_VENDOR", key.vendor):
-        return
-    is_own_vendor = permission.vendor == key.vendor or writer.has_vendor(key.vendor)
-    needed = "BUMP" if history.heads else "CREATE" if is_own_vendor else "CREATE_VENDOR"
-    if needed == "CREATE_VENDOR" or not permission.allows(
-        "BUMP" if needed == "BUMP" else "CREATE", key.vendor
-    ):
+    is_vendor_known = permission.vendor == key.vendor or writer.has_vendor(key.vendor)
+    needed: SchemaAction = "BUMP" if history.heads else "CREATE" if is_vendor_known else "CREATE_VENDOR"
+    if not permission.allows(needed, key.vendor):
         raise Refusal(403, f"Not enough permissions: publishing {key} needs {needed}")
 
 

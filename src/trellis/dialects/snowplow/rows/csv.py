@@ -47,9 +47,7 @@ class LineWriter:
     def values(self, data: object) -> Iterator[str | None]:
         """The texts of the columns; None for NULL."""
         for column in self.columns:
-            yield next(
-                filter(lambda text: text is not None, (_text_at(data, path) for path in column.paths)), None
-            )
+            yield text_of(value_of(column, data))
 
 
 def metadata(key: SchemaKey, event: Event) -> tuple[str, ...]:
@@ -99,16 +97,31 @@ def json_paths(columns: Iterable[Column]) -> dict[str, list[str]]:
     return {"jsonpaths": [*schema, *hierarchy, *data]}
 
 
-def _text_at(data: object, path: Path) -> str | None:
+def value_of(column: Column, data: object) -> object:
+    """What an entity has for a column: the first value that is not null, of those at its paths."""
+    values = (_value_at(data, path) for path in column.paths)
+    return next((value for value in values if value is not None), None)
+
+
+def text_of(value: object) -> str | None:
+    """A value of JSON as the text of a column; None for null.
+
+    >>> [text_of(value) for value in (True, "x", {"a": [1, None]}, None)]
+    ['1', 'x', '{"a":[1,null]}', None]
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    return number_text(value) if isinstance(value, int | float) else write_json(value)
+
+
+def _value_at(data: object, path: Path) -> object:
     for key in path:
         if not isinstance(data, dict):
             return None
         data = data.get(key)
-    if data is None or isinstance(data, str):
-        return data
-    if isinstance(data, bool):
-        return "1" if data else "0"
-    return number_text(data) if isinstance(data, int | float) else write_json(data)
+    return data
 
 
 def _unquoted(text: str | None, blanks: Mapping[int, int]) -> str:

@@ -182,24 +182,3 @@ def _json_path_array_or_empty(value: Any, path: str) -> list[Any]:
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-@JSON_DOCUMENTS.function("jsonStringToArray", as_text)
-def _to_array(text: str) -> list[Any] | None:
-    """The list that JSON text holds; null where it holds none."""
-    value = _read_or_null(text)
-    return value if isinstance(value, list) else None
-
-
-@JSON_DOCUMENTS.function("jsonStringToMap", as_text)
-def _to_map(text: str) -> dict[str, Any] | None:
-    """The map that JSON text holds; null where it holds none."""
-    value = _read_or_null(text)
-    return value if isinstance(value, dict) else None
-
-
-def _read_or_null(text: str) -> Any:
-    try:
-        return read_json(text)
-    except FunctionError:
-        return None

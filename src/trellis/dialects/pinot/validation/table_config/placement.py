@@ -15,7 +15,9 @@ from trellis.dialects.pinot.validation.table_config.time_spans import (
 )
 
 _TIERS: Final = "/tierConfigs/*"
-_ASSIGNMENTS: Final = "/instanceAssignmentConfigMap"
+_TIER_KEYS: Final = ("name", "segmentSelectorType", "segmentAge", "storageType", "serverTag")
+_ASSIGNMENTS: Final = "/instanceAssignmentConfigMap/*"
+_RATE: Final = "/quota/maxQueriesPerSecond"
 _TASKS: Final = "/task/taskTypeConfigsMap"
 _SERVER_TAG: Final = re.compile(r".*_(OFFLINE|REALTIME)")
 _IMPLICIT: Final = "IMPLICIT_REALTIME_TABLE_PARTITION_SELECTOR"
@@ -27,68 +29,48 @@ _TASK_TYPES: Final = words(
 """The tasks that Pinot ships; another may come from a plugin."""
 
 
-def tier_names(table: CheckedTable) -> Iterator[Fault]:
+def tiers(table: CheckedTable) -> Iterator[Fault]:
     names: set[str] = set()
-    for place, name in table.values(f"{_TIERS}/name"):
+    for place, tier in table.objects(_TIERS):
+        name, kind, age, storage, tag = (tier.get(key) for key in _TIER_KEYS)
         if name == "":
-            yield Fault(place, None, "the name of a tier is empty")
+            yield Fault(f"{place}/name", None, "the name of a tier is empty")
         elif name in names:
-            yield Fault(place, None, f"a second tier named {name}")
+            yield Fault(f"{place}/name", None, f"a second tier named {name}")
         names.add(str(name))
-
-
-def tier_segments(table: CheckedTable) -> Iterator[Fault]:
-    for place, tier in table.objects(_TIERS):
-        kind, age = str(tier.get("segmentSelectorType")), tier.get("segmentAge")
-        if tier.get("segmentSelectorType") is None:
-            continue
-        if kind.lower() not in ("time", "fixed"):
+        if kind is not None and str(kind).lower() not in ("time", "fixed"):
             yield Fault(place, None, f"unknown segmentSelectorType '{kind}': use time or fixed")
-        elif kind.lower() == "time" and (age is None or period_millis(str(age)) is None):
-            shown_age = "nothing" if age is None else f"'{age}'"
-            yield Fault(place, None, f"segmentAge is a period such as 30d or 24h, not {shown_age}")
+        elif str(kind).lower() == "time" and period_millis(str(age)) is None:
+            yield Fault(place, None, f"segmentAge is a period such as 30d or 24h, not {_shown(age)}")
+        if storage is not None and str(storage).lower() != "pinot_server":
+            yield Fault(place, None, f"unknown storageType '{storage}': use pinot_server")
+        elif storage is not None and not _SERVER_TAG.fullmatch(str(tag)):
+            yield Fault(place, None, f"serverTag ends in _OFFLINE or _REALTIME, not {_shown(tag)}")
 
 
-def tier_storage(table: CheckedTable) -> Iterator[Fault]:
-    for place, tier in table.objects(_TIERS):
-        kind, tag = tier.get("storageType"), tier.get("serverTag")
-        if kind is not None and str(kind).lower() != "pinot_server":
-            yield Fault(place, None, f"unknown storageType '{kind}': use pinot_server")
-        elif kind is not None and not _SERVER_TAG.fullmatch(str(tag)):
-            shown_tag = "nothing" if tag is None else f"'{tag}'"
-            message = f"serverTag ends in _OFFLINE or _REALTIME, not {shown_tag}"
-            yield Fault(place, None, message)
+def _shown(value: object) -> str:
+    return "nothing" if value is None else f"'{value}'"
 
 
-def instance_sources(table: CheckedTable) -> Iterator[Fault]:
+def instances(table: CheckedTable) -> Iterator[Fault]:
     """Instances are assigned, or taken from partitions that exist; a mirror needs both."""
-    partitions = table.value("/instancePartitionsMap")
-    if not partitions:
-        return
-    for place, assignment in table.objects(f"{_ASSIGNMENTS}/*"):
-        kind = place.rpartition("/")[2]
+    partitions = table.value("/instancePartitionsMap") or {}
+    strategy = table.value("/segmentsConfig/replicaGroupStrategyConfig")
+    for place, assignment in table.objects(_ASSIGNMENTS):
+        kind, groups = place.rpartition("/")[2], assignment.get("replicaGroupPartitionConfig")
         mirrored = assignment.get("partitionSelector") == _MIRROR
-        if mirrored and kind not in partitions:
+        if partitions and mirrored and kind not in partitions:
             yield Fault(place, None, f"{_MIRROR} needs {kind} in instancePartitionsMap as well")
         if not mirrored and kind in partitions:
             yield Fault(place, None, f"{kind} is in instancePartitionsMap as well: keep one")
-
-
-def replica_group_sources(table: CheckedTable) -> Iterator[Fault]:
-    if table.value("/segmentsConfig/replicaGroupStrategyConfig") is None:
-        return
-    for place, _ in table.objects(f"{_ASSIGNMENTS}/*/replicaGroupPartitionConfig"):
-        yield Fault(place, None, "replicaGroupStrategyConfig is there as well: keep one")
-
-
-def implicit_partitions(table: CheckedTable) -> Iterator[Fault]:
-    for place, assignment in table.objects(f"{_ASSIGNMENTS}/*"):
-        groups = assignment.get("replicaGroupPartitionConfig")
+        if strategy is not None and isinstance(groups, Mapping):
+            at = f"{place}/replicaGroupPartitionConfig"
+            yield Fault(at, None, "replicaGroupStrategyConfig is there as well: keep one")
         if assignment.get("partitionSelector") != _IMPLICIT or not isinstance(groups, Mapping):
             continue
         for wrong, reason in (
             (not table.realtime, "needs a REALTIME table"),
-            (place.rpartition("/")[2].upper() != "CONSUMING", "is for CONSUMING instances only"),
+            (kind.upper() != "CONSUMING", "is for CONSUMING instances only"),
             (not groups.get("replicaGroupBased"), "needs replicaGroupBased"),
             (bool(groups.get("numPartitions")), "excludes numPartitions"),
             (groups.get("numInstancesPerPartition") not in (None, 0, 1), "allows one instance per partition"),
@@ -97,22 +79,19 @@ def implicit_partitions(table: CheckedTable) -> Iterator[Fault]:
                 yield Fault(place, None, f"{_IMPLICIT} {reason}")
 
 
-def quotas(table: CheckedTable) -> Iterator[Fault]:
-    storage, rate = table.value("/quota/storage"), table.value("/quota/maxQueriesPerSecond")
+def limits(table: CheckedTable) -> Iterator[Fault]:
+    storage, rate = table.value("/quota/storage"), table.value(_RATE)
     if storage is not None and not is_data_size(str(storage)):
         yield Fault("/quota/storage", None, f"storage is a size such as 100G, not '{storage}'")
-    if rate is not None and table.number("/quota/maxQueriesPerSecond") <= 0:
-        message = f"maxQueriesPerSecond is a number above 0, not '{rate}'"
-        yield Fault("/quota/maxQueriesPerSecond", None, message)
-
-
-def query_limits(table: CheckedTable) -> Iterator[Fault]:
+    if rate is not None and table.number(_RATE) <= 0:
+        yield Fault(_RATE, None, f"maxQueriesPerSecond is a number above 0, not '{rate}'")
     for key in ("timeoutMs", "maxQueryResponseSizeBytes", "maxServerResponseSizeBytes"):
         if table.value(f"/query/{key}") is not None and table.number(f"/query/{key}") <= 0:
             yield Fault(f"/query/{key}", None, f"{key} is a number above 0")
 
 
 def tasks(table: CheckedTable) -> Iterator[Fault]:
+    peer = table.value("/segmentsConfig/peerSegmentDownloadScheme")
     for place, name in table.keys(_TASKS):
         if name not in _TASK_TYPES:
             message = f"task {name} is not one that Pinot ships, so it is not checked"
@@ -121,28 +100,13 @@ def tasks(table: CheckedTable) -> Iterator[Fault]:
         problem = "" if schedule is None else cron_problem(str(schedule))
         if problem:
             yield Fault(f"{place}/schedule", None, f"'{schedule}' is not a schedule of Quartz: {problem}")
-        peer = table.value("/segmentsConfig/peerSegmentDownloadScheme")
         if table.flag(f"{place}/allowDownloadFromServer") and peer is None:
             yield Fault(place, None, "allowDownloadFromServer needs segmentsConfig.peerSegmentDownloadScheme")
-
-
-def compaction_tasks(table: CheckedTable) -> Iterator[Fault]:
-    place = f"{_TASKS}/UpsertCompactMergeTask/minNumSegmentsPerTask"
-    both = table.value(f"{_TASKS}/UpsertCompactionTask") is not None and table.value(place) is not None
-    if both and table.number(place) <= 1:
+    merging = f"{_TASKS}/UpsertCompactMergeTask/minNumSegmentsPerTask"
+    both = table.value(f"{_TASKS}/UpsertCompactionTask") is not None and table.value(merging) is not None
+    if both and table.number(merging) <= 1:
         message = "minNumSegmentsPerTask is above 1 beside UpsertCompactionTask, which would do the same work"
-        yield Fault(place, None, message)
+        yield Fault(merging, None, message)
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    tier_names,
-    tier_segments,
-    tier_storage,
-    instance_sources,
-    replica_group_sources,
-    implicit_partitions,
-    quotas,
-    query_limits,
-    tasks,
-    compaction_tasks,
-)
+RULES: Final[tuple[Rule, ...]] = (tiers, instances, limits, tasks)

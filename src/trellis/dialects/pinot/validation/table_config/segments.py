@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from trellis.dialects.pinot.date_time.units import UNITS
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule
-from trellis.dialects.pinot.validation.table_config.time_spans import UNITS
 from trellis.errors import nearest
 
 _SEGMENTS: Final = "/segmentsConfig"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
-_SCHEMES: Final = ("http", "https")
 
 
-def table_name(table: CheckedTable) -> Iterator[Fault]:
+def names(table: CheckedTable) -> Iterator[Fault]:
     name = table.text("/tableName")
     for wrong, reason in (
         ("__" in name, "two underscores, __"),
@@ -24,12 +23,9 @@ def table_name(table: CheckedTable) -> Iterator[Fault]:
     ):
         if wrong:
             yield Fault("/tableName", None, f"table name '{name}' must not contain {reason}")
-
-
-def empty_time_column(table: CheckedTable) -> Iterator[Fault]:
-    place = f"{_SEGMENTS}/timeColumnName"
-    if table.value(place) == "":
-        yield Fault(place, None, "timeColumnName is empty: name a dateTime column, or leave it out")
+    if table.value(f"{_SEGMENTS}/timeColumnName") == "":
+        message = "timeColumnName is empty: name a dateTime column, or leave it out"
+        yield Fault(f"{_SEGMENTS}/timeColumnName", None, message)
 
 
 def dimension_table(table: CheckedTable) -> Iterator[Fault]:
@@ -49,17 +45,14 @@ def dimension_table(table: CheckedTable) -> Iterator[Fault]:
         )
 
 
-def replication(table: CheckedTable) -> Iterator[Fault]:
-    if table.replication is None and table.value(f"{_SEGMENTS}/peerSegmentDownloadScheme") is not None:
-        yield Fault(_SEGMENTS, None, "peerSegmentDownloadScheme needs replication as a number above 1")
-
-
 def peer_download(table: CheckedTable) -> Iterator[Fault]:
     place = f"{_SEGMENTS}/peerSegmentDownloadScheme"
     scheme = table.value(place)
     if scheme is None:
         return
-    if str(scheme).lower() not in _SCHEMES:
+    if table.replication is None:
+        yield Fault(_SEGMENTS, None, "peerSegmentDownloadScheme needs replication as a number above 1")
+    if str(scheme).lower() not in ("http", "https"):
         yield Fault(place, None, f"unknown peerSegmentDownloadScheme '{scheme}': use http or https")
     if table.replication is not None and table.replication < 2:
         yield Fault(place, None, "peerSegmentDownloadScheme needs a replication of at least 2")
@@ -76,10 +69,6 @@ def push_type(table: CheckedTable) -> Iterator[Fault]:
 
 
 def retention(table: CheckedTable) -> Iterator[Fault]:
-    yield from _unit(table, "retentionTimeUnit")
-
-
-def untracked_retention(table: CheckedTable) -> Iterator[Fault]:
     unit_key, value_key = "untrackedSegmentsRetentionTimeUnit", "untrackedSegmentsRetentionTimeValue"
     unit, value = table.text(f"{_SEGMENTS}/{unit_key}"), table.text(f"{_SEGMENTS}/{value_key}")
     if bool(unit) != bool(value):
@@ -87,22 +76,10 @@ def untracked_retention(table: CheckedTable) -> Iterator[Fault]:
         yield Fault(f"{_SEGMENTS}/{present}", None, f"{present} needs {absent} as well")
     elif unit and not (value.isdecimal() and int(value) > 0):
         yield Fault(f"{_SEGMENTS}/{value_key}", None, f"{value_key} is a whole number above 0, not '{value}'")
-    yield from _unit(table, unit_key)
+    for key in ("retentionTimeUnit", unit_key):
+        unit = table.text(f"{_SEGMENTS}/{key}")
+        if unit and unit.upper() not in UNITS:
+            yield Fault(f"{_SEGMENTS}/{key}", None, f"unknown {key} '{unit}'{nearest(unit.upper(), UNITS)}")
 
 
-def _unit(table: CheckedTable, key: str) -> Iterator[Fault]:
-    unit = table.text(f"{_SEGMENTS}/{key}")
-    if unit and unit.upper() not in UNITS:
-        yield Fault(f"{_SEGMENTS}/{key}", None, f"unknown {key} '{unit}'{nearest(unit.upper(), UNITS)}")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    table_name,
-    empty_time_column,
-    dimension_table,
-    replication,
-    peer_download,
-    push_type,
-    retention,
-    untracked_retention,
-)
+RULES: Final[tuple[Rule, ...]] = (names, dimension_table, peer_download, push_type, retention)

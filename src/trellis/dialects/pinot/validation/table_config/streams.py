@@ -47,20 +47,30 @@ def stream_exists(table: CheckedTable) -> Iterator[Fault]:
         )
 
 
-def source_properties(table: CheckedTable) -> Iterator[Fault]:
+def single_streams(table: CheckedTable) -> Iterator[Fault]:
     for place, stream in _checked_streams(table):
-        kind = stream.get("streamType")
-        if kind is None:
-            yield Fault(place, None, "streamType is missing: kafka, kinesis or pulsar")
-            continue
-        for key in (f"stream.{kind}.topic.name", f"stream.{kind}.decoder.class.name"):
-            if stream.get(key) is None:
-                yield Fault(place, None, f"{key} is missing: Pinot requires it")
-        properties = f"stream.{kind}.decoder.prop."
-        if stream.get(f"stream.{kind}.decoder.class.name") == _PROTOBUF:
-            for key in (f"{properties}descriptorFile", f"{properties}protoClassName"):
-                if key not in stream:
-                    yield Fault(place, None, f"{key} is missing: the decoder of protobuf requires it")
+        yield from _source_properties(place, stream)
+        for keys, is_valid, form in _FORMS:
+            for key in keys:
+                value = stream.get(key)
+                if value is not None and not is_valid(str(value)):
+                    yield Fault(place + pointer(key), None, f"{key} is {form}, not '{value}'")
+        yield from _flush_thresholds(place, stream)
+
+
+def _source_properties(place: str, stream: Properties) -> Iterator[Fault]:
+    kind = stream.get("streamType")
+    if kind is None:
+        yield Fault(place, None, "streamType is missing: kafka, kinesis or pulsar")
+        return
+    for key in (f"stream.{kind}.topic.name", f"stream.{kind}.decoder.class.name"):
+        if stream.get(key) is None:
+            yield Fault(place, None, f"{key} is missing: Pinot requires it")
+    properties = f"stream.{kind}.decoder.prop."
+    if stream.get(f"stream.{kind}.decoder.class.name") == _PROTOBUF:
+        for key in (f"{properties}descriptorFile", f"{properties}protoClassName"):
+            if key not in stream:
+                yield Fault(place, None, f"{key} is missing: the decoder of protobuf requires it")
 
 
 def _is_integer(text: str) -> bool:
@@ -93,28 +103,16 @@ _FORMS: Final[tuple[tuple[tuple[str, ...], Callable[[str], bool], str], ...]] = 
 """Keys whose value Pinot parses: the form of the value, for a check and for a sentence."""
 
 
-def property_forms(table: CheckedTable) -> Iterator[Fault]:
-    for place, stream in _checked_streams(table):
-        for keys, is_valid, form in _FORMS:
-            for key in keys:
-                value = stream.get(key)
-                if value is not None and not is_valid(str(value)):
-                    yield Fault(place + pointer(key), None, f"{key} is {form}, not '{value}'")
-
-
-def flush_thresholds(table: CheckedTable) -> Iterator[Fault]:
-    for place, stream in _checked_streams(table):
-        span = _threshold(stream, "time")
-        millis = None if span is None else period_millis(span)
-        millis = int(span) if span is not None and millis is None and _is_integer(span) else millis
-        if millis is not None and millis <= 0:
-            yield Fault(place, None, f"{_FLUSH}.time is above 0, not {span}")
-        active = [
-            name for name in ("rows", "segment rows", "segment size") if _is_set(_threshold(stream, name))
-        ]
-        if len(active) > 1:
-            keys = ", ".join(_THRESHOLDS[name][0] for name in active)
-            yield Fault(place, None, f"only one flush threshold may be set, not {keys}")
+def _flush_thresholds(place: str, stream: Properties) -> Iterator[Fault]:
+    span = _threshold(stream, "time")
+    millis = None if span is None else period_millis(span)
+    millis = int(span) if span is not None and millis is None and _is_integer(span) else millis
+    if millis is not None and millis <= 0:
+        yield Fault(place, None, f"{_FLUSH}.time is above 0, not {span}")
+    active = [name for name in ("rows", "segment rows", "segment size") if _is_set(_threshold(stream, name))]
+    if len(active) > 1:
+        keys = ", ".join(_THRESHOLDS[name][0] for name in active)
+        yield Fault(place, None, f"only one flush threshold may be set, not {keys}")
 
 
 def several_streams(table: CheckedTable) -> Iterator[Fault]:
@@ -166,9 +164,7 @@ def _topic(stream: Properties) -> Any:
 
 RULES: Final[tuple[Rule, ...]] = (
     stream_exists,
-    source_properties,
-    property_forms,
-    flush_thresholds,
+    single_streams,
     several_streams,
     pauseless_replicas,
 )

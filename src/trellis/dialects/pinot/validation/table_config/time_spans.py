@@ -1,4 +1,4 @@
-"""Spans of time, schedules, sizes of data and time units as table configs write them."""
+"""Spans of time, schedules and sizes of data as table configs write them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,6 @@ from typing import Final
 
 from trellis.dialects.pinot.validation.table_config.checked_table import words
 
-UNITS: Final = (
-    "NANOSECONDS",
-    "MICROSECONDS",
-    "MILLISECONDS",
-    "SECONDS",
-    "MINUTES",
-    "HOURS",
-    "DAYS",
-)
 _PERIOD: Final = re.compile(r"(?:(-?\d+)d)?(?:(-?\d+)h)?(?:(-?\d+)m)?(?:(-?\d+)s)?", re.IGNORECASE)
 _DATA_SIZE: Final = re.compile(r"\d+(\.\d+)?[KMGTP]?B?", re.IGNORECASE)
 _SECONDS: Final = (86_400, 3_600, 60, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from decimal import Decimal
 from typing import Any, Final
 
@@ -15,7 +14,6 @@ from trellis.dialects.pinot.value.source_kinds import CannotConvert
 MAX_DIGITS: Final = 1000
 """How many digits of a number Jackson reads in Pinot."""
 _BLANKS: Final = " \t\n\r"
-_PART_OF_NAME: Final = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Nd", "Sc", "Pc", "Mn", "Mc", "Cf"))
 
 
 class BeyondLimits(CannotConvert):
@@ -54,7 +52,7 @@ def json_with_end(text: str) -> tuple[str, int]:
         raise BeyondLimits("it is nested hundreds of levels deep") from None
     except _HasDecimal:
         return json_of(value, sort=False), end
-    return json_of(value, sort=False) if "\\u00" in written else written, end
+    return written, end
 
 
 def may_follow(text: str, end: int) -> bool:
@@ -67,9 +65,7 @@ def may_follow(text: str, end: int) -> bool:
         return True
     if text[end - 1].isdigit():
         return False
-    if after < "0" or after in "]}" or after > "\uffff":
-        return True
-    return unicodedata.category(after) not in _PART_OF_NAME and not "\x7f" <= after <= "\x9f"
+    return not (after.isalnum() or after in "_$")
 
 
 class _NonFiniteNumber(Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -16,31 +15,15 @@ from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of
 
-_LOWER_HEX: Final = re.compile(r"\\u00(0[b-f]|1[a-f])")
-
 
 def quoted(text: str) -> str:
     r"""A JSON string.
 
     >>> print(quoted('a"b\\c\n\x1f/é'))
-    "a\"b\\c\n\u001F/é"
+    "a\"b\\c\n\u001f/é"
     """
     text_in_quotes: str = _quote(text)
-    return text_in_quotes if text.isprintable() else _upper_hex(text_in_quotes)
-
-
-def _upper_hex(text: str) -> str:
-    r"""`\u001f` as `\u001F`, where the backslash is not itself escaped."""
-    if "\\u00" not in text:
-        return text
-    return _ESCAPE.sub(lambda match: _LOWER_HEX.sub(_upper, match[0]), text)
-
-
-def _upper(match: re.Match[str]) -> str:
-    return f"\\u00{match[1].upper()}"
-
-
-_ESCAPE: Final = re.compile(r"\\(?:u....|.)", re.DOTALL)
+    return text_in_quotes
 
 
 def utf16_key(text: str) -> bytes:

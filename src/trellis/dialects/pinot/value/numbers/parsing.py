@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from trellis.dialects.pinot.value.numbers.rounding import float32_of
-from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, round32
 
 BLANKS: Final = "".join(map(chr, range(0x21)))
 """What Java's `trim` takes away: every character up to the blank."""
@@ -17,7 +16,7 @@ LONGEST_WHOLE: Final = 100
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEX: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
-_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?")
+_DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf")}
 
 
@@ -54,44 +53,28 @@ def parse_double(text: str) -> float:
     >>> [parse_double(text) for text in (" 1e5", "1d", "1f", "-Infinity", "0x1p3", "1e400")]
     [100000.0, 1.0, 1.0, -inf, 8.0, inf]
     """
-    return _parse(text)[0]
+    text = text.strip(BLANKS)
+    body = text[:-1] if text[-1:] in ("f", "F", "d", "D") else text
+    if _FLOAT.fullmatch(body):
+        return float(body)
+    if _HEX.fullmatch(text):
+        try:
+            return float.fromhex(text.rstrip("fFdD"))
+        except OverflowError:
+            return float("-inf" if text[0] == "-" else "inf")
+    word = _WORDS.get(text.lstrip("+-") if len(text) < 10 and text[1:2] not in ("+", "-") else text)
+    if word is None:
+        raise NotANumber
+    return -word if text[0] == "-" else word
 
 
 def parse_float(text: str) -> float:
-    """`Float.parseFloat`: rounded once to 32 bits. Raises NotANumber.
+    """`Float.parseFloat`, by way of a double. Raises NotANumber.
 
     >>> parse_float("16777217"), parse_float("1e40")
     (16777216.0, inf)
     """
-    double, exact = _parse(text)
-    if double - double != 0 or not double:
-        return double
-    return float32_of(Decimal(exact))
-
-
-def _parse(text: str) -> tuple[float, str | float]:
-    """The nearest double, and the number itself as decimal text, unless its text is another."""
-    text = text.strip(BLANKS)
-    body = text[:-1] if text[-1:] in ("f", "F", "d", "D") else text
-    if _FLOAT.fullmatch(body):
-        return float(body), body
-    if _HEX.fullmatch(text):
-        try:
-            double = float.fromhex(text.rstrip("fFdD"))
-        except OverflowError:
-            double = float("-inf" if text[0] == "-" else "inf")
-        return double, double
-    word = _WORDS.get(text.lstrip("+-") if len(text) < 10 and text[1:2] not in ("+", "-") else text)
-    if word is None:
-        raise NotANumber
-    return -word if text[0] == "-" else word, text
-
-
-def parse_clamped(text: str) -> int:
-    """An exponent; one of very many digits as a very large number."""
-    digits = text.lstrip("+-").lstrip("0")
-    size = int(digits or 0) if len(digits) < 19 else 10**18
-    return -size if text[0] == "-" else size
+    return round32(parse_double(text))
 
 
 def parse_decimal(text: str) -> Decimal:
@@ -100,12 +83,12 @@ def parse_decimal(text: str) -> Decimal:
     >>> parse_decimal("1e5"), parse_decimal("7.90"), parse_decimal("-0")
     (Decimal('1E+5'), Decimal('7.90'), Decimal('0'))
     """
-    match = _DECIMAL.fullmatch(text)
-    if not match or max(text) > "\uffff":
+    if not _DECIMAL.fullmatch(text) or max(text) > "\uffff":
         raise NotANumber
-    after, only, power = match.groups()
-    exponent = parse_clamped(power) if power else 0
-    if not -SCALE_MAX - 1 < exponent <= SCALE_MAX or abs(len(after or only or "") - exponent) > SCALE_MAX:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise NotANumber from None
+    if abs(int(value.as_tuple().exponent)) > SCALE_MAX:
         raise NotANumber
-    value = Decimal(text)
     return value or value.copy_abs()

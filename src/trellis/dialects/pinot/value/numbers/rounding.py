@@ -1,8 +1,7 @@
-"""Exact numbers rounded once to a float of 32 bits, and to whole numbers of 32 and 64 bits."""
+"""Exact numbers rounded to floats, and to whole numbers of 32 and 64 bits."""
 
 from __future__ import annotations
 
-import struct
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Final
 
@@ -12,8 +11,6 @@ EXACT: Final = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 """Decimal arithmetic that keeps every digit."""
 
 INFINITY: Final = float("inf")
-_BEYOND_32: Final = 2.0**128
-"""Where the float of 32 bits after the largest would be."""
 
 
 def double_of(value: int | Decimal) -> float:
@@ -29,33 +26,12 @@ def double_of(value: int | Decimal) -> float:
 
 
 def float32_of(value: int | Decimal) -> float:
-    """The nearest float of 32 bits, rounded once; infinite beyond the largest.
+    """The nearest float of 32 bits, by way of a double; infinite beyond the largest.
 
-    >>> float32_of(16777217), float32_of(Decimal("16777217.0000000001"))
-    (16777216.0, 16777218.0)
+    >>> float32_of(16777217), float32_of(Decimal("1e39"))
+    (16777216.0, inf)
     """
-    double = double_of(value)
-    single = round32(double)
-    if single == double:
-        return single
-    other = _next32(single, up=single < double)
-    if (_finite(single) + _finite(other)) / 2 != double or value == double:
-        return single
-    return max(single, other) if value > double else min(single, other)
-
-
-def _finite(single: float) -> float:
-    return single if abs(single) < _BEYOND_32 else _BEYOND_32 if single > 0 else -_BEYOND_32
-
-
-def _next32(single: float, up: bool) -> float:
-    """The float of 32 bits after this one."""
-    (bits,) = struct.unpack("<i", struct.pack("<f", single))
-    if single == 0:
-        bits = 1 if up else 1 - 2**31
-    else:
-        bits += 1 if (single > 0) == up else -1
-    return float(struct.unpack("<f", struct.pack("<i", bits))[0])
+    return round32(double_of(value))
 
 
 def wrapped(value: int, bits: int) -> int:

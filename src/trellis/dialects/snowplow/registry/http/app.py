@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import trellis
-from trellis.dialects.snowplow.registry.http import other_api, schemas_api
+from trellis.dialects.snowplow.registry.http import other_api, pages, schemas_api
 from trellis.dialects.snowplow.registry.http.requests import json_answer
 from trellis.dialects.snowplow.registry.refusals import Refusal
 from trellis.dialects.snowplow.registry.service import RegistryService
@@ -26,7 +26,7 @@ _MESSAGES: Mapping[int, str] = {
 
 
 def make_app(service: RegistryService) -> FastAPI:
-    """The API below /api; nothing in it comes from another host."""
+    """The API below /api, and pages; nothing in them comes from another host."""
     app = FastAPI(
         title="Trellis registry",
         description="Schemas of Snowplow, in the order of their creation.",
@@ -46,8 +46,10 @@ def make_app(service: RegistryService) -> FastAPI:
     ):
         api.include_router(router)
     app.include_router(api)
+    app.include_router(pages.router)
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(StoreUnavailable, _answer_unavailable)
+    app.add_exception_handler(RecursionError, _answer_too_deep)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http_error)
     app.add_middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"])
@@ -74,17 +76,28 @@ class _TidyRequests:
 
 
 async def _answer_refusal(request: Request, error: Any) -> Response:
-    return json_answer(error.to_dict(), error.status)
+    if _is_of_api(request):
+        return json_answer(error.to_dict(), error.status)
+    return pages.answer_refusal(request, error)
 
 
 async def _answer_unavailable(request: Request, error: Any) -> Response:
-    return json_answer({"message": f"The store is not available: {error}"}, 503)
+    return await _answer_refusal(request, Refusal(503, f"The store is not available: {error}"))
+
+
+async def _answer_too_deep(request: Request, error: Any) -> Response:
+    return await _answer_refusal(request, Refusal(422, "The JSON is nested too deep"))
 
 
 async def _answer_bad_request(request: Request, error: Any) -> Response:
     faults = (f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}" for fault in error.errors())
-    return json_answer({"message": "; ".join(faults)}, 400)
+    return await _answer_refusal(request, Refusal(400, "; ".join(faults)))
 
 
 async def _answer_http_error(request: Request, error: Any) -> Response:
-    return json_answer({"message": _MESSAGES.get(error.status_code, str(error.detail))}, error.status_code)
+    message = _MESSAGES.get(error.status_code, str(error.detail))
+    return await _answer_refusal(request, Refusal(error.status_code, message))
+
+
+def _is_of_api(request: Request) -> bool:
+    return request.url.path.startswith("/api/")

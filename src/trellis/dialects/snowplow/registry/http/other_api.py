@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -16,6 +16,7 @@ from trellis.dialects.snowplow.registry.http.requests import (
     Body,
     IsPublic,
     Service,
+    is_address,
     json_answer,
     parse_json,
     request_body,
@@ -28,6 +29,9 @@ from trellis.dialects.snowplow.registry.store.schema_store import Draft, DraftKe
 
 validation = APIRouter(prefix="/validation", tags=["validation"])
 drafts = APIRouter(prefix="/drafts", tags=["drafts"])
+MAX_NUMBER: Final = 2**31 - 1
+"""Of drafts."""
+
 keys = APIRouter(prefix="/auth", tags=["keys"])
 meta = APIRouter(tags=["meta"])
 
@@ -89,8 +93,8 @@ def put_draft(
     """Store a draft in place of the one before."""
     if not service.permission(apikey).allows("BUMP", vendor):
         raise Refusal(403, "Not enough permissions")
-    if number < 0:
-        raise Refusal(400, "the number of a draft is 0 or more")
+    if not (is_address(vendor, name, format) and 0 <= number <= MAX_NUMBER):
+        raise Refusal(400, "a draft has a vendor, name and format as schemas have, and a number from 0")
     document = parse_json(body)
     if not isinstance(document, dict):
         raise Refusal(400, "a draft is a JSON object")
@@ -109,8 +113,8 @@ def create_keys(service: Service, body: Body, apikey: ApiKey = None) -> Response
     """A key that reads and one that writes, for vendors of a prefix. They are shown this once."""
     request = parse_json(body)
     prefix = request.get("vendorPrefix") if isinstance(request, dict) else None
-    if not isinstance(prefix, str):
-        raise Refusal(400, 'expected {"vendorPrefix": "com.acme"}')
+    if not isinstance(prefix, str) or not (prefix == "*" or is_address(prefix)):
+        raise Refusal(400, 'expected {"vendorPrefix": "com.acme"}, or "*" for all vendors')
     if not service.permission(apikey).may_change_keys("CREATE", prefix):
         raise Refusal(403, "Not enough permissions: the key may not make keys for this prefix")
     read, write = service.store.add_keys([Permission(prefix, "READ"), Permission(prefix, "CREATE_VENDOR")])

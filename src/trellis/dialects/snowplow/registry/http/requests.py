@@ -57,6 +57,19 @@ def parse_key(vendor: str, name: str, format: str, version: str) -> SchemaKey:
         raise Refusal(400, str(error)) from None
 
 
+def is_address(vendor: str, name: str = "", format: str = "") -> bool:
+    """Whether schemas can have these parts; empty ones are any.
+
+    >>> is_address("com.acme"), is_address("com.acme", "my event")
+    (True, False)
+    """
+    try:
+        SchemaKey.parse(f"iglu:{vendor or 'v'}/{name or 'n'}/{format or 'f'}/1-0-0")
+    except IgluError:
+        return False
+    return True
+
+
 def json_answer(value: object, status: int = 200) -> Response:
     return json_bytes(write_json(value).encode(), status)
 

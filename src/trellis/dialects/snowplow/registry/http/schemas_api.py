@@ -16,6 +16,7 @@ from trellis.dialects.snowplow.registry.http.requests import (
     Body,
     IsPublic,
     Service,
+    is_address,
     json_answer,
     json_bytes,
     parse_json,
@@ -168,6 +169,8 @@ def _list(
 ) -> Response:
     permission = service.permission(apikey)
     representation = parse_representation(repr, "uri")
+    if not is_address(vendor, name, format):
+        raise Refusal(404, "No schemas available")
     parts = (vendor, name, format, model)
 
     def make() -> bytes | None:

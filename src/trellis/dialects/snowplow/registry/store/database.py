@@ -59,9 +59,10 @@ def redact(url: str) -> str:
 
 @dataclass
 class _Pool:
-    """Connections that are used again, at most POOL_SIZE of them at a time."""
+    """Connections that are used again, at most POOL_SIZE of them at a time, but not after an `error`."""
 
     connect: Callable[[], Any]
+    error: type[Exception]
     idle: queue.LifoQueue[Any] = field(default_factory=queue.LifoQueue)
 
     def __post_init__(self) -> None:
@@ -74,7 +75,7 @@ class _Pool:
         try:
             connection = connection or self.connect()
             yield connection
-        except BaseException:
+        except self.error:
             if connection is not None:
                 connection.close()
                 connection = None
@@ -88,7 +89,7 @@ class SqliteDatabase:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._pool = _Pool(self._connect)
+        self._pool = _Pool(self._connect, sqlite3.Error)
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Execute]:
@@ -100,7 +101,11 @@ class SqliteDatabase:
                     return rows
 
                 execute("BEGIN IMMEDIATE" if write else "BEGIN")
-                yield execute
+                try:
+                    yield execute
+                except BaseException:
+                    connection.rollback()
+                    raise
                 execute("COMMIT")
         except sqlite3.Error as error:
             raise StoreUnavailable(f"sqlite:{self._path}: {error}") from error
@@ -126,7 +131,7 @@ class PostgresDatabase:
             ) from None
         self._url = url
         self._driver = psycopg
-        self._pool = _Pool(self._connect)
+        self._pool = _Pool(self._connect, psycopg.Error)
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Execute]:

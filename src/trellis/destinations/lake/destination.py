@@ -1,0 +1,196 @@
+"""A destination of tables that commit one by one, whatever their format is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from trellis.destinations.base import (
+    NO_COLUMNS,
+    NO_FILL_VALUES,
+    NO_NATIVE,
+    Abilities,
+    CatalogTable,
+    Commit,
+    CommitConflict,
+    FillValues,
+    Parallel,
+    one_by_one,
+)
+from trellis.destinations.folder import make_folder
+from trellis.destinations.lake.load import LakeLoad
+from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
+from trellis.destinations.refusals import refuse_case_variants, unknown_table
+from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.sql.migration import Migration
+from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state, refuse_views
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
+from trellis.engine.arrow.rows import to_rows
+from trellis.engine.staging.stage import folder_name
+from trellis.evolution.dialect.metadata import MetadataTables
+from trellis.schema.model import Column, DataType, Schema
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+class Lake:
+    """`staging_root` is a local folder for staged files, if possible on the file system of the tables."""
+
+    def __init__(self, url: str, store: TableStore, staging_root: str, default_dataset: str) -> None:
+        self.url = url
+        self.store = store
+        self.staging_root = staging_root
+        self.abilities = Abilities(store.warehouse, default_dataset)
+
+    def staging(self, load_id: str) -> str:
+        return make_folder(os.path.join(self.staging_root, folder_name(load_id)))
+
+    def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
+        return self._newest_version(dataset, "schema", name, metadata)
+
+    def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
+        loads = TableName(dataset, metadata.loads)
+        if metadata.loads not in self.store.catalog(dataset):
+            return False
+        if self.store.has_label(loads, CommitLabel.of_load(load_id)):
+            return True
+        return (
+            self.newest_row(dataset, metadata.loads, metadata.load_id, load_id, (metadata.load_id,))
+            is not None
+        )
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
+        return self.store.catalog(dataset)
+
+    def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
+        return self.store.warehouse.type_of(column, names=native).upper()
+
+    def migration(
+        self,
+        dataset: str,
+        schema: Schema,
+        native: Mapping[DataType, str] = NO_NATIVE,
+        retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
+        filled: FillValues = NO_FILL_VALUES,
+    ) -> list[str]:
+        catalog = self.catalog(dataset)
+        tables = [table for table in schema.tables.values() if table.complete_columns]
+        refuse_case_variants(tables, catalog)
+        refuse_views(tables, catalog)
+        plan = Migration(
+            self.store.warehouse,
+            catalog,
+            partial(self.type_name, native=native),
+            render_literal,
+            lambda table: self.store.sql_name(TableName(dataset, table)),
+            retyped=retyped,
+            filled=filled,
+        )
+        return plan.statements(tables)
+
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        if self.has_load(commit.dataset, commit.load_id, commit.metadata):
+            return
+        scratch = os.path.join(self.staging(commit.load_id), "_commit")
+        self._load(commit, scratch).execute()
+
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+        with TemporaryDirectory(prefix="trellis-plan-") as scratch:
+            self._load(commit, scratch).check()
+
+    def _load(self, commit: Commit, scratch: str) -> LakeLoad:
+        """Raises CommitConflict, StateConflict where the load was not planned on the tables as they are."""
+        newest = self._newest_version(commit.dataset, "version_hash", commit.schema.name, commit.metadata)
+        if newest != commit.base_hash:
+            raise CommitConflict
+        catalog = self.store.catalog(commit.dataset)
+        if catalog_has_changed(commit, catalog):
+            raise CommitConflict
+        check_run_state(commit, partial(self.newest_row, commit.dataset))
+        return LakeLoad(self.store, commit, catalog, scratch)
+
+    def newest_row(
+        self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
+    ) -> Mapping[str, Any] | None:
+        known = self.store.catalog(dataset).get(table)
+        if known is None or column not in known.columns:
+            return None
+        with _Rows(self.store.scan(TableName(dataset, table))) as rows:
+            result = rows.query(newest_row_query(_ROWS, column, order), [value])
+            return next(iter(to_rows(result)), None)
+
+    def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
+        return to_rows(self._scan(dataset, table, limit=limit).read_all())
+
+    def batches(self, dataset: str, table: str) -> Iterator[pa.RecordBatch]:
+        yield from self._scan(dataset, table)
+
+    def count_by(
+        self, dataset: str, table: str, columns: Sequence[str], example: str
+    ) -> list[tuple[Any, ...]]:
+        with _Rows(self._scan(dataset, table, [*columns, example])) as rows:
+            return [
+                tuple(row.values()) for row in to_rows(rows.query(count_by_query(_ROWS, columns, example)))
+            ]
+
+    def empty_cells(
+        self, dataset: str, table: str, key: str, column: str, values: Sequence[str]
+    ) -> Collection[str]:
+        with _Rows(self._scan(dataset, table, [key, column])) as rows:
+            keys = rows.query(empty_cells_query(_ROWS, key, column), [list(values)])
+            return {str(value) for value in keys.column(0).to_pylist()}
+
+    def row_counts(self, dataset: str) -> Mapping[str, int]:
+        return {
+            name: self.store.count_rows(TableName(dataset, name))
+            for name, table in self.store.catalog(dataset).items()
+            if not table.is_view
+        }
+
+    def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]:
+        if metadata.versions not in self.store.catalog(dataset):
+            return []
+        rows = self.query(dataset, metadata.versions)
+        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+
+    def _newest_version(self, dataset: str, column: str, schema: str, metadata: MetadataTables) -> str | None:
+        order = ("version", "inserted_at")
+        row = self.newest_row(dataset, metadata.versions, "schema_name", schema, order)
+        return None if row is None else str(row[column])
+
+    def _scan(
+        self, dataset: str, table: str, columns: Sequence[str] | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader:
+        known = self.store.catalog(dataset)
+        if table not in known:
+            raise unknown_table(self.url, table, known)
+        return self.store.scan(TableName(dataset, table), columns, limit)
+
+
+_ROWS = "rows_of_table"
+
+
+class _Rows:
+    """Rows of a table as the relation `_ROWS` of a DuckDB in this process."""
+
+    def __init__(self, rows: pa.RecordBatchReader) -> None:
+        self.rows = rows
+
+    def __enter__(self) -> _Rows:
+        import duckdb
+
+        self.db: duckdb.DuckDBPyConnection = duckdb.connect(":memory:")
+        self.db.execute("SET TimeZone = 'UTC'")
+        self.db.register(_ROWS, self.rows)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.db.close()
+
+    def query(self, query: str, values: Sequence[object] = ()) -> pa.Table:
+        return self.db.sql(query, params=list(values)).to_arrow_table()

@@ -1,0 +1,189 @@
+"""One load into tables that commit one by one: every commit is made once, that of the load's record last.
+
+A load that is killed leaves some of its tables committed. Run again under its id it passes over these, so it
+completes and doubles nothing; readers who go by the record of loads never see a part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from trellis.destinations.base import CatalogTable, Commit, CommitConflict
+from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
+from trellis.destinations.lake.staged import DataFile, TableFiles
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName, TableStore
+from trellis.destinations.refusals import refuse_case_variants, refuse_required
+from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
+from trellis.engine.arrow.rows import to_rows
+from trellis.engine.staging.stage import folder_name
+from trellis.schema.model import Column, Table
+
+
+@dataclass
+class LakeLoad:
+    """`catalog` has the tables of the dataset as the commit begins; `scratch` is a folder for new files."""
+
+    store: TableStore
+    commit: Commit
+    catalog: Mapping[str, CatalogTable]
+    scratch: str
+
+    def check(self) -> None:
+        """Raises what is wrong with the load, before anything is changed."""
+        reset = [Table(name) for name in (*self.commit.reset.drop, *self.commit.reset.empty)]
+        refuse_views([*self._tables.values(), *reset], self.catalog)
+        refuse_case_variants(self._tables.values(), self.catalog)
+        for table in self._tables.values():
+            missing = self._missing(table)
+            if any(column.required for column in missing) and self._keeps_rows(table.name):
+                refuse_required(table, missing)
+        for merge in self._merges:
+            merge.check()
+
+    def execute(self) -> None:
+        self.check()
+        for name in self.commit.reset.drop:
+            if name in self.catalog:
+                self.store.drop_table(self._name(name))
+        metadata = self.commit.metadata
+        for table in sorted(self._tables.values(), key=lambda table: table.name != metadata.versions):
+            self._migrate(table)
+            if table.name == metadata.versions:
+                self._record_version()
+        for merge in self._merges:
+            merge.execute()
+        for name in self._written_tables():
+            self._write(name, self._files.get(name, ()))
+        for name in self.commit.records:
+            if name not in (metadata.versions, metadata.loads):
+                self._write(name, self._record_files(name))
+        versions = {name: self.store.version(self._name(name)) for name in self._files}
+        self._write(metadata.loads, self._record_files(metadata.loads), {"tables": json.dumps(versions)})
+
+    def _migrate(self, table: Table) -> None:
+        name, declared = self._name(table.name), self._declared(table)
+        if table.name not in self._catalog:
+            self.store.create_table(name, table, declared)
+            return
+        if missing := self._missing(table):
+            self.store.add_columns(name, {column.name: declared[column.name] for column in missing})
+        real = self._catalog[table.name].columns
+        retyped = {
+            column: declared[column]
+            for column in self.commit.retyped.get(table.name, ())
+            if real.get(column, declared[column]) != declared[column]
+        }
+        values = self.commit.filled.get(table.name, {})
+        filled = {column.name: values[column.name] for column in missing if column.name in values}
+        if retyped or filled:
+            self.store.change_rows(name, retyped, filled)
+
+    def _record_version(self) -> None:
+        """Store the schema before the tables take its shape: of two loads from one version one goes on."""
+        commit, versions = self.commit, self.commit.metadata.versions
+        rows = list(commit.records.get(versions, ()))
+        if not rows:
+            return
+        if commit.reset.versions:
+            stored = to_rows(self.store.scan(self._name(versions)).read_all())
+            rows = [*(row for row in stored if row["schema_name"] != commit.schema.name), *rows]
+        label = CommitLabel(f"trellis-schema-{commit.schema.name}-{rows[-1]['version']}-{commit.base_hash}")
+        files = [self._table_files(versions).write_rows(rows, self._scratch_path(versions))]
+        try:
+            if commit.reset.versions:
+                self.store.write_files(self._name(versions), files, label, overwrite=True)
+            else:
+                unique = ("schema_name", "version")
+                self.store.write_files(self._name(versions), files, label, unique=unique)
+        except LabelConflict:
+            raise CommitConflict from None
+
+    def _write(self, table: str, files: Sequence[DataFile], notes: Mapping[str, str] | None = None) -> None:
+        name, label = self._name(table), CommitLabel.of_load(self.commit.load_id, notes)
+        overwrite = table in self._emptied
+        if not (files or overwrite) or self.store.has_label(name, label):
+            return
+        try:
+            self.store.write_files(name, files, label, overwrite=overwrite)
+        except LabelConflict:
+            return  # the same load, committed meanwhile
+
+    def _written_tables(self) -> list[str]:
+        """The tables that only get rows, or lose all that they had."""
+        commit = self.commit
+        chains = (chain for chain in commit.chains if chain.mode != "merge")
+        chained = (table.name for chain in chains for table in commit.schema.chain(chain.root))
+        keyed = (load.table for load in commit.keyed if not is_merge(load))
+        extra = (table.name for table in commit.extra_tables)
+        names = dict.fromkeys((*chained, *keyed, *extra, *self._emptied))
+        return [name for name in names if name in self._tables or name in self._catalog]
+
+    def _record_files(self, table: str) -> list[DataFile]:
+        rows = self.commit.records.get(table, ())
+        return [self._table_files(table).write_rows(rows, self._scratch_path(table))] if rows else []
+
+    @cached_property
+    def _files(self) -> Mapping[str, Sequence[DataFile]]:
+        """The staged files in the types of their tables. Raises SchemaError, ContractError."""
+        files = {name: self._table_files(name).prepare(staged) for name, staged in self.commit.files.items()}
+        return {name: prepared for name, prepared in files.items() if prepared}
+
+    @cached_property
+    def _merges(self) -> Sequence[SparkMerge]:
+        types = {name: self._types(table) for name, table in self._tables.items()}
+        return merges_of(MergeContext(self.store, self.commit, self._files, types))
+
+    def _table_files(self, name: str) -> TableFiles:
+        table = self._tables[name]
+        return TableFiles(table, self._types(table), self._declared(table))
+
+    def _types(self, table: Table) -> Mapping[str, str]:
+        """The columns that the table has after the migration."""
+        declared = self._declared(table)
+        real = self._catalog.get(table.name, CatalogTable(table.name)).columns
+        retyped = {name: declared[name] for name in self.commit.retyped.get(table.name, ()) if name in real}
+        return {**real, **retyped, **{column.name: declared[column.name] for column in self._missing(table)}}
+
+    def _declared(self, table: Table) -> Mapping[str, str]:
+        native = self.commit.native
+        return {
+            column.name: self.store.warehouse.type_of(column, names=native).upper()
+            for column in table.complete_columns
+        }
+
+    def _missing(self, table: Table) -> list[Column]:
+        """Columns of the schema that the real table lacks."""
+        real = self._catalog.get(table.name, CatalogTable(table.name)).columns
+        names = {name.lower() for name in real}
+        return [column for column in table.complete_columns if column.name.lower() not in names]
+
+    def _keeps_rows(self, table: str) -> bool:
+        """Whether there are rows that the load does not take away before it brings any."""
+        if table not in self._catalog or table in self._emptied:
+            return False
+        return bool(self.store.scan(self._name(table), limit=1).read_all().num_rows)
+
+    @cached_property
+    def _tables(self) -> Mapping[str, Table]:
+        """The tables that the load needs."""
+        known = (*self.commit.schema.tables.values(), *self.commit.extra_tables)
+        return {table.name: table for table in known if table.complete_columns}
+
+    @cached_property
+    def _catalog(self) -> Mapping[str, CatalogTable]:
+        """The tables that are there when those to drop are gone."""
+        return {name: table for name, table in self.catalog.items() if name not in self.commit.reset.drop}
+
+    @cached_property
+    def _emptied(self) -> Sequence[str]:
+        return tables_to_empty(self.commit)
+
+    def _name(self, table: str) -> TableName:
+        return TableName(self.commit.dataset, table)
+
+    def _scratch_path(self, table: str) -> str:
+        return os.path.join(self.scratch, f"{folder_name(table)}.parquet")

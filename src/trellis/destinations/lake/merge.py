@@ -1,0 +1,284 @@
+"""Merges into tables of a lake: one MERGE of Spark for each table, so that each is one commit.
+
+The source of a MERGE has the rows to insert and those whose keys say what to delete or to update. It is
+computed from the staged rows and the tables as they are. A tree is merged from its leaves to its root: what a
+killed load has left to do still sees the root as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+from trellis.destinations.base import Commit, IdentityRules, KeyedWrite, TableTreeWrite
+from trellis.destinations.lake.merge_source import MergeSource
+from trellis.destinations.lake.spark_sql import SparkStatements
+from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
+from trellis.destinations.refusals import duplicate_keys
+from trellis.destinations.scan.relation import column_names, files_relation
+from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
+from trellis.destinations.sql.keyed import KeyedStatements
+from trellis.destinations.sql.merge import TableTreeStatements
+from trellis.destinations.sql.names import alias_prefix, quoted
+from trellis.destinations.sql.roots import MergeNames, columns_of
+from trellis.schema.model import NOTHING, Table
+
+
+class SparkMerge(Protocol):
+    def check(self) -> None:
+        """Raises SchemaError, ContractError for rows that cannot be merged."""
+        ...
+
+    def execute(self) -> None:
+        """Merge all tables that the load has not committed to before."""
+        ...
+
+
+@dataclass(frozen=True)
+class MergeContext:
+    """`files` are the staged files, and `types` the columns of the tables after the migration."""
+
+    store: TableStore
+    commit: Commit
+    files: Mapping[str, Sequence[DataFile]]
+    types: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def label(self) -> CommitLabel:
+        return CommitLabel.of_load(self.commit.load_id)
+
+    @cached_property
+    def statements(self) -> SparkStatements:
+        return self.store.statements()
+
+    @cached_property
+    def prefix(self) -> str:
+        """What every name begins with that a statement adds; no column of the tables does."""
+        return alias_prefix(name for types in self.types.values() for name in types)
+
+    @property
+    def place(self) -> str:
+        """What the column with the place of a staged row is called."""
+        return f"{self.prefix}place"
+
+    def sql_name(self, table: str) -> str:
+        return self.store.sql_name(self._name(table))
+
+    def staged_columns(self, table: str) -> list[str]:
+        """The columns that staged files have; the others are NULL."""
+        present = column_names(file.path for file in self.files.get(table, ()))
+        return [name for name in self.types[table] if name in present]
+
+    def stage(self, table: str, columns: Iterable[str]) -> str:
+        """The staged rows of a table as a view."""
+        types = {name: self.types[table][name] for name in columns}
+        number = list(self.types).index(table)
+        return self.statements.stage(f"staged_{number}", self.files.get(table, ()), types, self.place)
+
+    def is_committed(self, table: str) -> bool:
+        return self.store.has_label(self._name(table), self.label)
+
+    def run_merge(self, table: str, source: MergeSource) -> None:
+        statement = source.statement(self.sql_name(table), self.prefix)
+        self.statements.run(statement, self.store.settings(self.label))
+
+    def _name(self, table: str) -> TableName:
+        return TableName(self.commit.dataset, table)
+
+
+@dataclass
+class TreeMerge:
+    """A root table and its descendants."""
+
+    context: MergeContext
+    load: TableTreeWrite
+
+    def check(self) -> None:
+        commit, names = (
+            self.context.commit,
+            MergeNames(self.context.prefix, self.context.store.warehouse.type_of),
+        )
+        paths = {name: [file.path for file in files] for name, files in self.context.files.items()}
+
+        def staged(table: str) -> str:
+            columns = commit.schema.tables[table].complete_columns
+            return files_relation(paths.get(table, ()), columns, column_names(paths.get(table, ())))
+
+        chain = TableTreeStatements(
+            commit.schema, self.load, commit.keys.__getitem__, self.context.sql_name, staged, names
+        )
+        chain.roots.check()
+        if self.load.strategy == "upsert" and paths.get(self.load.root):
+            import duckdb
+
+            with duckdb.connect(":memory:") as db:
+                row = db.execute(chain.roots.duplicate_keys()).fetchone()
+            if row and row[0]:
+                raise duplicate_keys(chain.root.name, row[0])
+
+    def execute(self) -> None:
+        if not self.context.files.get(self.load.root):
+            return
+        context, statements = self.context, self.context.statements
+        chain = self._chain()
+        names = chain.names
+        try:
+            statements.create_view(f"{context.prefix}rows_to_insert", chain.roots.rows_to_insert())
+            if chain.replaces:
+                statements.create_view(f"{context.prefix}rows_to_delete", chain.roots.rows_to_delete())
+            for table in reversed(chain.tables):
+                has_rows = table.name in context.files
+                if (has_rows or chain.replaces) and not context.is_committed(table.name):
+                    context.run_merge(table.name, self._source(chain, table, names))
+        finally:
+            statements.drop_views()
+
+    def _chain(self) -> TableTreeStatements:
+        context, type_of = self.context, self.context.store.warehouse.type_of
+        names = MergeNames(context.prefix, type_of, context.statements.views)
+        names = replace(names, place=f"{names.staged_row}.{context.place}")
+        tables = [t for t in context.commit.schema.chain(self.load.root) if t.complete_columns]
+        views = {
+            table.name: context.stage(table.name, [c.name for c in table.complete_columns])
+            for table in tables
+        }
+        keys = context.commit.keys.__getitem__
+        return TableTreeStatements(
+            context.commit.schema, self.load, keys, context.sql_name, views.__getitem__, names
+        )
+
+    def _source(self, chain: TableTreeStatements, table: Table, names: MergeNames) -> MergeSource:
+        key, deleted = chain.link(table.name, chain.current, names.rows_to_delete)
+        columns = self.context.staged_columns(table.name)
+        versions = chain.roots.versions if table == chain.root else None
+        values = dict[str, str](versions.written if versions else NOTHING)
+        columns = [*dict.fromkeys((*columns, *values))]
+        source = MergeSource([key], columns)
+        if chain.replaces:
+            source.deleted = deleted
+        if versions:
+            of_current = columns_of(names.current_row)
+            rows = (
+                f"{chain.current(table.name)} AS {names.current_row} WHERE {chain.roots.is_ended(versions)}"
+            )
+            source.ended = f"SELECT {of_current(key)} FROM {rows}"
+            source.assignments = {versions.history.valid_to: versions.ended}
+            source.is_ended = versions.active(of_current)
+        if table.name in self.context.files:
+            shown = ", ".join(
+                f"{values.get(name, f'{names.staged_row}.{quoted(name)}')} AS {quoted(name)}"
+                for name in columns
+            )
+            places = chain.positions_to_insert(table.name, once=chain.replaces)
+            staged = f"{chain.staged(table.name)} AS {names.staged_row}"
+            source.inserted = (
+                f"SELECT {shown} FROM {staged} WHERE {names.staged_row}.{self.context.place} IN ({places})"
+            )
+        return source
+
+
+@dataclass
+class KeyedMerge:
+    """One table without descendants."""
+
+    context: MergeContext
+    load: KeyedWrite
+
+    def check(self) -> None:
+        return
+
+    def execute(self) -> None:
+        context, table = self.context, self.load.table
+        if not context.files.get(table) or context.is_committed(table):
+            return
+        statements = context.statements
+        columns, types = context.staged_columns(table), context.types[table]
+        keyed = KeyedStatements(
+            self.load,
+            context.sql_name(table),
+            context.stage(table, columns),
+            columns,
+            types,
+            context.place,
+            context.prefix,
+            statements.syntax,
+        )
+        try:
+            for statement in keyed.prepare():
+                statements.run(statement)
+            source = self._source(keyed, columns)
+            if not source.is_empty:
+                context.run_merge(table, source)
+        finally:
+            statements.drop_views()
+
+    def _source(self, keyed: KeyedStatements, columns: Sequence[str]) -> MergeSource:
+        keys = self.load.keys if keyed.merges else ()
+        source = MergeSource(keys, columns)
+        listed, staged = ", ".join(map(quoted, columns)), keyed.staged_row
+        if (is_inserted := keyed.is_inserted()) != "FALSE":
+            source.inserted = f"SELECT {listed} FROM {keyed.staged} AS {staged} WHERE {is_inserted}"
+        if keyed.replaces:
+            replaced = ", ".join(f"{keyed.current_row}.{quoted(key)}" for key in keys)
+            rows = f"{keyed.table} AS {keyed.current_row} WHERE {keyed.is_replaced()}"
+            source.deleted = f"SELECT {replaced} FROM {rows}"
+        if keyed.coalesces:
+            source.upserted = f"SELECT {listed} FROM {keyed.coalesced}"
+        return source
+
+
+@dataclass
+class IdentityMerge:
+    """The table of identities, by the rules of the load."""
+
+    context: MergeContext
+    links: IdentityRules
+
+    def check(self) -> None:
+        return
+
+    def execute(self) -> None:
+        context, table = self.context, self.links.mappings
+        if not context.files.get(self.links.rules) or context.is_committed(table):
+            return
+        spark = context.statements
+        rules = context.stage(self.links.rules, context.staged_columns(self.links.rules))
+        statements = IdentityStatements(
+            self.links,
+            rules,
+            context.sql_name(table),
+            context.commit.now,
+            context.place,
+            context.prefix,
+            spark.views,
+        )
+        try:
+            changes = resolve_rows(spark.run(statements.open_rules()), context.commit.load_id)
+            new = [(*pair, identity) for pair, identity in changes.new_identities.items()]
+            spark.create_rows(statements.new_identities, statements.new_identity_columns, new)
+            spark.create_rows(statements.merged, statements.merged_columns, list(changes.merged.items()))
+            links = self.links
+            columns = (links.kind, links.value, links.identity, links.updated)
+            keys = (links.kind, links.value)
+            source = MergeSource(keys, columns, inserted=statements.new_rows(columns))
+            source.upserted = statements.updated_rows(columns)
+            context.run_merge(table, source)
+        finally:
+            spark.drop_views()
+
+
+def is_merge(load: KeyedWrite) -> bool:
+    """Whether a write does more than to append the staged rows as they are."""
+    return bool(load.keys) or load.needs_keys
+
+
+def merges_of(context: MergeContext) -> list[SparkMerge]:
+    """All merges of a load, in order."""
+    commit = context.commit
+    trees = [TreeMerge(context, chain) for chain in commit.chains if chain.mode == "merge"]
+    keyed = [KeyedMerge(context, load) for load in commit.keyed if is_merge(load)]
+    links = [IdentityMerge(context, commit.links)] if commit.links else []
+    return [*trees, *keyed, *links]

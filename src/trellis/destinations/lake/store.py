@@ -1,0 +1,114 @@
+"""The tables of a lake as a load sees them: each commits by itself, under the label of the load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from trellis.destinations.base import CatalogTable
+from trellis.schema.model import Table
+from trellis.warehouses.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trellis.destinations.lake.spark_sql import SparkStatements
+    from trellis.destinations.lake.staged import DataFile
+
+
+@dataclass(frozen=True)
+class TableName:
+    dataset: str
+    table: str
+
+
+@dataclass(frozen=True)
+class CommitLabel:
+    """What a commit to a table is known by afterwards; no table gets two commits of one label.
+
+    `notes` go into the history of the table.
+    """
+
+    text: str
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of_load(load_id: str, notes: Mapping[str, str] | None = None) -> CommitLabel:
+        return CommitLabel(f"trellis-load-{load_id}", notes or {})
+
+
+class LabelConflict(Exception):
+    """Another process committed to the table meanwhile under this label."""
+
+
+class LakeReader(Protocol):
+    """Tables of one format in one place. Methods raise DestinationError."""
+
+    warehouse: Warehouse
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
+
+    def scan(
+        self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader:
+        """Rows of a table, of these columns."""
+        ...
+
+    def count_rows(self, name: TableName) -> int: ...
+
+    def version(self, name: TableName) -> str:
+        """The version or the snapshot that a table has now."""
+        ...
+
+
+class SparkTables(Protocol):
+    """How Spark reaches the tables."""
+
+    def sql_name(self, name: TableName) -> str:
+        """A table in a statement, with its quotes."""
+        ...
+
+    def statements(self) -> SparkStatements:
+        """Statements over these tables, on the session of this process or on a new one."""
+        ...
+
+    def settings(self, label: CommitLabel) -> Mapping[str, str]:
+        """The settings of a session under which a statement commits with a label."""
+        ...
+
+
+class TableStore(LakeReader, SparkTables, Protocol):
+    """Changes tables: what is committed under a label is one commit."""
+
+    def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
+        """Create a table of the complete columns of `table`. Raises CommitConflict where there is one."""
+        ...
+
+    def add_columns(self, name: TableName, types: Mapping[str, str]) -> None: ...
+
+    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
+        """Give columns other types, and all rows a value in some columns.
+
+        Raises SchemaError for a value that does not fit its new type.
+        """
+        ...
+
+    def drop_table(self, name: TableName) -> None: ...
+
+    def has_label(self, name: TableName, label: CommitLabel) -> bool: ...
+
+    def write_files(
+        self,
+        name: TableName,
+        files: Sequence[DataFile],
+        label: CommitLabel,
+        *,
+        overwrite: bool = False,
+        unique: Sequence[str] = (),
+    ) -> None:
+        """Add the rows of staged files; `overwrite`: in place of all rows that are there.
+
+        Raises LabelConflict; so it does where the table has the values of the columns in `unique` already.
+        """
+        ...

@@ -1,0 +1,52 @@
+"""Types of tables in a lake, in the words of Spark SQL: from Arrow, to Arrow and from a column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import pyarrow as pa
+
+_ARROW: Final[Mapping[str, pa.DataType]] = {
+    "STRING": pa.string(),
+    "DOUBLE": pa.float64(),
+    "FLOAT": pa.float32(),
+    "BOOLEAN": pa.bool_(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "TIMESTAMP": pa.timestamp("us", "UTC"),
+    "TIMESTAMP_NTZ": pa.timestamp("us"),
+    "DATE": pa.date32(),
+    "BINARY": pa.binary(),
+}
+_NAMES: Final = {type_: name for name, type_ in _ARROW.items()}
+_DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
+
+
+def arrow_type_of(name: str) -> pa.DataType | None:
+    """The Arrow type of the values of a column; None for a type that no load writes.
+
+    >>> arrow_type_of("DECIMAL(10,2)"), arrow_type_of("ARRAY<INT>")
+    (Decimal128Type(decimal128(10, 2)), None)
+    """
+    if digits := _DECIMAL.fullmatch(name):
+        return pa.decimal128(int(digits[1]), int(digits[2]))
+    return _ARROW.get(name)
+
+
+def name_of(type_: pa.DataType) -> str:
+    """The name of an Arrow type; Arrow's own one for a type that no load writes.
+
+    >>> name_of(pa.timestamp("us", "UTC")), name_of(pa.decimal128(10, 2)), name_of(pa.list_(pa.int8()))
+    ('TIMESTAMP', 'DECIMAL(10,2)', 'list<item: int8>')
+    """
+    if pa.types.is_decimal128(type_):
+        return f"DECIMAL({type_.precision},{type_.scale})"
+    if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):
+        return "STRING"
+    if pa.types.is_large_binary(type_) or pa.types.is_binary_view(type_):
+        return "BINARY"
+    return _NAMES.get(type_, str(type_))

@@ -1,0 +1,96 @@
+"""The schemas that records refer to, from a registry into the schema of a load."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
+from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
+from trellis.dialects.snowplow.stored_families import (
+    StoredFamilies,
+    families_of,
+    with_families,
+    with_family,
+)
+from trellis.errors import SchemaError
+from trellis.schema.model import Schema
+
+
+@dataclass(frozen=True)
+class RegistryReferences:
+    """Completes the schema of a load. What is not found is noted, a registry that is silent raises."""
+
+    registry: Registry
+
+    @staticmethod
+    def open(text: str) -> RegistryReferences:
+        """Raises UsageError, SchemaError, RegistryUnavailable."""
+        return RegistryReferences(open_registry(text))
+
+    def __call__(self, schema: Schema, references: Collection[str]) -> Schema:
+        """The schema with the families of these addresses. Raises SchemaError, RegistryUnavailable."""
+        by_family: dict[Family, list[SchemaKey]] = {}
+        for key in sorted(map(SchemaKey.parse, references)):
+            by_family.setdefault(key.family, []).append(key)
+        for family, keys in by_family.items():
+            schema = self._with_family(schema, family, keys)
+        return schema
+
+    def _with_family(self, schema: Schema, family: Family, keys: Collection[SchemaKey]) -> Schema:
+        known = families_of(schema)
+        try:
+            listed = list(self.registry.versions(family))
+        except SchemaNotFound:
+            listed = []
+        if missing := [key for key in keys if key not in listed]:
+            schema = _without(schema, missing, self.registry.name)
+        used = {*keys, *map(SchemaKey.parse, known.versions.get(str(family), ()))} & {*listed}
+        if not used:
+            return schema
+        last = max(map(listed.index, used))
+        documents = [self.registry.schema(key) for key in listed[: last + 1]]
+        _refuse_reordered(known, family, [str(document.key) for document in documents])
+        changed = with_family(schema, str(family), documents)
+        _refuse_patched(known, families_of(changed), family)
+        return changed
+
+
+def _without(schema: Schema, missing: Collection[SchemaKey], registry: str) -> Schema:
+    """The schema that notes which addresses have nothing behind them."""
+    known = families_of(schema)
+    if known.options.on_missing == "stop":
+        raise SchemaError(
+            f"{registry} has no {', '.join(map(str, missing))}; publish it, or load with "
+            "--option on_missing=reject to keep its events aside"
+        )
+    reasons = {str(key): f"{key} is not in {registry}" for key in missing}
+    return with_families(schema, replace(known, unresolved={**known.unresolved, **reasons}))
+
+
+def _refuse_reordered(known: StoredFamilies, family: Family, uris: list[str]) -> None:
+    """Columns follow the order of creation, so one that changed would put values into other columns."""
+    stored = list(known.versions.get(str(family), ()))
+    if uris[: len(stored)] != stored:
+        raise SchemaError(
+            f"{family}: the registry lists {', '.join(map(_version, uris))}, and the tables were made from "
+            f"{', '.join(map(_version, stored))}; load from the registry of the earlier loads, or into "
+            "another dataset"
+        )
+
+
+def _refuse_patched(known: StoredFamilies, changed: StoredFamilies, family: Family) -> None:
+    """A schema with another text and the same address can make tables that are not those that are there."""
+    name = str(family)
+    before, after = known.digests.get(name), changed.digests[name]
+    same_versions = list(known.versions.get(name, ())) == list(changed.versions[name])
+    if before is not None and same_versions and before != after:
+        raise SchemaError(
+            f"{family}: a schema was patched, so its table would have other columns than the one that is "
+            "there; publish the change as a new version, or load into another dataset"
+        )
+
+
+def _version(uri: str) -> str:
+    return uri.rpartition("/")[2]

@@ -1,0 +1,58 @@
+"""The parts of this dialect, put together: events name their schemas, and a registry authors the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+from trellis.dialects.snowplow.events.router import EventRouter, family_rows, read_record
+from trellis.dialects.snowplow.options import NAMES
+from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.schemas import SnowplowSchemas
+from trellis.dialects.snowplow.stored_families import LOAD_TIME, METADATA, families_of, with_families
+from trellis.dialects.snowplow.types import SnowplowTypes
+from trellis.evolution.dialect.capabilities import Capabilities
+from trellis.evolution.dialect.defaults import DefaultSystemColumns, DefaultTables, DialectDefaults
+from trellis.evolution.dialect.own_metadata import OwnMetadata
+from trellis.evolution.dialect.system_columns import RowKeys
+from trellis.evolution.dialect.transforms import RecordTransform, Route
+from trellis.schema.model import Column, Schema
+from trellis.schema.naming import Naming
+
+
+class SnowplowRouting:
+    """An event has a row in `events`, and one for each entity in the table of its family."""
+
+    def transform(
+        self, schema: Schema, naming: Naming, now: datetime, closed: Collection[str] = ()
+    ) -> RecordTransform:
+        known = families_of(schema)
+        families = family_rows([known.rows_of(family) for family in known.complete])
+        router = EventRouter(known.options.rules, families, known.unresolved, known.options.marked)
+        return Route(router, read_record)
+
+
+class SnowplowTables(DefaultTables):
+    def finalize_schema(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
+        """Without the schemas themselves: the next load asks the registry for them."""
+        return with_families(after, replace(families_of(after), documents={}, unresolved={}))
+
+
+class SnowplowSystemColumns(DefaultSystemColumns):
+    def row_keys(self, schema: Schema, table: str, below: str | None = None) -> RowKeys:
+        return RowKeys(loaded_at={LOAD_TIME: "ms"} if table == EVENTS else {})
+
+    def columns(self, schema: Schema, table: str, below: str | None = None) -> tuple[Column, ...]:
+        return (schema.tables[EVENTS].columns[LOAD_TIME],) if table == EVENTS else ()
+
+
+class Snowplow(DialectDefaults):
+    name = "snowplow"
+    capabilities = Capabilities(records_name_tables=True, options=NAMES)
+    routing = SnowplowRouting()
+    types = SnowplowTypes()
+    schemas = SnowplowSchemas()
+    tables = SnowplowTables()
+    system_columns = SnowplowSystemColumns()
+    metadata = OwnMetadata(METADATA)

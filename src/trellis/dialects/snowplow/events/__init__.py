@@ -1,0 +1,1 @@
+"""Events with the entities that they hold."""

@@ -1,0 +1,101 @@
+"""Events that a run has more than once: copies are dropped, others that share an id get one of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+from uuid import UUID, uuid5
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trellis.destinations.sql.literals import string_literal
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.events.families import RECORD_COLUMN
+from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.errors import DestinationError
+
+Deduplication = Literal["all", "natural", "none"]
+DUPLICATE: Final = SchemaDocument(
+    SchemaKey.parse("iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0"),
+    {
+        "type": "object",
+        "properties": {"originalEventId": {"type": "string", "format": "uuid"}},
+        "required": ["originalEventId"],
+        "additionalProperties": False,
+    },
+)
+"""The context of an event whose id was taken by another one."""
+_NAMESPACE: Final = UUID("5d8f1b0e-7a0d-4c69-9a41-6f0d3c0b7d55")
+_IDS: Final = ("event_id", "root_id")
+
+
+@dataclass(frozen=True)
+class RenamedEvent:
+    """An event that got a new id."""
+
+    id: str
+    original_id: str
+    collected_at: datetime
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """What becomes of events, by their place in the input, that are in the run more than once."""
+
+    dropped: frozenset[str] = frozenset()
+    renamed: Mapping[str, RenamedEvent] = field(default_factory=dict)
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that stay, with the ids of their events."""
+        if self.dropped:
+            records = batch.column(RECORD_COLUMN)
+            batch = batch.filter(pc.invert(pc.is_in(records, pa.array([*self.dropped], pa.string()))))
+        records = batch.column(RECORD_COLUMN)
+        if not self.renamed or not pc.any(pc.is_in(records, pa.array([*self.renamed], pa.string()))).as_py():
+            return batch
+        name = next(name for name in _IDS if name in batch.schema.names)
+        ids = [
+            self.renamed[record].id if record in self.renamed else event_id
+            for record, event_id in zip(records.to_pylist(), batch.column(name).to_pylist(), strict=True)
+        ]
+        place = batch.schema.get_field_index(name)
+        return batch.set_column(place, batch.schema.field(place), pa.array(ids, pa.string()))
+
+
+def find_duplicates(files: Sequence[str], run: str, kind: Deduplication) -> Duplicates:
+    """The duplicates of a run. `files` are the staged rows of its events.
+
+    Copies have the same id and fingerprint; the one that was enriched first stays. Events that share an id
+    and nothing else all get a new one, which depends on the run and their place in it.
+    """
+    if kind == "none" or not files:
+        return Duplicates()
+    import duckdb
+
+    paths = ", ".join(map(string_literal, files))
+    try:
+        with duckdb.connect() as connection:
+            connection.execute(
+                f"CREATE VIEW numbered AS SELECT {RECORD_COLUMN} AS record, event_id, collector_tstamp, "
+                "row_number() OVER (PARTITION BY event_id, coalesce(event_fingerprint, record) "
+                "ORDER BY etl_tstamp NULLS LAST, record) AS copy "
+                f"FROM (SELECT *, {RECORD_COLUMN} AS record FROM read_parquet([{paths}]))"
+            )
+            copies = connection.sql("SELECT record FROM numbered WHERE copy > 1").fetchall()
+            shared = (
+                "SELECT record, event_id, collector_tstamp FROM numbered WHERE copy = 1 "
+                "QUALIFY count(*) OVER (PARTITION BY event_id) > 1"
+            )
+            others = connection.sql(shared).fetchall() if kind == "all" else []
+    except duckdb.Error as error:
+        raise DestinationError(f"{run}: its duplicates cannot be found: {error}; free some space") from None
+    return Duplicates(
+        frozenset(record for (record,) in copies),
+        {
+            record: RenamedEvent(str(uuid5(_NAMESPACE, f"{run}/{record}")), event_id, collected_at)
+            for record, event_id, collected_at in others
+        },
+    )

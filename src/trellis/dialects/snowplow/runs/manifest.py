@@ -1,0 +1,175 @@
+"""What stands in a run folder besides rows: that it is complete, and which tables its files are of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from trellis.dialects.snowplow.identity.errors import IgluError
+from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.errors import SchemaError
+
+FileFormat = Literal["csv", "parquet", "orc"]
+Compression = Literal["NONE", "GZIP"]
+
+ALGORITHM: Final = "1"
+"""The version of the algorithm from schemas to columns. A loader refuses runs of another one."""
+COMPLETION_FILE: Final = "shredding_complete.json"
+FAMILIES_FILE: Final = "families.json"
+ARTIFACT: Final = "trellis-snowplow-shredder"
+_SCHEMA: Final = "iglu:com.snowplowanalytics.snowplow.storage.rdbloader/shredding_complete/jsonschema/2-0-1"
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """A table that a run has files of: all its versions in their order, and its columns in that of the files.
+
+    `path` is below the run folder. `is_recovered`: it is of the last version alone.
+    """
+
+    table: str
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    path: str
+    digest: str
+    rows: int
+    is_recovered: bool = False
+
+    @property
+    def key(self) -> SchemaKey:
+        return SchemaKey.parse(self.keys[-1])
+
+
+@dataclass(frozen=True)
+class RunManifest:
+    """A complete run."""
+
+    base: str
+    types: tuple[tuple[str, str], ...]
+    """The schemas that were met, each with the kind of entity."""
+    format: FileFormat
+    compression: Compression
+    started: datetime
+    completed: datetime
+    earliest: datetime | None
+    latest: datetime | None
+    good: int
+    bad: int
+    algorithm: str
+    profile: str
+    tables: tuple[RunTable, ...]
+
+    def completion_document(self, version: str) -> dict[str, Any]:
+        """As loaders of Snowplow read it; the schema of this document allows nothing more."""
+        name = "TSV" if self.format == "csv" else self.format.upper()
+        return {
+            "schema": _SCHEMA,
+            "data": {
+                "base": self.base,
+                "typesInfo": {
+                    "transformation": "SHREDDED",
+                    "types": [
+                        {"schemaKey": uri, "format": name, "snowplowEntity": kind} for uri, kind in self.types
+                    ],
+                },
+                "timestamps": {
+                    "jobStarted": _text(self.started),
+                    "jobCompleted": _text(self.completed),
+                    "min": _text(self.earliest),
+                    "max": _text(self.latest),
+                },
+                "compression": self.compression,
+                "processor": {"artifact": ARTIFACT, "version": version},
+                "count": {"good": self.good, "bad": self.bad},
+            },
+        }
+
+    def families_document(self) -> dict[str, Any]:
+        """What loaders of Trellis need beside that."""
+        return {
+            "algorithm": self.algorithm,
+            "profile": self.profile,
+            "format": self.format,
+            "tables": [vars(table) for table in self.tables],
+        }
+
+    def write(self, folder: Path, version: str) -> None:
+        """Write both files; the one that says that the run is complete comes last."""
+        _write(folder / FAMILIES_FILE, self.families_document())
+        _write(folder / COMPLETION_FILE, self.completion_document(version))
+
+    @staticmethod
+    def read(folder: Path) -> RunManifest:
+        """Raises SchemaError for a run that is incomplete or that another program wrote."""
+        data = _read(folder / COMPLETION_FILE).get("data", {})
+        families = _read(folder / FAMILIES_FILE)
+        try:
+            times, count = data["timestamps"], data["count"]
+            return RunManifest(
+                data["base"],
+                tuple((item["schemaKey"], item["snowplowEntity"]) for item in data["typesInfo"]["types"]),
+                families["format"],
+                data["compression"],
+                datetime.fromisoformat(times["jobStarted"]),
+                datetime.fromisoformat(times["jobCompleted"]),
+                _time(times["min"]),
+                _time(times["max"]),
+                count["good"],
+                count["bad"],
+                families["algorithm"],
+                families["profile"],
+                tuple(_table(table) for table in families["tables"]),
+            )
+        except (KeyError, TypeError, ValueError, IgluError) as error:
+            raise SchemaError(
+                f"{folder}: {COMPLETION_FILE} and {FAMILIES_FILE} are not those of a run ({error!r}); "
+                "shred the run again"
+            ) from None
+
+
+def is_complete(folder: Path) -> bool:
+    return (folder / COMPLETION_FILE).is_file()
+
+
+def find_runs(place: Path) -> list[Path]:
+    """The run folders in a folder, or the folder itself if it is one, in the order of their names."""
+    if place.name.startswith("run=") or is_complete(place):
+        return [place]
+    return sorted(folder for folder in place.glob("run=*") if folder.is_dir())
+
+
+def _table(document: Mapping[str, Any]) -> RunTable:
+    lists: dict[str, Sequence[str]] = {name: tuple(document[name]) for name in ("keys", "columns")}
+    return RunTable(**{**document, **lists})
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.astimezone(timezone.utc).isoformat(timespec="milliseconds")
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SchemaError(
+            f"{path.parent}: the run is incomplete, it has no {path.name}; shred it again"
+        ) from None
+    except ValueError as error:
+        raise SchemaError(f"{path}: not JSON: {error}; shred the run again") from None
+    if not isinstance(document, dict):
+        raise SchemaError(f"{path}: a JSON object is expected; shred the run again")
+    return document

@@ -1,0 +1,126 @@
+"""Runs of enriched events into run folders of shredded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from trellis.destinations.base import CatalogTable
+from trellis.dialects import get_dialect
+from trellis.dialects.registration import ReferenceResolver
+from trellis.dialects.snowplow.columns.profiles import get_profile
+from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.duplicates import Deduplication
+from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
+from trellis.dialects.snowplow.runs.run_folder import RunFolder
+from trellis.engine.runner import Runner
+from trellis.engine.storage.storage import Storage
+from trellis.errors import UsageError
+from trellis.evolution.dialect import Dialect
+from trellis.evolution.dialect.schemas import TableRequest
+from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.reject_limit import RejectLimit
+from trellis.pipelines.loading.runner import LoadRunner
+from trellis.pipelines.records import records_of
+from trellis.pipelines.report import Report
+from trellis.pipelines.schema_folders import SchemaFolders
+from trellis.pipelines.storage import current_storage
+from trellis.schema.model import Schema
+
+DIALECT: Final = "snowplow"
+_PROFILES: Final[Mapping[FileFormat, str]] = {"csv": "redshift", "parquet": "spark", "orc": "spark"}
+"""Whose rules of columns files follow where the user names no warehouse."""
+
+
+def _silent(_: str, __: int, ___: int | None) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Shredder:
+    """How runs are shredded, and where to."""
+
+    out: Path
+    resolve: ReferenceResolver
+    runner: Runner
+    format: FileFormat = "csv"
+    compression: Compression = "NONE"
+    profile: str | None = None
+    deduplication: Deduplication = "all"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tell: ProgressCallback = _silent
+
+    def shred(self, source: str) -> list[Report]:
+        """Shred a run folder, or all in a folder that are not in `out` yet.
+
+        Raises UsageError, SchemaError, RegistryUnavailable, SparkError.
+        """
+        runs = find_runs(Path(source))
+        if not runs:
+            raise UsageError(f"{source}: no runs here; expected folders such as run=2031-04-05-06-00-00")
+        return [self._shred_run(run) for run in runs]
+
+    def _shred_run(self, run: Path) -> Report:
+        profile = get_profile(self.profile or _PROFILES[self.format])
+        target = RunFolder(self.out, run.name, profile, self.format, self.compression, self.deduplication)
+        context = _RunContext(target, self.settings, self.tell)
+        records = records_of([str(run)], self.runner)
+        job = LoadJob(
+            (LoadInput(records, TableRequest("")),),
+            DIALECT,
+            resolve=self.resolve,
+            reject_limit=RejectLimit.of("100%"),
+        )
+        metadata = context.rules.metadata.tables()
+        loader = LoadRunner(context, DIALECT, target.url, metadata, SchemaFolders())
+        report = loader.run(job, load_id=run.name)
+        with suppress(OSError):  # another run may be under way
+            Path(target.staging("")).rmdir()
+        return _without_duplicates(report, target)
+
+
+def _without_duplicates(report: Report, target: RunFolder) -> Report:
+    """The report of what is in the files: copies of events count as dropped."""
+    if target.manifest is None:
+        return report
+    dropped = len(target.duplicates.dropped)
+    report.rows.loaded -= dropped
+    report.rows.dropped += dropped
+    written = {table.table: table.rows for table in target.manifest.tables}
+    written[EVENTS] = target.manifest.good
+    tables = tuple(replace(table, rows=written.get(table.name, table.rows)) for table in report.tables)
+    renamed = len(target.duplicates.renamed)
+    notes = (f"{renamed} events shared their ids with others and got new ones",) if renamed else ()
+    return replace(report, tables=tables, notes=(*report.notes, *notes))
+
+
+@dataclass
+class _RunContext:
+    """The load of one run: it starts from no schema, as each run folder stands for itself."""
+
+    destination: RunFolder
+    settings: Mapping[str, Any]
+    tell: ProgressCallback
+    dialect: str = DIALECT
+    dataset: str = ""
+    staging: str | None = None
+
+    @property
+    def rules(self) -> Dialect:
+        return get_dialect(self.dialect)
+
+    @property
+    def storage(self) -> Storage:
+        return current_storage()
+
+    def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
+        schemas = self.rules.schemas
+        settings = {**self.settings, "marked": True, "text": self.destination.format == "csv"}
+        family = self.destination.abilities.family
+        return schemas.configure(schemas.new_schema(schema_name), settings, family), None
+
+    def declared(self, schema: Schema) -> Schema:
+        return schema

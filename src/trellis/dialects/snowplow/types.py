@@ -1,0 +1,31 @@
+"""Values go into the columns that their schemas declare; texts that are too long are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from trellis.evolution.dialect.defaults import DefaultTypes
+from trellis.evolution.dialect.types import LossyCast, Rejection
+from trellis.evolution.scalars.kinds import Kind
+from trellis.evolution.scalars.values import MISFIT
+from trellis.schema.model import Column, Schema, Table
+from trellis.schema.naming import Naming
+
+
+class SnowplowTypes(DefaultTypes):
+    def coercer(self, schema: Schema, column: Column) -> Callable[[Any], Any]:
+        limit = column.precision
+        if column.data_type != "text" or limit is None:
+            return super().coercer(schema, column)
+        return lambda value: value if isinstance(value, str) and len(value) <= limit else MISFIT
+
+    def on_type_mismatch(
+        self, schema: Schema, naming: Naming, table: Table, column: str, kind: Kind
+    ) -> Column | LossyCast | Rejection:
+        known = table.columns[column]
+        if known.data_type == "text" and known.precision is not None and kind.type == "text":
+            limit = known.precision
+            return LossyCast(f"cut to {limit} characters", lambda value: value[:limit])
+        expected = known.data_type if known.precision is None else f"{known.data_type} of {known.precision}"
+        return Rejection(f"not convertible: {kind.type} into {expected}")

@@ -1,0 +1,1 @@
+"""Streams: micro-batches of files, topics and tables, each one load."""

@@ -1,0 +1,200 @@
+"""Delta tables without a JVM: what loads that only add rows, or replace all, leave for other readers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+import trellis
+from trellis.destinations.lake.delta import DeltaStore
+from trellis.errors import ContractError, DestinationError, SchemaError
+from trellis.pipelines.pipeline import Pipeline
+from trellis.schema.model import Column
+
+Rows = list[dict[str, Any]]
+
+
+def rows_of(root: Path, table: str, *columns: str) -> Rows:
+    stored = DeltaTable(root / table).to_pyarrow_table(columns=list(columns) or None).to_pylist()
+    return sorted(stored, key=repr)
+
+
+def columns_of(root: Path, table: str) -> list[tuple[str, str]]:
+    fields = DeltaTable(root / table).schema().fields
+    return [(field.name, str(field.type.to_json()).strip('"')) for field in fields]
+
+
+def test_a_load_makes_tables_that_deltalake_reads(delta: Pipeline, root: Path) -> None:
+    report = delta.load([{"id": 1, "price": 1.5, "tags": ["a", "b"]}, {"id": 2}], table="orders")
+    assert (report.rows.loaded, report.load_id) == (2, rows_of(root, "_dlt_loads")[0]["load_id"])
+    assert rows_of(root, "orders", "id", "price") == [{"id": 1, "price": 1.5}, {"id": 2, "price": None}]
+    assert rows_of(root, "orders__tags", "value") == [{"value": "a"}, {"value": "b"}]
+    assert [row["version"] for row in rows_of(root, "_dlt_version")] == [2]
+    assert columns_of(root, "orders") == [
+        ("id", "long"),
+        ("price", "double"),
+        ("_dlt_load_id", "string"),
+        ("_dlt_id", "string"),
+    ]
+
+
+def test_staged_files_become_files_of_the_table(delta: Pipeline, root: Path) -> None:
+    delta.load([{"id": 1}], table="orders")
+    (path,) = [Path(uri) for uri in DeltaTable(root / "orders").file_uris()]
+    assert path.parent == root / "orders"
+    assert path.name.startswith("trellis-load-")
+    assert not [*root.glob("_trellis/staging/*")]
+
+
+def test_a_later_key_becomes_a_column_of_the_table(delta: Pipeline, root: Path) -> None:
+    delta.load([{"id": 1}], table="orders")
+    delta.load([{"id": "x", "late": True}], table="orders")
+    assert rows_of(root, "orders", "id", "late", "id__v_text") == [
+        {"id": 1, "late": None, "id__v_text": None},
+        {"id": None, "late": True, "id__v_text": "x"},
+    ]
+    assert [row["version"] for row in rows_of(root, "_dlt_version")] == [2, 3]
+
+
+def test_replace_is_one_commit_per_table(delta: Pipeline, root: Path) -> None:
+    delta.load([{"id": 1, "tags": [1]}, {"id": 2}], table="orders")
+    delta.load([{"id": 3}], table="orders", mode="replace")
+    assert rows_of(root, "orders", "id") == [{"id": 3}]
+    assert rows_of(root, "orders__tags", "value") == []
+    assert [DeltaTable(root / table).version() for table in ("orders", "orders__tags")] == [2, 2]
+
+
+def test_the_record_of_a_load_names_the_versions_of_its_tables(delta: Pipeline, root: Path) -> None:
+    delta.load([{"id": 1, "tags": [1]}], table="orders")
+    delta.load([{"id": 2}], table="orders")
+    last = DeltaTable(root / "_dlt_loads").history(1)[0]
+    assert json.loads(last["trellis.tables"]) == {"orders": "2"}
+
+
+def test_every_type_is_stored_in_the_words_of_delta(delta: Pipeline, root: Path) -> None:
+    rows = pa.table(
+        {
+            "small": pa.array([1], pa.int16()),
+            "text": ["x"],
+            "day": pa.array([0], pa.date32()),
+            "clock": pa.array([1_500_000], pa.time64("us")),
+            "at": pa.array([1], pa.timestamp("us", "UTC")),
+            "local": pa.array([1], pa.timestamp("ms")),
+            "price": pa.array([1], pa.decimal128(10, 2)),
+            "bytes": [b"\xca"],
+            "single": pa.array([1.5], pa.float32()),
+        }
+    )
+    delta.load(rows, table="typed")
+    assert dict(columns_of(root, "typed")) == {
+        "small": "short",
+        "text": "string",
+        "day": "date",
+        "clock": "string",
+        "at": "timestamp",
+        "local": "timestamp",
+        "price": "decimal(10,2)",
+        "bytes": "binary",
+        "single": "double",
+        "_dlt_load_id": "string",
+        "_dlt_id": "string",
+    }
+    (row,) = rows_of(root, "typed", "clock", "price", "single")
+    assert (row["clock"], str(row["price"]), row["single"]) == ("00:00:01.500000", "1.00", 1.5)
+
+
+def test_rows_are_cast_to_the_types_of_a_table_that_is_there(delta: Pipeline, root: Path) -> None:
+    fields = [("id", pa.int32()), ("_dlt_load_id", pa.string()), ("_dlt_id", pa.string())]
+    write_deltalake(root / "orders", pa.table([[1], ["by hand"], ["a"]], schema=pa.schema(fields)))
+    delta.load([{"id": 2}], table="orders")
+    assert rows_of(root, "orders", "id") == [{"id": 1}, {"id": 2}]
+    assert columns_of(root, "orders")[0] == ("id", "integer")
+    with pytest.raises(SchemaError) as refused:
+        delta.load([{"id": 3_000_000_000}], table="orders")
+    assert str(refused.value) == (
+        "table orders, column id: it is INT in the destination, but BIGINT in the schema; give the column "
+        "its old type, or load into another table; nothing was loaded"
+    )
+    assert rows_of(root, "orders", "id") == [{"id": 1}, {"id": 2}]
+
+
+def test_a_required_value_that_is_missing_is_refused_before_anything_is_written(root: Path) -> None:
+    shop = trellis.pipeline("shop", to=f"delta:{root}")
+    shop.load([{"id": 1, "name": "a"}], table="orders", columns=[Column("name", "text", nullable=False)])
+    with pytest.raises(ContractError):
+        shop.load([{"id": 2}], table="orders")
+    assert rows_of(root, "orders", "id") == [{"id": 1}]
+    assert len(rows_of(root, "_dlt_loads")) == 1
+
+
+def test_a_load_that_broke_off_completes_and_doubles_nothing(
+    delta: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delta.load([{"id": 1, "tags": [1]}], table="orders")
+    write_files = DeltaStore.write_files
+    for broken in ("_dlt_version", "orders", "orders__tags", "_dlt_loads"):
+
+        def fail(store: DeltaStore, name: Any, *rest: Any, broken: str = broken, **more: Any) -> None:
+            if name.table == broken:
+                raise DestinationError("the network is down")
+            write_files(store, name, *rest, **more)
+
+        rows = [{"id": 2, "tags": [2], f"new_{broken}": 1}]
+        monkeypatch.setattr(DeltaStore, "write_files", fail)
+        with pytest.raises(DestinationError):
+            delta.load(rows, table="orders", load_id=f"load of {broken}")
+        monkeypatch.undo()
+        assert delta.load(rows, table="orders", load_id=f"load of {broken}").rows.loaded == 1
+        assert delta.load(rows, table="orders", load_id=f"load of {broken}").already_loaded
+    assert [row["id"] for row in rows_of(root, "orders", "id")] == [1, 2, 2, 2, 2]
+    assert [row["value"] for row in rows_of(root, "orders__tags", "value")] == [1, 2, 2, 2, 2]
+    assert len(rows_of(root, "_dlt_loads")) == 5
+    assert sorted(row["version"] for row in rows_of(root, "_dlt_version")) == [2, 3, 4, 5, 6]
+
+
+def test_loads_at_once_keep_all_rows_and_all_columns(root: Path) -> None:
+    trellis.pipeline("shop", to=f"delta:{root}").load([{"id": 0}], table="orders")
+    failures = []
+
+    def load(number: int) -> None:
+        try:
+            shop = trellis.pipeline("shop", to=f"delta:{root}")
+            shop.load([{"id": number, f"column_{number}": number}], table="orders")
+        except Exception as bad:
+            failures.append(bad)
+
+    threads = [threading.Thread(target=load, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [row["id"] for row in rows_of(root, "orders", "id")] == [0, 1, 2, 3, 4]
+    columns = {f"column_{number}" for number in range(1, 5)}
+    assert columns < {name for name, _ in columns_of(root, "orders")}
+    stored = trellis.pipeline("shop", to=f"delta:{root}").schema.tables["orders"].columns
+    assert columns < {*stored}
+    assert sorted(row["version"] for row in rows_of(root, "_dlt_version")) == [2, 3, 4, 5, 6]
+
+
+def test_a_name_that_delta_does_not_allow_is_refused(root: Path) -> None:
+    shop = trellis.pipeline("shop", to=f"delta:{root}?naming_convention=direct")
+    with pytest.raises(SchemaError) as refused:
+        shop.load([{"a b": 1}], table="orders")
+    assert str(refused.value) == (
+        "table orders, column 'a b': Delta allows none of the characters ' ,;{}()=', tabs and line ends in "
+        "the name of a column; rename it"
+    )
+
+
+def test_a_plan_changes_nothing(delta: Pipeline, root: Path) -> None:
+    report = delta.plan([{"id": 1}], table="orders")
+    created = f"CREATE TABLE delta.`{root}/orders` (`id` BIGINT, "
+    assert any(statement.startswith(created) for statement in report.statements)
+    assert not root.exists()

@@ -1,0 +1,72 @@
+"""Tables that Spark commits: Iceberg, a catalog of the session, and what Spark reads of Delta tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import trellis
+from trellis.destinations.lake.session import iceberg_catalog
+from trellis.errors import DestinationError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.lake
+
+Rows = list[dict[str, Any]]
+
+
+def rows_of(spark: SparkSession, query: str) -> Rows:
+    return [row.asDict() for row in spark.sql(query).collect()]
+
+
+def test_spark_reads_delta_tables_that_no_jvm_wrote(spark: SparkSession, root: Path) -> None:
+    shop = trellis.pipeline("shop", to=f"delta:{root}")
+    shop.load([{"id": 1, "at": "2026-01-01T00:00:00Z"}], table="orders")
+    shop.load([{"id": 2, "late": 1.5}], table="orders")
+    orders = f"delta.`{root}/orders`"
+    assert rows_of(spark, f"SELECT id, CAST(at AS STRING) AS at, late FROM {orders} ORDER BY id") == [
+        {"id": 1, "at": "2026-01-01 00:00:00", "late": None},
+        {"id": 2, "at": None, "late": 1.5},
+    ]
+    assert rows_of(spark, f"SELECT id FROM {orders} WHERE id > 1") == [{"id": 2}]
+
+
+def test_iceberg_tables_grow_and_are_merged_and_replaced(spark: SparkSession, root: Path) -> None:
+    shop = trellis.pipeline("shop", to=f"iceberg:{root}")
+    keyed: dict[str, Any] = {"table": "orders", "mode": "merge", "keys": ("id",)}
+    shop.load([{"id": 1, "tags": ["a"]}, {"id": 2}], load_id="one", **keyed)
+    orders = f"{iceberg_catalog(str(root))}.main.orders"
+    assert rows_of(spark, f"SELECT id FROM {orders} ORDER BY id") == [{"id": 1}, {"id": 2}]
+    second = [{"id": 2, "late": True, "tags": ["b", "c"]}, {"id": 3}]
+    assert shop.load(second, load_id="two", **keyed).rows.loaded == 2
+    assert shop.load(second, load_id="two", **keyed).already_loaded
+    assert rows_of(spark, f"SELECT id, late FROM {orders} ORDER BY id") == [
+        {"id": 1, "late": None},
+        {"id": 2, "late": True},
+        {"id": 3, "late": None},
+    ]
+    labels = rows_of(spark, f"SELECT summary['trellis.label'] AS label FROM {orders}.snapshots")
+    assert [row["label"] for row in labels] == ["trellis-load-one", "trellis-load-two"]
+    shop.load([{"id": 9}], table="orders", mode="replace", load_id="three")
+    assert rows_of(spark, f"SELECT id FROM {orders}") == [{"id": 9}]
+    assert rows_of(spark, f"SELECT value FROM {orders}__tags") == []
+    assert shop.destination.row_counts("main")["_dlt_loads"] == 3
+
+
+def test_a_catalog_of_the_session_gets_tables_of_its_format(spark: SparkSession, tmp_path: Path) -> None:
+    spark.conf.set("spark.sql.catalog.mine", "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set("spark.sql.catalog.mine.type", "hadoop")
+    spark.conf.set("spark.sql.catalog.mine.warehouse", str(tmp_path / "mine"))
+    shop = trellis.pipeline("shop", to="spark:mine.shop")
+    shop.load([{"id": 1}], table="orders")
+    assert rows_of(spark, "SELECT id FROM mine.shop.orders") == [{"id": 1}]
+    with pytest.raises(DestinationError) as refused:
+        trellis.pipeline("shop", to="spark:unknown.shop").load([{"id": 1}], table="orders")
+    assert str(refused.value) == (
+        "catalog unknown: the Spark session has no catalog of that name whose tables commit, such as one of "
+        "Delta Lake or Iceberg; set spark.sql.catalog.unknown to its class"
+    )

@@ -1,0 +1,68 @@
+"""Events of Snowplow on the command line: loaded at once, or shredded and then loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli.conftest import Trellis
+from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry, write_run
+
+RUN = "run=2031-04-05-06-00-00"
+TABLE = "org_harbor_vessel_call_1"
+
+
+def test_load(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A")), "no event"])
+    ran = trellis(
+        *("load", f"{RUN}/", "--dialect", "snowplow", "--schema", "registry", "--to", "duckdb:shop.duckdb"),
+        *("--dataset", "atomic", "--json"),
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json["rows"] == {"in": 2, "loaded": 1, "rejected": 1, "dropped": 0}
+    assert ran.json["rejects"] == {"count": 1, "by_reason": {"loader_parsing_error": 1}}
+
+
+def test_shred_load_and_status(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-1-0", berth="A"))])
+    shred = (
+        "snowplow",
+        "shred",
+        ".",
+        "--schema",
+        "registry",
+        "--out",
+        "out",
+        "--profile",
+        "duckdb",
+        "--json",
+    )
+    ran = trellis(*shred)
+    assert (ran.code, ran.err) == (0, "")
+    [run] = ran.json["runs"]
+    assert run["rows"] == {"in": 1, "loaded": 1, "rejected": 0, "dropped": 0}
+    place = ("out", "--schema", "registry", "--to", "duckdb:shop.duckdb", "--json")
+    states = [trellis("snowplow", command, *place).json["runs"] for command in ("status", "load", "status")]
+    assert [[(run["run"], run["state"]) for run in runs] for runs in states] == [
+        [(RUN, "unloaded")],
+        [(RUN, "loaded")],
+        [(RUN, "already loaded")],
+    ]
+    assert states[1][0]["tables"] == [{"name": TABLE, "rows": 1}, {"name": "events", "rows": 1}]
+
+
+def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1)])
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out")
+    ran = trellis(*shred, "--format", "avro")
+    assert (ran.code, ran.err) == (
+        2,
+        "error: --format: there is no 'avro': it may be one of csv, parquet, orc",
+    )
+    ran = trellis(*shred, "--option", "validat=false")
+    assert (ran.code, ran.err) == (2, "error: --option: there is no 'validat': did you mean 'validate'?")
+    ran = trellis("snowplow", "load", "out", "--schema", "registry", "--to", "parquet:x")
+    assert ran.code == 2
+    assert "runs are loaded into duckdb:PATH and postgresql://..." in ran.err

@@ -1,0 +1,43 @@
+"""Events give the same tables inline and on Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from pyspark.sql import SparkSession
+
+import trellis
+from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry, write_run
+
+TABLES = {
+    "events": "* EXCLUDE (load_tstamp)",
+    "org_harbor_vessel_call_1": "*",
+    "_trellis_rejects": "* EXCLUDE (rejected_at)",
+}
+
+
+def test_the_same_tables_inline_and_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+    versions = ["1-0-0", "1-2-1", "1-1-0", "2-0-0", "1-0-1"]
+    lines = [
+        enriched_line(number, vessel_call(versions[number % 5], berth=f"B{number % 20:02}" * (number % 6)))
+        for number in range(200)
+    ]
+    run = write_run(tmp_path, lines[:120])
+    (run / "part-00001").write_text("".join(f"{line}\n" for line in lines[120:]))
+    registry = write_registry(tmp_path)
+    rows: dict[str, Any] = {}
+    for engine in ("inline", "spark"):
+        place = tmp_path / f"{engine}.duckdb"
+        pipeline = trellis.pipeline(
+            "shop", f"duckdb:{place}", dataset="atomic", dialect="snowplow", engine=engine
+        )
+        report = pipeline.load(str(run), schema=registry, load_id="one")
+        assert (report.rows.read, report.rows.loaded, report.rows.rejected) == (200, 133, 67)
+        with duckdb.connect(str(place)) as connection:
+            rows[engine] = [
+                connection.sql(f"SELECT {names} FROM atomic.{table} ORDER BY ALL").fetchall()
+                for table, names in TABLES.items()
+            ]
+    assert rows["inline"] == rows["spark"]
