@@ -81,6 +81,16 @@ def test_a_table_or_load_that_is_not_there(shop: Pipeline) -> None:
         shop.read("orders", load=datetime(2020, 1, 1))
 
 
+def test_a_dialect_that_does_not_keep_loads(tmp_path: Path) -> None:
+    events = pipeline("web", f"duckdb:{tmp_path}/web.duckdb", dialect="rudderstack", engine="inline")
+    events.load([{"type": "track", "event": "Sale", "messageId": "m1", "userId": "u"}])
+    assert trellis.read(events.to, "sale", dataset=events.dataset).pandas()["id"].tolist() == ["m1"]
+    with pytest.raises(
+        UsageError, match="table sale: the dialect rudderstack does not keep which load brought"
+    ):
+        events.read("sale", load="last")
+
+
 def test_columns_whose_names_are_in_the_way(spark: SparkSession, tmp_path: Path) -> None:
     odd = pipeline("odd", f"duckdb:{tmp_path}/odd.duckdb", naming="direct", engine="inline")
     odd.load([{"q_row \"`{x}'": 1, "q_items": [{"q_parent": "p", "}": 3}], "0": 2}], table="odd")
