@@ -232,6 +232,7 @@ STORIES = (
         CARTS,
         (*LOAD_CARTS, alter("shop.duckdb", "ALTER TABLE add_to_cart ALTER price TYPE VARCHAR")),
     ),
+    Story("docs/lakehouse.md", "cat orders.jsonl"),
     Story("docs/cli.md", "trellis rejects list", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
     Story("docs/cli.md", "trellis schema history", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
     Story("docs/cli.md", "trellis schema diff", {"a.yaml": SCHEMA_A, "b.yaml": SCHEMA_B}),

@@ -14,12 +14,20 @@ import pytest
 import trellis
 from destinations.postgres_server import Server
 
-URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake", "postgres": ""}
+URLS = {
+    "duckdb": "duckdb:{}/shop.duckdb",
+    "parquet": "parquet:{}/lake",
+    "postgres": "",
+    "delta": "delta:{}/lake",
+}
 EXPECTED = {"append": {"t": 200, "t__k": 300}, "merge": {"t": 150, "t__k": 200}}
 
 
-@pytest.mark.parametrize("mode", list(EXPECTED))
-@pytest.mark.parametrize("kind", list(URLS))
+CASES = [(kind, mode) for kind in URLS for mode in EXPECTED if (kind, mode) != ("delta", "merge")]
+"""Merges into Delta tables are jobs of Spark, and no fork can be killed that shares a JVM."""
+
+
+@pytest.mark.parametrize(("kind", "mode"), CASES)
 def test_killed_and_run_again(kind: str, mode: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     url = URLS[kind]
     if kind == "postgres":

@@ -12,12 +12,15 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 import trellis
+from destinations.commits import Warehouse, table
 from trellis.destinations.lake.delta import DeltaStore
 from trellis.errors import ContractError, DestinationError, SchemaError
+from trellis.evolution.table_writes import TableTreeWrite
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column
 
 Rows = list[dict[str, Any]]
+WRITE = TableTreeWrite("orders", "append")
 
 
 def rows_of(root: Path, table: str, *columns: str) -> Rows:
@@ -198,3 +201,29 @@ def test_a_plan_changes_nothing(delta: Pipeline, root: Path) -> None:
     created = f"CREATE TABLE delta.`{root}/orders` (`id` BIGINT, "
     assert any(statement.startswith(created) for statement in report.statements)
     assert not root.exists()
+
+
+def test_a_table_with_required_columns_and_times_without_a_zone_lists_both_features(
+    delta: Pipeline, root: Path
+) -> None:
+    local = Column("at", "timestamp", timezone=False)
+    delta.load([{"id": 1, "at": "2026-01-01T00:00:00"}], table="created", columns=[local])
+    delta.load([{"id": 1}], table="grown")
+    delta.load([{"id": 2, "at": "2026-01-01T00:00:00"}], table="grown", columns=[local])
+    for name in ("created", "grown"):
+        assert sorted(DeltaTable(root / name).protocol().writer_features) == ["invariants", "timestampNtz"]
+
+
+def test_a_value_that_does_not_fit_its_new_type_is_refused_before_the_schema_is_stored(
+    root: Path, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(f"delta:{root}", tmp_path)
+    before, after = table("orders", note="text"), table("orders", note="bigint")
+    warehouse.run([before], {"orders": [[{"note": "1"}, {"note": "many"}]]}, chains=(WRITE,))
+    with pytest.raises(SchemaError) as refused:
+        warehouse.run([after], {"orders": [[{"note": 2}]]}, chains=(WRITE,), retyped={"orders": ["note"]})
+    assert str(refused.value) == (
+        "table orders, column note: it is STRING in the destination, but BIGINT in the schema; give the "
+        "column its old type, or load into another table; nothing was loaded"
+    )
+    assert warehouse.rows("orders") == [("1",), ("many",)]

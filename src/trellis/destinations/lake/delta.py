@@ -68,6 +68,7 @@ class DeltaStore:
                 if self._exists(name):
                     raise CommitConflict from bad
                 raise
+            self._list_invariants(name)
 
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
         from deltalake import Field, Schema
@@ -78,6 +79,7 @@ class DeltaStore:
         with self._explained(name):
             added: list[Field] = list(Schema.from_arrow(fields).fields)
             self._open(name).alter.add_columns(added)
+            self._list_invariants(name)
 
     def drop_table(self, name: TableName) -> None:
         import shutil
@@ -142,6 +144,7 @@ class DeltaStore:
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         with self._explained(name):
             write_deltalake(self._open(name), reader, mode="overwrite", schema_mode="overwrite")
+            self._list_invariants(name)
 
     def version(self, name: TableName) -> str:
         return str(self._open(name).version())
@@ -175,6 +178,16 @@ class DeltaStore:
 
         with self._explained(name):
             return DeltaTable(self.location(name))
+
+    def _list_invariants(self, name: TableName) -> None:
+        """List a feature that deltalake leaves out; without it Spark refuses NOT NULL beside others."""
+        from deltalake import TableFeatures
+
+        table = self._open(name)
+        features = table.protocol().writer_features
+        is_required = any(not field.nullable for field in pa.schema(table.schema()))
+        if features is not None and "invariants" not in features and is_required:
+            table.alter.add_feature([TableFeatures.Invariants])
 
     def _exists(self, name: TableName) -> bool:
         from deltalake import DeltaTable

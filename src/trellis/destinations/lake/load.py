@@ -12,15 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import pyarrow as pa
+
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict
 from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
-from trellis.destinations.lake.staged import DataFile, TableFiles
+from trellis.destinations.lake.staged import DataFile, TableFiles, change_batch
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName, TableStore
+from trellis.destinations.lake.types import arrow_type_of
 from trellis.destinations.refusals import refuse_case_variants, refuse_required
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import folder_name
-from trellis.schema.model import Column, Table
+from trellis.schema.model import NOTHING, Column, Table
 
 
 @dataclass
@@ -41,6 +44,7 @@ class LakeLoad:
             missing = self._missing(table)
             if any(column.required for column in missing) and self._keeps_rows(table.name):
                 refuse_required(table, missing)
+            self._refuse_misfits(table)
         for merge in self._merges:
             merge.check()
 
@@ -71,16 +75,29 @@ class LakeLoad:
             return
         if missing := self._missing(table):
             self.store.add_columns(name, {column.name: declared[column.name] for column in missing})
-        real = self._catalog[table.name].columns
-        retyped = {
-            column: declared[column]
-            for column in self.commit.retyped.get(table.name, ())
-            if real.get(column, declared[column]) != declared[column]
-        }
+        retyped = self._retyped(table)
         values = self.commit.filled.get(table.name, {})
         filled = {column.name: values[column.name] for column in missing if column.name in values}
         if retyped or filled:
             self.store.change_rows(name, retyped, filled)
+
+    def _refuse_misfits(self, table: Table) -> None:
+        """Raises SchemaError for a value that does not fit the new type of its column."""
+        retyped = self._retyped(table)
+        if not retyped or not self._keeps_rows(table.name):
+            return
+        schema = pa.schema([(column, arrow_type_of(type_)) for column, type_ in retyped.items()])
+        for batch in self.store.scan(self._name(table.name), list(retyped)):
+            change_batch(table.name, batch, schema, NOTHING)
+
+    def _retyped(self, table: Table) -> Mapping[str, str]:
+        """The columns that are there with another type than they are to have, and that type."""
+        declared, real = (
+            self._declared(table),
+            self._catalog.get(table.name, CatalogTable(table.name)).columns,
+        )
+        columns = self.commit.retyped.get(table.name, ())
+        return {name: declared[name] for name in columns if real.get(name, declared[name]) != declared[name]}
 
     def _record_version(self) -> None:
         """Store the schema before the tables take its shape: of two loads from one version one goes on."""
@@ -145,8 +162,8 @@ class LakeLoad:
         """The columns that the table has after the migration."""
         declared = self._declared(table)
         real = self._catalog.get(table.name, CatalogTable(table.name)).columns
-        retyped = {name: declared[name] for name in self.commit.retyped.get(table.name, ()) if name in real}
-        return {**real, **retyped, **{column.name: declared[column.name] for column in self._missing(table)}}
+        added = {column.name: declared[column.name] for column in self._missing(table)}
+        return {**real, **self._retyped(table), **added}
 
     def _declared(self, table: Table) -> Mapping[str, str]:
         native = self.commit.native

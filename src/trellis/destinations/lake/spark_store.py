@@ -135,9 +135,6 @@ class SparkStore:
     ) -> None:
         table, types = self.sql_name(name), self._describe(name).columns
         settings = {**self.settings(label), **_STATIC_OVERWRITE}
-        if not files:
-            self._spark.run(f"DELETE FROM {table}", settings)
-            return
         prefix = alias_prefix(types)
         view = self._spark.stage("written", files, types, f"{prefix}place")
         listed = ", ".join(map(BACKTICKS.quote, types))

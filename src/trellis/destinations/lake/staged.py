@@ -84,6 +84,8 @@ class TableFiles:
         if array.type.equals(type_):
             return array
         real, declared = self.types[name], self.declared.get(name, name_of(array.type))
+        if real == declared and pa.types.is_timestamp(type_):
+            return pc.floor_temporal(array, unit="microsecond").cast(type_)  # no table has nanoseconds
         try:
             cast = array.cast(type_)
             if real == declared:
