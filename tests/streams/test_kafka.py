@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from streams.kafka import Broker, add_connector, running
+from streams.killing import assert_exactly_once, kill_again_and_again, record_of
 from streams.stream_tables import counts_of, rejects_of, rows_of
 from trellis.errors import UsageError
 from trellis.pipelines.pipeline import Pipeline
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WAIT = 60
+COUNT = 240
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +127,28 @@ def test_event_streams_take_their_tables_from_the_topic(broker: Broker, tmp_path
         ("m1", 5, None),
         ("m2", 7, "TEA"),
     ]
+
+
+def test_a_frame_with_types_streams_without_a_payload(
+    broker: Broker, shop: Pipeline, spark: SparkSession, tmp_path: Path
+) -> None:
+    topic = broker.topic()
+    broker.write(topic, b"7", b"8.5")
+    raw = spark.readStream.format("kafka").option("kafka.bootstrap.servers", broker.address)
+    frame = raw.option("subscribe", topic).option("startingOffsets", "earliest").load()
+    typed = frame.selectExpr("offset AS id", "CAST(CAST(value AS STRING) AS DECIMAL(9, 2)) AS price")
+    (batch,) = drain(shop, typed, table="prices", read_options={})
+    assert counts_of(batch) == (2, 2, 0, 0)
+    assert [(row["id"], str(row["price"])) for row in rows_of(shop, "prices")] == [(0, "7.00"), (1, "8.50")]
+
+
+def test_a_killed_stream_of_a_topic_loads_each_record_once(broker: Broker, tmp_path: Path) -> None:
+    topic = broker.topic()
+    for partition in (0, 1):
+        numbers = range(partition, COUNT, 2)
+        broker.write(topic, *(json.dumps(record_of(n, COUNT)).encode() for n in numbers), partition=partition)
+    options = ("startingOffsets=earliest", "maxOffsetsPerTrigger=40")
+    arguments = [word for option in options for word in ("--read-option", option)]
+    url = f"duckdb:{tmp_path}/x.duckdb"
+    kill_again_and_again(tmp_path, url, f"kafka://{broker.address}/{topic}", *arguments)
+    assert_exactly_once(url, COUNT)

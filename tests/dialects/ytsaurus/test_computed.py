@@ -126,6 +126,13 @@ def test_values(text: str, value: Any) -> None:
     assert (result, kind_of(result)) == (value, kind_of(value))
 
 
+def test_long_and_deep_expressions() -> None:
+    assert value_of("+".join(["1"] * 150)) == 150
+    assert value_of("(" * 39 + "1" + ")" * 39) == 1
+    assert error_of("+".join(["1"] * 151)).endswith("at most 300 names, literals and signs are allowed")
+    assert error_of("(" * 50 + "1" + ")" * 50).endswith("at most 40 nested expressions are allowed")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

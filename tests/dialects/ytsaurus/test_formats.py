@@ -41,6 +41,20 @@ def test_yson() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"[1]", "not YSON at byte 0: '[1]'; expected a row, which is a map such as {k=1}"),
+        (b"{a=1", "not YSON at byte 4: the end; expected ';' between items"),
+        (b'{a="x', "not YSON at byte 3: '\"x'; expected a closing quote"),
+        (b"{a=1}{a=2}", "not YSON at byte 5: '{a=2}'; expected ';' between rows"),
+        (b"{a=\x01\x10abc}", "not YSON at byte 5: 'abc}'; expected a string of 8 bytes"),
+    ],
+)
+def test_yson_that_is_broken(data: bytes, message: str) -> None:
+    assert error_of("yson", data) == message
+
+
 def test_json() -> None:
     assert read("json", '{"a": "Ã©", "n": 9223372036854775808}\n\n{}'.encode()) == [
         {"a": "é".encode(), "n": Uint64(2**63)},
@@ -55,6 +69,13 @@ def test_json() -> None:
     )
     assert error_of("json", b'{"a": 1, "a": 2}') == "line 1 is not a JSON object: the key 'a' is there twice"
     assert error_of("json", b"{}\n[1]") == 'line 2 is not a JSON object; expected a row such as {"k": 1}'
+
+
+@pytest.mark.parametrize("depth", [257, 600, 100_000])
+def test_json_that_is_nested_too_deep(depth: int) -> None:
+    message = error_of("json", b'{"a": ' + b"[" * depth + b"]" * depth + b"}")
+    assert message.startswith("line 1")
+    assert read("json", b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}")
 
 
 def test_dsv() -> None:

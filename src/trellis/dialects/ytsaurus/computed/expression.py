@@ -80,9 +80,16 @@ def compile_expression(
 class _Compiler:
     text: str
     columns: Mapping[str, ValueKind]
+    known_kinds: dict[int, Kinds] = field(default_factory=dict)
+    """By the identity of the node."""
 
     def possible_kinds(self, node: Node) -> Kinds:
         """A literal fits several kinds until its neighbours decide."""
+        if id(node) not in self.known_kinds:
+            self.known_kinds[id(node)] = self._find_kinds(node)
+        return self.known_kinds[id(node)]
+
+    def _find_kinds(self, node: Node) -> Kinds:
         match node:
             case Constant("int64", value):
                 return NUMBERS if value >= 0 else NUMBERS - {"uint64"}

@@ -28,7 +28,9 @@ _RESERVED: Final = frozenset(
     ("and", "or", "not", "in", "between", "case", "when", "then", "else", "end", "null", "true", "false")
 )
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
-MAX_DEPTH: Final = 100
+MAX_DEPTH: Final = 40
+MAX_TOKENS: Final = 300
+"""Beyond these an expression would be deeper than the interpreter's stack."""
 
 
 def parse_expression(text: str) -> Node:
@@ -49,6 +51,7 @@ class _Parser:
         self._text = text
         self._position = 0
         self._depth = 0
+        self._tokens = 0
         self._advance()
 
     def parse_or(self) -> Node:
@@ -200,7 +203,10 @@ class _Parser:
             self._kind = self._token = ""
             return
         self._kind, self._token = match.lastgroup, match[match.lastgroup]
-        self._start, self._position = match.start(match.lastgroup), match.end()
+        self._position = match.end()
+        self._tokens += 1
+        if self._tokens > MAX_TOKENS:
+            self._fail(f"at most {MAX_TOKENS} names, literals and signs are allowed")
 
     def _take(self) -> str:
         token = self._token

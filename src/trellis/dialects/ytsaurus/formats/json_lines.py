@@ -8,6 +8,7 @@ from typing import Any
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.row import Row
+from trellis.dialects.ytsaurus.yson.parser import MAX_DEPTH
 from trellis.dialects.ytsaurus.yson.values import MAX_UINT64, MIN_INT64, Attributed, to_bytes
 
 
@@ -77,16 +78,21 @@ def _decode_text(text: str, encode_utf8: bool) -> bytes:
         ) from None
 
 
-def _decode(value: Any, encode_utf8: bool) -> Any:
+def _decode(value: Any, encode_utf8: bool, depth: int = 1) -> Any:
+    if depth > MAX_DEPTH:
+        raise YtError(f"values may be nested {MAX_DEPTH} levels deep")
     match value:
         case str():
             return _decode_text(value, encode_utf8)
         case list():
-            return [_decode(item, encode_utf8) for item in value]
-        case {"$value": inner, "$attributes": attributes}:
-            return Attributed(_decode(inner, encode_utf8), _decode(attributes, encode_utf8))
+            return [_decode(item, encode_utf8, depth + 1) for item in value]
+        case {"$value": inner, "$attributes": dict(attributes)}:
+            return Attributed(_decode(inner, encode_utf8, depth), _decode(attributes, encode_utf8, depth))
         case dict():
-            return {_decode_key(key, encode_utf8): _decode(item, encode_utf8) for key, item in value.items()}
+            return {
+                _decode_key(key, encode_utf8): _decode(item, encode_utf8, depth + 1)
+                for key, item in value.items()
+            }
         case int() if not isinstance(value, bool) and not MIN_INT64 <= value <= MAX_UINT64:
             raise YtError(f"{value} is beyond 64 bits")
     return value

@@ -14,7 +14,8 @@ def read_yson(data: bytes) -> Iterator[Row]:
     """Raises YsonError, also where a row has a column twice."""
     parser = YsonParser(data, raw=True)
     while parser.peek():
-        parser.expect(b"{")
+        if not parser.skip(b"{"):
+            parser.fail("expected a row, which is a map such as {k=1}")
         yield parser.parse_pairs(b"}", unique=True)
         parser.expect(b"}")
         if not parser.skip(b";") and parser.peek():
