@@ -139,7 +139,7 @@ ROWS = {
     for path in sorted((HERE / "dialects").glob("*/rows.txt"))
 }
 DIALECT = re.compile(r"\bdialects/(\w+)/")
-ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z](?:\d\d|100))(?![A-Za-z0-9])")
+ROW_ID = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]\d{2,3})(?![A-Za-z0-9])")
 SEED_ID = re.compile(r"seed_[a-z]\d{2,3}")
 outcomes: dict[tuple[str, str], set[str]] = defaultdict(set)
 

@@ -46,5 +46,5 @@ def commands(block: Block) -> Iterator[list[str]]:
             continue
         while command.endswith("\\"):
             command = command[:-1] + next(lines)
-        words = shlex.split(re.split(r"\s#\s|\s(?:&&|\||>)\s", command)[0], comments=True)
+        words = shlex.split(re.split(r"\s#\s|\s(?:&&|\||>|<)\s", command)[0], comments=True)
         yield words[1:]

@@ -31,6 +31,9 @@ def json_lines(*records: Mapping[str, Any]) -> str:
     return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
 
 
+VISITS = json_lines({"user": "zoe", "ms": 1}, {"user": "zoe", "ms": "slow"})
+
+
 def alter(database: str, *statements: str) -> str:
     """The command that executes statements in a DuckDB file."""
     return f"python -c \"import duckdb; duckdb.connect('{database}').execute('{'; '.join(statements)}')\""
@@ -278,6 +281,7 @@ STORIES = (
     Story("docs/rudderstack.md", "trellis names", width=120),
     Story("docs/snowplow.md", "trellis registry lint"),
     Story("docs/streams.md", "cat raw/monday.jsonl", width=None, engine="spark"),
+    Story("docs/ytsaurus.md", "cat visits.jsonl", {"wrong.jsonl": VISITS}),
 )
 NOT_RUN = {
     "needs Spark, an object store or a database": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -121,15 +122,18 @@ def write_json_lines(path: Path, text: str) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def execute(text: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+def execute(text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines that a command prints, those of errors last."""
+    text, _, source = text.partition(" < ")
     program, *words = shlex.split(text)
     if program == "python":
         subprocess.run([sys.executable, *words], check=True)
         return []
     assert program == "trellis"
     capsys.readouterr()
-    run(words)
+    with monkeypatch.context() as patch, open(source or os.devnull, encoding="utf-8") as stdin:
+        patch.setattr("sys.stdin", stdin)
+        run(words)
     printed = capsys.readouterr()
     return [*printed.out.splitlines(), *printed.err.splitlines()]
 
@@ -161,13 +165,13 @@ def test_a_session_prints_what_it_shows(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TRELLIS_ENGINE", story.engine)
     for step in story.before:
-        execute(step, capsys)
+        execute(step, capsys, monkeypatch)
     assert CHAPTERS[story]
     for command in CHAPTERS[story]:
         if command.text.startswith("cat "):
             write_json_lines(tmp_path / command.text.removeprefix("cat "), "\n".join(command.output))
             continue
-        printed, expected = steady(execute(command.text, capsys)), steady(command.output)
+        printed, expected = steady(execute(command.text, capsys, monkeypatch)), steady(command.output)
         assert matches(printed, expected), "\n".join([command.text, *printed, "", "shown:", *expected])
 
 

@@ -25,7 +25,7 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
-    ("dialects.*.client", "dialects.*.cluster", "dialects.*.registry", "dialects.*.runs"),
+    ("dialects.*.client", "dialects.*.cluster", "dialects.*.registry", "dialects.*.runs", "dialects.*.store"),
     "pipelines",
     ("destinations", "generate", "sources"),
     "engine",

@@ -15,7 +15,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#\s]+)")
 
 
 def test_there_are_rows_to_look_for() -> None:
-    assert {path.parent.name for path in ROWS} == {"dlt", "pinot", "rudderstack", "snowplow"}
+    assert {path.parent.name for path in ROWS} == {"dlt", "pinot", "rudderstack", "snowplow", "ytsaurus"}
 
 
 @pytest.mark.parametrize("rows", ROWS, ids=lambda path: path.parent.name)

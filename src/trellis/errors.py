@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class TrellisError(Exception):
@@ -18,6 +19,10 @@ class TrellisError(Exception):
     def __init__(self, *message: object, table: str = "") -> None:
         super().__init__(*message)
         self.table = table
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints of it."""
+        return {"type": type(self).__name__, "message": str(self), "exit_code": self.exit_code}
 
 
 class UsageError(TrellisError):

@@ -263,7 +263,7 @@ def test_validity_that_comes_with_the_data_is_not_taken(shop: Pipeline) -> None:
 
 def test_version_column_without_values(shop: Pipeline) -> None:
     version = Column("h").with_hints(**{"x-row-version": True})
-    with pytest.raises(SchemaError, match="table t: scd2 tells versions apart by the column h, which has no"):
+    with pytest.raises(SchemaError, match="scd2 distinguishes versions by the column h, which has no"):
         load(shop, D1, [{"nk": 1}], schema=told(D1, h=version))
 
 

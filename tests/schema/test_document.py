@@ -248,7 +248,7 @@ def test_one_fault_is_one_line() -> None:
     ("text", "says"),
     [
         ("name: [", "s.yaml, line 1: not valid YAML"),
-        ("name: shop\nname: shop\n", "s.yaml, line 2: key 'name' stands here twice"),
+        ("name: shop\nname: shop\n", "s.yaml, line 2: duplicate key 'name'"),
         ("- name\n", "s.yaml: a schema document is a mapping, not ['name']"),
         ("", "s.yaml: a schema document is a mapping, not None"),
         ("? [a]\n: b\n", "s.yaml, line 1: a key is text"),

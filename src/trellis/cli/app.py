@@ -104,7 +104,7 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
         from trellis.cli.output.console import print_json
 
         error = {"type": type(bad).__name__, "message": message, "exit_code": exit_code}
-        print_json({"error": error})
+        print_json({"error": bad.to_dict() if isinstance(bad, TrellisError) else error})
     return exit_code
 
 

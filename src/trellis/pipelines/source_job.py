@@ -43,7 +43,7 @@ def source_of(data: Any, name: str, hints: Mapping[str, Any]) -> Source:
     elif isinstance(data, Resource):
         source = Source(name, [data])
     elif isinstance(data, (list, tuple)) and any(isinstance(item, Source) for item in data):
-        raise UsageError("a run loads one source, in one commit; run each source of the list by itself")
+        raise UsageError("a run loads one source, in one commit; run the sources of the list one by one")
     elif isinstance(data, (list, tuple)) and data and all(isinstance(item, Resource) for item in data):
         source = Source(name, data)
     else:

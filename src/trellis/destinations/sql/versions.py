@@ -27,7 +27,7 @@ class VersionColumns:
         name, history = self.root.name, self.history
         if history.version not in {column.name for column in self.root.complete_columns}:
             raise SchemaError(
-                f"table {name}: scd2 tells versions apart by the column {history.version}, which has no "
+                f"table {name}: scd2 distinguishes versions by the column {history.version}, which has no "
                 "values yet; bring it with the rows, or choose another column"
             )
         for column, moment in self.moments.items():

@@ -36,9 +36,7 @@ def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
 def _propose_schema(files: Sequence[str | Path]) -> ProposedSchema:
     from trellis.dialects.pinot.cluster.schema_inference import authored_for
 
-    note = (
-        "there was no schema, so one was proposed from all records; `trellis pinot infer` tells its reasons"
-    )
+    note = "there was no schema, so one was proposed from all records; `trellis pinot infer` explains it"
     return ProposedSchema(authored_for(files), note)
 
 

@@ -105,7 +105,7 @@ class _Reader:
                 merged.update(self.merge(value, path, line))
                 continue
             if name in content:
-                raise SchemaError(f"{self.where}, line {line}: key {name!r} stands here twice")
+                raise SchemaError(f"{self.where}, line {line}: duplicate key {name!r}")
             below = (*path, name)
             self.lines[below] = line
             content[name] = self.value(value, below)

@@ -75,7 +75,7 @@ def _text(amount: float, value: str, by_day: bool, function: Callable[..., Any])
     try:
         parsed = datetime.fromisoformat(value.replace("Z", "+00:00"))
     except ValueError:
-        raise UsageError(f"lag= needs a cursor of numbers, dates or times, and {value!r} is none") from None
+        raise UsageError(f"lag= needs a cursor of numbers, dates or times, not {value!r}") from None
     moved = _by_days(amount, parsed, function) if by_day else _by_seconds(amount, parsed)
     separator = "T" if "T" in value else " "
     digits = len(value.partition(".")[2].partition("+")[0].partition("-")[0].rstrip("Z"))

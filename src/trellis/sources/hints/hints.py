@@ -251,7 +251,7 @@ def _judged(hints: Hints, resource: str) -> Hints:
     if checked and model_contract(hints.model, hints.schema_contract)["data_type"] == "discard_value":
         raise SchemaError(
             f"resource {resource}: the contract data_type: discard_value is unsupported with a pydantic"
-            " model, which tells only whether an item is valid: use freeze, discard_row or evolve"
+            " model, which only accepts or refuses whole items: use freeze, discard_row or evolve"
         )
     return hints
 

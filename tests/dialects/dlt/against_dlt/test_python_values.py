@@ -129,5 +129,5 @@ def test_no_data_at_all(place: Place) -> None:
 def test_several_sources_in_one_run(place: Place) -> None:
     """dlt loads one after the other, each in a package of its own."""
     sources = [trellis.Source(name, [trellis.resource(ROWS, name="rows")]) for name in ("a", "b")]
-    with pytest.raises(UsageError, match="run each source of the list by itself"):
+    with pytest.raises(UsageError, match="run the sources of the list one by one"):
         place.trellis().run(sources)

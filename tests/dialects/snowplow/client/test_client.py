@@ -187,6 +187,9 @@ class Fickle:
     def versions(self, family: Family) -> list[SchemaKey]:
         return self.listed
 
+    def overlay(self, family: Family) -> None:
+        return None
+
     def list_keys(self, vendor: str = "", name: str = "") -> list[SchemaKey]:
         return self.listed
 

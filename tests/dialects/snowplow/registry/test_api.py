@@ -473,3 +473,46 @@ def test_schemas_that_never_end(api: Api, keywords: Any, data: str, keyword: str
     report = {"schema": uris("1-0-0")[0], "data": data}
     answer = api.call("POST", "/api/validation/validate/instance", report).json()
     assert [fault["keyword"] for fault in answer.get("report", ())] == ([keyword] if keyword else [])
+
+
+def test_d16_an_overlay_fits_a_table_that_was_made_otherwise(api: Api) -> None:
+    api.publish_all("1-0-0", **object_schema({**BERTH, "cargo": text(9)}, ["berth"]))
+    path = f"{NAME}/1/overlay"
+    overlay = {"/berth": {"column": "dock", "type": "VARCHAR(64)", "encode": "LZO", "position": 2}}
+    assert message(api.get(path)) == (404, "There is no overlay")
+    assert api.call("PUT", path, overlay, key=api.key("org.harbor")).status_code == 403
+    assert message(api.call("PUT", path, overlay)) == (201, "Overlay stored")
+    assert api.get(path).json() == overlay
+    columns = api.get(f"{NAME}/1/ddl").json()["tables"][0]["columns"][9:]
+    assert [tuple(column.values()) for column in columns] == [
+        ("cargo", "VARCHAR(9)", "ZSTD", True, "/cargo"),
+        ("dock", "VARCHAR(64)", "LZO", False, "/berth"),
+    ]
+    assert api.get(f"{NAME}/1/jsonpaths").json()["jsonpaths"][9:] == ["$.data.cargo", "$.data.berth"]
+    api.call("PUT", path, {"jsonpaths": ["$.schema.vendor", "$.data.berth", "$.data.cargo"]})
+    assert api.get(path).json() == {"/berth": {"position": 1}, "/cargo": {"position": 2}}
+
+
+@pytest.mark.parametrize(
+    ("overlay", "fault"),
+    [
+        ({"/brth": {}}, "org_harbor_vessel_call_1 has no column of /brth: did you mean '/berth'?"),
+        (
+            {"/berth": {"column": "cargo"}},
+            "org_harbor_vessel_call_1 would have the column 'cargo' twice",
+        ),
+        ({"/berth": {"type": "TEXT(3)"}}, "unknown type 'TEXT(3)'"),
+        ({"/berth": {"encode": "a b"}}, "/berth: 'a b' is no encoding; expected one such as ZSTD"),
+        ({"/berth": {"position": 0}}, "/berth: positions count from 1"),
+        (
+            {"/berth": {"name": "dock"}},
+            "/berth: expected the texts column, type, encode and",
+        ),
+        ([], "an overlay is an object of pointers such as /berth"),
+    ],
+)
+def test_overlays_that_do_not_fit(api: Api, overlay: Any, fault: str) -> None:
+    api.publish_all("1-0-0", **properties(berth=text(12), cargo=text(9)))
+    status, sentence = message(api.call("PUT", f"{NAME}/1/overlay", overlay))
+    assert status == 400
+    assert sentence.startswith(f"The overlay does not fit: {fault}")

@@ -13,6 +13,8 @@ import pytest
 from destinations.postgres_server import Server
 from dialects.snowplow.registry.server_process import running_servers
 from trellis.dialects.snowplow.client.locator import KEY_VARIABLE
+from trellis.dialects.snowplow.columns.overlay import Overlay, Override
+from trellis.dialects.snowplow.identity.keys import Family
 from trellis.dialects.snowplow.registry.store.permissions import Permission
 from trellis.dialects.snowplow.registry.store.schema_store import SchemaStore
 
@@ -92,6 +94,8 @@ def test_a_copy_restores_lists_bodies_and_times_in_the_other_store(
 ) -> None:
     other = postgres.url(database) if store_url.startswith("sqlite") else f"sqlite:{tmp_path}/other.db"
     trellis("registry", "push", "schemas", "--at", store_url)
+    family = Family("org.harbor", "vessel_call", "jsonschema", 1)
+    SchemaStore.open(store_url).put_overlay(family, Overlay({"/berth": Override("dock")}))
     ran = trellis("registry", "pull", "copy", "--at", store_url)
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "5 schemas: 5 created")
     ran = trellis("registry", "push", "copy", "--at", other, "--json")
@@ -100,6 +104,7 @@ def test_a_copy_restores_lists_bodies_and_times_in_the_other_store(
     assert [vars(schema) | {"published_by": ""} for schema in before] == [vars(schema) for schema in after]
     ddl = [trellis("registry", "ddl", "--at", url, "--target", "spark").out for url in (store_url, other)]
     assert ddl[0] == ddl[1] == trellis("registry", "ddl", "--at", "copy", "--target", "spark").out
+    assert "`dock`" in ddl[0]
     assert trellis("registry", "pull", "copy", "--at", store_url).err == (
         "error: copy is there already; name a new folder, or write over it with --force"
     )
@@ -108,6 +113,7 @@ def test_a_copy_restores_lists_bodies_and_times_in_the_other_store(
 def test_a_server_is_pushed_to_and_pulled_from(
     trellis: Any, schemas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (schemas / "1.overlay.json").write_text('{"/berth": {"column": "dock"}}')
     store_url = f"sqlite:{tmp_path}/registry.db"
     super_key = json.loads(trellis("registry", "keygen", "--at", store_url, "--super", "--json").out)["super"]
     with running_servers(store_url, 1) as (server,):
@@ -122,6 +128,8 @@ def test_a_server_is_pushed_to_and_pulled_from(
         monkeypatch.setenv(KEY_VARIABLE, keys["write"])
         ran = trellis(*push, "--json")
         assert (ran.code, outcomes(ran)) == (0, [(version, "created") for version in ORDER])
+        show_ddl = ("registry", "ddl", "--at", server.url, "--target", "postgres")
+        assert '"dock"' in trellis(*show_ddl).out
         assert json.loads(ran.out)["schemas"][3]["message"].startswith(
             "version 1-0-1 adds to a revision that"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from dialects.snowplow.enriched import (
 )
 from dialects.snowplow.families import document
 from trellis.dialects.snowplow.client.references import RegistryReferences
+from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.manifest import RunManifest
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.engine.runner import InlineRunner
@@ -230,3 +232,26 @@ def test_duplicates_may_stay(tmp_path: Path, kind: str, dropped: int) -> None:
         tmp_path / "out" / RUN / "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-00000.txt"
     )
     assert [row[6] for row in rows] == [event_id(1)] * (3 - dropped)
+
+
+def test_r85_copies_of_events_of_earlier_runs_are_dropped(tmp_path: Path) -> None:
+    registry, store = write_registry(tmp_path), EventStore(str(tmp_path / "events.db"))
+    call, other = vessel_call("1-0-0", berth="A"), {"etl_tstamp": "2031-04-05 07:00:00"}
+    first = [enriched_line(1, call, event_fingerprint="f", etl_tstamp="2031-04-05 06:00:00")]
+    write_run(tmp_path, first)
+    [report] = shred(tmp_path, registry, store=store)
+    assert (report.rows.loaded, report.rows.dropped) == (1, 0)
+    shutil.rmtree(tmp_path / "out")
+    [again] = shred(tmp_path, registry, store=store)
+    assert (again.rows.loaded, again.rows.dropped) == (1, 0)
+    later = [
+        enriched_line(1, call, event_fingerprint="f", **other),
+        enriched_line(1, call, event_fingerprint="g", **other),
+        enriched_line(2, call, **other),
+    ]
+    write_run(tmp_path, later, "run=2031-04-05-07-00-00")
+    [_, report] = shred(tmp_path, registry, store=store)
+    assert (report.rows.read, report.rows.loaded, report.rows.dropped) == (3, 2, 1)
+    atomic = "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-00000.txt"
+    rows = lines(tmp_path / "out/run=2031-04-05-07-00-00" / atomic)
+    assert [row[6] for row in rows] == [event_id(1), event_id(2)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast
 
 from trellis.dialects.snowplow.client.registry import Registry, RegistryUnavailable, SchemaNotFound
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 
@@ -58,6 +59,9 @@ class CachedRegistry:
 
     def versions(self, family: Family) -> Sequence[SchemaKey]:
         return self._get(family, self.registry.versions)
+
+    def overlay(self, family: Family) -> Overlay | None:
+        return self.registry.overlay(family)
 
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         return self.registry.list_keys(vendor, name)

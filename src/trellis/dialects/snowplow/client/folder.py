@@ -1,7 +1,8 @@
 """A folder of schemas, as igluctl and static registries have it: VENDOR/NAME/FORMAT/VERSION.
 
 A file VENDOR/NAME/FORMAT/MODEL beside them is the list of the versions of a model, in the order of their
-creation: what a server answers to `GET /api/schemas/VENDOR/NAME/FORMAT/MODEL`.
+creation: what a server answers to `GET /api/schemas/VENDOR/NAME/FORMAT/MODEL`. MODEL.overlay.json says how
+its table differs from what the schemas say.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from trellis.dialects.snowplow.client.http import warn_of_order
 from trellis.dialects.snowplow.client.registry import SchemaNotFound
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.json_text import read_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
@@ -21,6 +23,8 @@ from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.dialects.snowplow.versions.order import is_unambiguous, order_by_number
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.config import read_text
+
+OVERLAY_SUFFIX: Final = ".overlay.json"
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,15 @@ class FolderRegistry:
             warn_of_order(family)
         return [keys[0].with_version(version) for version in ordered]
 
+    def overlay(self, family: Family) -> Overlay | None:
+        file = self.root / f"{family}{OVERLAY_SUFFIX}"
+        if not file.is_file():
+            return None
+        try:
+            return Overlay.parse(read_document(file))
+        except SchemaError as error:
+            raise SchemaError(f"{file}: {error}") from None
+
     def path_fault(self, path: Path, key: SchemaKey) -> str | None:
         """That a file is not where its schema says."""
         expected = f"{key.vendor}/{key.name}/{key.format}/{key.version}"
@@ -115,8 +128,9 @@ class FolderRegistry:
             raise SchemaError(f"{path}: {error}") from None
 
     def _is_schema(self, path: Path) -> bool:
-        """Not a list of versions, nor what a file manager leaves behind."""
-        is_named_so = not path.name.isdigit() and not path.name.startswith(".")
+        """Not a list of versions, an overlay, nor what a file manager leaves behind."""
+        name = path.name
+        is_named_so = not (name.isdigit() or name.startswith(".") or name.endswith(OVERLAY_SUFFIX))
         is_ignored = self.ignored is not None and path.resolve() == self.ignored.resolve()
         return is_named_so and path.is_file() and not is_ignored
 

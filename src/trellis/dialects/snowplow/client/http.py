@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from trellis.dialects.snowplow.client.registry import RegistryUnavailable, SchemaNotFound
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.json_text import read_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
@@ -107,6 +109,18 @@ class HttpRegistry:
                 f"{self.base}/schemas/{family}: lists {', '.join(strangers)}; expected versions of {family}"
             )
         return keys
+
+    def overlay(self, family: Family) -> Overlay | None:
+        document = self._get(f"/schemas/{family}/overlay")
+        return None if document is None else Overlay.parse(document)
+
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        """Raises SchemaError where the registry refuses it."""
+        body = json.dumps(overlay.to_dict()).encode()
+        answer = self.send("PUT", f"/schemas/{family}/overlay", body)
+        if not answer.ok:
+            reason = answer.json_object().get("message", f"HTTP {answer.status}")
+            raise SchemaError(f"{self.name} refuses the overlay of {family}: {reason}")
 
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         keys = self._list("/".join(filter(None, ("/schemas", vendor, name))))

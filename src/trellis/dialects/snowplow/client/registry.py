@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.errors import SchemaError, SourceError
@@ -33,6 +34,9 @@ class Registry(Protocol):
 
     def versions(self, family: Family) -> Sequence[SchemaKey]:
         """The versions of a family in the order of their creation, at least one. Raises SchemaNotFound."""
+
+    def overlay(self, family: Family) -> Overlay | None:
+        """How the table of a family differs from what its schemas say."""
 
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         """All that can be read, or those of a vendor and name; none where there are none.

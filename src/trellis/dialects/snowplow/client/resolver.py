@@ -11,6 +11,7 @@ from trellis.dialects.snowplow.client.cache import CachedRegistry
 from trellis.dialects.snowplow.client.folder import FolderRegistry, read_document
 from trellis.dialects.snowplow.client.http import HttpRegistry, checked_url
 from trellis.dialects.snowplow.client.registry import Registry, RegistryUnavailable, SchemaNotFound
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument, SelfDescribingData
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Criterion, Family, SchemaKey
@@ -76,6 +77,10 @@ class Resolver:
 
         self._owners[family], keys = self._ask(family, versions_of)
         return keys
+
+    def overlay(self, family: Family) -> Overlay | None:
+        self.versions(family)
+        return self._owners[family].overlay(family)
 
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         owners: dict[Family, Registry] = {}

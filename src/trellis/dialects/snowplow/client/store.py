@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from trellis.dialects.snowplow.client.registry import RegistryUnavailable, SchemaNotFound
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.dialects.snowplow.registry.store.database import StoreUnavailable, redact
@@ -43,6 +44,10 @@ class StoreRegistry:
         if not schemas:
             raise SchemaNotFound(f"{family}: no versions in {self.name}")
         return [SchemaKey.parse(schema.uri) for schema in schemas]
+
+    def overlay(self, family: Family) -> Overlay | None:
+        with _answering():
+            return self.store.overlay(family)
 
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         with _answering():

@@ -245,11 +245,12 @@ def show_ddl(
     from trellis.errors import UsageError
 
     source = open_registry(at, assume_order=assume_order)
-    rendering = Rendering(get_profile(target), dataset, compat)
     selection = Selection.parse(schemas) if schemas else Selection()
     families = selection.read(source)
     if schemas and not families:
         raise selection.unknown(source)
+    overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
+    rendering = Rendering(get_profile(target), dataset, compat, overlays)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
     if start and not scripts:

@@ -9,6 +9,7 @@ from trellis.cli.commands.load import settings_of
 from trellis.dialects.snowplow.client.references import RegistryReferences
 from trellis.dialects.snowplow.options import NAMES
 from trellis.dialects.snowplow.runs.duplicates import Deduplication
+from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.errors import UsageError, nearest
@@ -26,6 +27,7 @@ def open_shredder(
     compression: str,
     profile: str | None,
     deduplication: str,
+    store: str | None,
     options: list[str] | None,
     spark: tuple[str | None, str | None, str | None],
     tell: ProgressCallback,
@@ -45,6 +47,7 @@ def open_shredder(
         cast("Compression", compression.upper()),
         profile,
         cast("Deduplication", deduplication),
+        None if store is None else EventStore(store),
         settings,
         tell,
     )

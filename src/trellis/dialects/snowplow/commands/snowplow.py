@@ -69,6 +69,15 @@ def shred_runs(
             "drop copies; none.",
         ),
     ] = "all",
+    dedup_store: Annotated[
+        str | None,
+        option(
+            "--dedup-store",
+            metavar="FILE",
+            panel=HOW,
+            help="SQLite file with the events of earlier runs; their copies are dropped.",
+        ),
+    ] = None,
     settings: Setting = None,
     engine: Engine = None,
     master: Master = None,
@@ -86,7 +95,9 @@ def shred_runs(
 
     with progress() as tell:
         spark = (engine, master, remote)
-        shredder = open_shredder(schema, out, format, compression, profile, dedup, settings, spark, tell)
+        shredder = open_shredder(
+            schema, out, format, compression, profile, dedup, dedup_store, settings, spark, tell
+        )
         reports = shredder.shred(source)
     if json:
         print_json({"runs": [report.to_dict() for report in reports]})

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from trellis.cli.output.console import counted, grid, indented
-from trellis.dialects.snowplow.client.folder import FolderRegistry, read_document
+from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry, read_document
 from trellis.dialects.snowplow.client.http import HttpRegistry
 from trellis.dialects.snowplow.client.locator import is_store, registry_key
 from trellis.dialects.snowplow.client.registry import SchemaNotFound
 from trellis.dialects.snowplow.client.store import StoreRegistry
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.json_text import canonical, write_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
-from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.dialects.snowplow.registry.publishing import Publisher
 from trellis.dialects.snowplow.registry.refusals import Refusal
 from trellis.dialects.snowplow.registry.settings import ServerSettings
@@ -82,15 +83,21 @@ def push_folder(path: str, at: str, *, public: bool, assume_order: bool = False)
     """
     folder = FolderRegistry.open(path, assume_order=assume_order)
     exported = read_export(folder.root)
+    target: SchemaStore | HttpRegistry
     if is_store(at):
-        store = StoreRegistry.open(at).store
-        if exported and not store.list_schemas():
-            return TransferReport(tuple(_restore(folder, exported, store)))
-        publish = _store_publisher(store, public)
+        target = StoreRegistry.open(at).store
+        if exported and not target.list_schemas():
+            return TransferReport(tuple(_restore(folder, exported, target)))
+        publish = _store_publisher(target, public)
     else:
-        publish = _http_publisher(HttpRegistry.open(at, registry_key()), public)
+        target = HttpRegistry.open(at, registry_key())
+        publish = _http_publisher(target, public)
     keys = [*exported] if exported else _ordered_keys(folder)
-    return TransferReport(tuple(_push(folder, keys, publish)))
+    report = TransferReport(tuple(_push(folder, keys, publish)))
+    if not report.refused:
+        for family, overlay in _overlays(folder, keys).items():
+            target.put_overlay(family, overlay)
+    return report
 
 
 def pull_registry(at: str, path: str, *, force: bool = False) -> TransferReport:
@@ -111,6 +118,9 @@ def pull_registry(at: str, path: str, *, force: bool = False) -> TransferReport:
     for family in dict.fromkeys(schema.key.family for schema in schemas):
         listed = [str(schema.key) for schema in schemas if schema.key.family == family]
         (root / "schemas" / str(family)).write_text(json.dumps(listed) + "\n", encoding="utf-8")
+        if overlay := source.overlay(family):
+            file = root / "schemas" / f"{family}{OVERLAY_SUFFIX}"
+            file.write_text(json.dumps(overlay.to_dict()) + "\n", encoding="utf-8")
     root.mkdir(parents=True, exist_ok=True)
     entries = [_export_entry(schema) for schema in schemas]
     (root / "schemas" / EXPORT).write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
@@ -186,10 +196,18 @@ def _restore(
         StoredSchema(folder.schema(key), entry["isPublic"], entry["createdAt"], entry["updatedAt"])
         for key, entry in exported.items()
     ]
+    overlays = _overlays(folder, exported)
     with store.writing() as writer:
         for schema in schemas:
             writer.add(schema)
+        for family, overlay in overlays.items():
+            writer.put_overlay(family, overlay)
     yield from (Transfer(schema.key, "restored") for schema in schemas)
+
+
+def _overlays(folder: FolderRegistry, keys: Iterable[SchemaKey]) -> dict[Family, Overlay]:
+    families = dict.fromkeys(key.family for key in keys)
+    return {family: overlay for family in families if (overlay := folder.overlay(family))}
 
 
 def _ordered_keys(folder: FolderRegistry) -> list[SchemaKey]:

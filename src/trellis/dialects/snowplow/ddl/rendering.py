@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.ddl.tables import TableStatements
@@ -25,13 +26,14 @@ class Rendering:
     profile: Profile
     dataset: str
     compat: bool = False
+    overlays: Mapping[Family, Overlay] = field(default_factory=dict)
 
     def tables(self, families: Mapping[Family, Sequence[SchemaDocument]]) -> list[TableReport]:
         """Each table of each family. Raises SchemaError where two families have one table."""
         reports: list[TableReport] = []
         owners: dict[str, Family] = {}
         for family, documents in families.items():
-            table = merge_family(documents, self.profile, compat=self.compat)
+            table = self._merge(documents)
             owner = owners.setdefault(table.name, family)
             if owner != family:
                 raise SchemaError(
@@ -46,21 +48,23 @@ class Rendering:
         """What brings the tables of families that have the version `start` to their last versions."""
         for documents in families:
             if any(document.key.version == start for document in documents):
-                before, after = (
-                    merge_family(part, self.profile, compat=self.compat)
-                    for part in (up_to(start, documents), documents)
-                )
+                before, after = map(self._merge, (up_to(start, documents), documents))
                 sql = Migration.between(before, after).script(self.profile, self.dataset)
                 yield ScriptReport(before.key, after.key, sql)
 
     def effect(self, documents: Sequence[SchemaDocument], document: SchemaDocument) -> str:
         """The statements that one more version of a family causes."""
-        after = merge_family([*documents, document], self.profile, compat=self.compat)
+        after = self._merge([*documents, document])
         *_, last = self._reports(after)
         if not documents or last.recovers == document.key.version:
             return last.sql
-        before = merge_family(documents, self.profile, compat=self.compat)
+        before = self._merge(documents)
         return Migration.between(before, after).script(self.profile, self.dataset)
+
+    def _merge(self, documents: Sequence[SchemaDocument]) -> FamilyTable:
+        table = merge_family(documents, self.profile, compat=self.compat)
+        overlay = self.overlays.get(documents[0].key.family)
+        return overlay.apply(table) if overlay else table
 
     def _reports(self, table: FamilyTable) -> Iterator[TableReport]:
         yield self._report(table.name, table.key, table.columns, None)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, Final, Literal, TypeVar, cast
 from uuid import UUID
 
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.schema_document import SelfDescribingData
 from trellis.dialects.snowplow.document.validation import SchemaValidator
 from trellis.dialects.snowplow.identity.errors import IgluError
@@ -115,6 +116,11 @@ class RegistryService:
         if not schemas:
             raise schema_not_found()
         return schemas
+
+    def overlays(self, family: Family) -> dict[Family, Overlay]:
+        """That of a family, if it has one."""
+        overlay = self.store.overlay(family)
+        return {family: overlay} if overlay else {}
 
     def validate_instance(self, permission: Permission, document: object) -> list[dict[str, Any]]:
         """What a schema of the registry refuses of data that describes itself."""

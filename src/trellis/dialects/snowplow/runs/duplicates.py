@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from uuid import UUID, uuid5
 
 import pyarrow as pa
@@ -15,7 +15,11 @@ from trellis.destinations.sql.literals import string_literal
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.events.families import RECORD_COLUMN
 from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.runs.event_store import Arrival, EventStore
 from trellis.errors import DestinationError
+
+if TYPE_CHECKING:
+    import duckdb
 
 Deduplication = Literal["all", "natural", "none"]
 DUPLICATE: Final = SchemaDocument(
@@ -65,8 +69,10 @@ class Duplicates:
         return batch.set_column(place, batch.schema.field(place), pa.array(ids, pa.string()))
 
 
-def find_duplicates(files: Sequence[str], run: str, kind: Deduplication) -> Duplicates:
-    """The duplicates of a run. `files` are the staged rows of its events.
+def find_duplicates(
+    files: Sequence[str], run: str, kind: Deduplication, store: EventStore | None = None
+) -> Duplicates:
+    """The duplicates of a run. `files` are the staged rows of its events, `store` holds those of others.
 
     Copies have the same id and fingerprint; the one that was enriched first stays. Events that share an id
     and nothing else all get a new one, which depends on the run and their place in it.
@@ -79,23 +85,42 @@ def find_duplicates(files: Sequence[str], run: str, kind: Deduplication) -> Dupl
     try:
         with duckdb.connect() as connection:
             connection.execute(
-                f"CREATE VIEW numbered AS SELECT {RECORD_COLUMN} AS record, event_id, collector_tstamp, "
+                "CREATE VIEW numbered AS "
+                "SELECT record, event_id, event_fingerprint, etl_tstamp, collector_tstamp, "
                 "row_number() OVER (PARTITION BY event_id, coalesce(event_fingerprint, record) "
                 "ORDER BY etl_tstamp NULLS LAST, record) AS copy "
                 f"FROM (SELECT *, {RECORD_COLUMN} AS record FROM read_parquet([{paths}]))"
             )
-            copies = connection.sql("SELECT record FROM numbered WHERE copy > 1").fetchall()
+            copies = {
+                record
+                for (record,) in connection.sql("SELECT record FROM numbered WHERE copy > 1").fetchall()
+            }
+            if store is not None:
+                smallest = "SELECT CAST(min(etl_tstamp) AS VARCHAR) FROM numbered"
+                [(batch,)] = connection.sql(smallest).fetchall()
+                copies |= store.claim(_arrivals(connection), batch or run)
             shared = (
-                "SELECT record, event_id, collector_tstamp FROM numbered WHERE copy = 1 "
+                "SELECT record, event_id, collector_tstamp FROM numbered WHERE record NOT IN "
+                "(SELECT unnest(?)) "
                 "QUALIFY count(*) OVER (PARTITION BY event_id) > 1"
             )
-            others = connection.sql(shared).fetchall() if kind == "all" else []
+            others = connection.execute(shared, [[*copies]]).fetchall() if kind == "all" else []
     except duckdb.Error as error:
         raise DestinationError(f"{run}: its duplicates cannot be found: {error}; free some space") from None
     return Duplicates(
-        frozenset(record for (record,) in copies),
+        frozenset(copies),
         {
             record: RenamedEvent(str(uuid5(_NAMESPACE, f"{run}/{record}")), event_id, collected_at)
             for record, event_id, collected_at in others
         },
     )
+
+
+def _arrivals(connection: duckdb.DuckDBPyConnection) -> Iterator[Arrival]:
+    """The events that others may be copies of: the first of each, with a fingerprint."""
+    cursor = connection.cursor().execute(
+        "SELECT record, event_id, event_fingerprint FROM numbered WHERE copy = 1 "
+        "AND event_fingerprint IS NOT NULL"
+    )
+    while rows := cursor.fetchmany(10_000):
+        yield from (Arrival(*row) for row in rows)

@@ -30,6 +30,7 @@ from trellis.dialects.snowplow.runs.duplicates import (
     Duplicates,
     find_duplicates,
 )
+from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.manifest import (
     ALGORITHM,
     Compression,
@@ -71,6 +72,7 @@ class RunFolder:
     format: FileFormat
     compression: Compression = "NONE"
     deduplication: Deduplication = "all"
+    store: EventStore | None = None
     manifest: RunManifest | None = None
     duplicates: Duplicates = field(default_factory=Duplicates)
 
@@ -111,7 +113,7 @@ class RunFolder:
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(parents=True)
             events = [file.path for file in commit.files.get(EVENTS, ())]
-            self.duplicates = find_duplicates(events, self.name, self.deduplication)
+            self.duplicates = find_duplicates(events, self.name, self.deduplication, self.store)
             self.manifest = _RunWriter(self, commit, draft, parallel).write()
             os.rename(draft, self.path)
 

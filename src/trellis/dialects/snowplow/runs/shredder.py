@@ -14,6 +14,7 @@ from trellis.dialects.registration import ReferenceResolver
 from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.runs.duplicates import Deduplication
+from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
 from trellis.dialects.snowplow.runs.run_folder import RunFolder
 from trellis.engine.runner import Runner
@@ -50,6 +51,7 @@ class Shredder:
     compression: Compression = "NONE"
     profile: str | None = None
     deduplication: Deduplication = "all"
+    store: EventStore | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     tell: ProgressCallback = _silent
 
@@ -65,7 +67,15 @@ class Shredder:
 
     def _shred_run(self, run: Path) -> Report:
         profile = get_profile(self.profile or _PROFILES[self.format])
-        target = RunFolder(self.out, run.name, profile, self.format, self.compression, self.deduplication)
+        target = RunFolder(
+            self.out,
+            run.name,
+            profile,
+            self.format,
+            self.compression,
+            self.deduplication,
+            self.store,
+        )
         context = _RunContext(target, self.settings, self.tell)
         records = records_of([str(run)], self.runner)
         job = LoadJob(

@@ -142,7 +142,7 @@ def show_tables(
     family, schemas = _family(request, service, vendor, name, format, model)
     documents = [schema.document for schema in schemas]
     try:
-        rendering = Rendering(get_profile(target), "atomic")
+        rendering = Rendering(get_profile(target), "atomic", overlays=service.overlays(family))
         scripts = [*rendering.scripts([documents], SchemaVer.parse(start))] if start else []
     except (UsageError, IgluError) as error:
         raise Refusal(400, str(error)) from None
@@ -225,12 +225,13 @@ def _preview_values(service: RegistryService, preview: Preview) -> dict[str, Any
         return {"preview": preview}
     family = document.key.family
     profiles = service.settings.kinds.profiles
+    overlays = service.overlays(family)
     family_documents = [other for other in preview.family if other.key != document.key]
     return {
         "preview": preview,
         "needs": {profile.name: needs_of(verdict.changes, profile.name) for profile in profiles},
         "statements": {
-            profile.name: Rendering(profile, "atomic").effect(family_documents, document)
+            profile.name: Rendering(profile, "atomic", overlays=overlays).effect(family_documents, document)
             for profile in profiles
         },
         "names": {

@@ -6,6 +6,7 @@ from fastapi import APIRouter, BackgroundTasks
 from starlette.responses import Response
 
 from trellis.dialects.snowplow.columns.family_table import merge_family
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.ddl.rendering import Rendering
 from trellis.dialects.snowplow.document.json_text import write_json
@@ -33,7 +34,7 @@ from trellis.dialects.snowplow.registry.service import (
 )
 from trellis.dialects.snowplow.registry.webhooks import call_webhooks
 from trellis.dialects.snowplow.rows.csv import json_paths
-from trellis.errors import UsageError
+from trellis.errors import SchemaError, UsageError
 
 router = APIRouter(prefix="/schemas", tags=["schemas"])
 _SCHEMA = request_body("A schema that describes itself.")
@@ -141,11 +142,46 @@ def show_ddl(
     family = _family(vendor, name, format, model)
     schemas = service.family(service.permission(apikey), family)
     try:
-        rendering = Rendering(get_profile(target), dataset, compat)
+        rendering = Rendering(get_profile(target), dataset, compat, service.overlays(family))
     except UsageError as error:
         raise Refusal(400, str(error)) from None
     documents = [schema.document for schema in schemas]
     return json_answer(rendering.to_dict(rendering.tables({family: documents}), ()))
+
+
+@router.get("/{vendor}/{name}/{format}/{model}/overlay")
+def show_overlay(
+    service: Service, vendor: str, name: str, format: str, model: str, apikey: ApiKey = None
+) -> Response:
+    """How the table of a model differs from what its schemas say."""
+    family = _family(vendor, name, format, model)
+    service.family(service.permission(apikey), family)
+    if (overlay := service.store.overlay(family)) is None:
+        raise Refusal(404, "There is no overlay")
+    return json_answer(overlay.to_dict())
+
+
+@router.put(
+    "/{vendor}/{name}/{format}/{model}/overlay",
+    status_code=201,
+    openapi_extra=request_body("Columns by pointer, or a JSONPaths file."),
+)
+def put_overlay(
+    service: Service, body: Body, vendor: str, name: str, format: str, model: str, apikey: ApiKey = None
+) -> Response:
+    """Fit the columns of a model to a table that was made otherwise."""
+    family, permission = _family(vendor, name, format, model), service.permission(apikey)
+    if not permission.allows("BUMP", vendor):
+        raise Refusal(403, "Not enough permissions")
+    documents = [schema.document for schema in service.family(permission, family)]
+    document = parse_json(body)
+    try:
+        overlay = Overlay.parse(document)
+        overlay.check(merge_family(documents, get_profile("redshift")))
+    except SchemaError as error:
+        raise Refusal(400, f"The overlay does not fit: {error}") from None
+    service.store.put_overlay(family, overlay)
+    return json_answer({"message": "Overlay stored", "status": 201}, 201)
 
 
 @router.get("/{vendor}/{name}/{format}/{model}/jsonpaths")
@@ -153,9 +189,11 @@ def show_json_paths(
     service: Service, vendor: str, name: str, format: str, model: str, apikey: ApiKey = None
 ) -> Response:
     """The JSONPaths file of the table of a model, for loaders that read JSON."""
-    schemas = service.family(service.permission(apikey), _family(vendor, name, format, model))
+    family = _family(vendor, name, format, model)
+    schemas = service.family(service.permission(apikey), family)
     table = merge_family([schema.document for schema in schemas], get_profile("redshift"))
-    return json_answer(json_paths(table.columns))
+    overlay = service.store.overlay(family)
+    return json_answer(json_paths((overlay.apply(table) if overlay else table).columns))
 
 
 def _list(

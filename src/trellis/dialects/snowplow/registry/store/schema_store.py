@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from trellis.dialects.snowplow.columns.names import table_name
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.document.json_text import read_json, write_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
@@ -37,6 +38,7 @@ _TABLES: Final = (
         PRIMARY KEY (vendor, name, format, number))""",
     """CREATE TABLE IF NOT EXISTS registry_permissions (
         key_hash TEXT PRIMARY KEY, vendor TEXT NOT NULL, schema_action TEXT, key_actions TEXT NOT NULL)""",
+    "CREATE TABLE IF NOT EXISTS registry_overlays (family TEXT PRIMARY KEY, document TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS registry_state (revision BIGINT NOT NULL)",
     "INSERT INTO registry_state SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM registry_state)",
 )
@@ -173,6 +175,17 @@ class SchemaStore:
     def reading(self) -> Iterator[SchemaWriter]:
         with self._database.transaction() as execute:
             yield SchemaWriter(execute)
+
+    # ---- overlays
+
+    def overlay(self, family: Family) -> Overlay | None:
+        with self._database.transaction() as execute:
+            rows = execute("SELECT document FROM registry_overlays WHERE family = ?", str(family))
+        return Overlay.parse(read_json(rows[0][0])) if rows else None
+
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        with self.writing() as writer:
+            writer.put_overlay(family, overlay)
 
     # ---- drafts
 
@@ -320,6 +333,14 @@ class SchemaWriter:
         existed = bool(self.execute("SELECT 1 FROM registry_schemas WHERE uri = ?", str(key)))
         self._write("DELETE FROM registry_schemas WHERE uri = ?", str(key))
         return existed
+
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        """In place of the one before."""
+        self._write("DELETE FROM registry_overlays WHERE family = ?", str(family))
+        self._write(
+            "INSERT INTO registry_overlays (family, document) VALUES (?, ?)",
+            *(str(family), write_json(overlay.to_dict())),
+        )
 
     def _write(self, statement: str, *values: object) -> None:
         self.execute(statement, *values)

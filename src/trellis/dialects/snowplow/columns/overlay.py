@@ -1,0 +1,140 @@
+"""What differs in a table that was not made by our rules (docs/conformance/snowplow.md, D-16)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
+from typing import Any, Final
+
+from trellis.dialects.snowplow.columns.column_types import ColumnType, TypeName
+from trellis.dialects.snowplow.columns.family_table import FamilyTable
+from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.document.nodes import pointer_to
+from trellis.errors import SchemaError, nearest
+
+_TYPE: Final = re.compile(r"([A-Za-z ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
+_TYPES: Final[Mapping[str, TypeName]] = {
+    "SMALLINT": "SMALLINT",
+    "INT": "INT",
+    "INTEGER": "INT",
+    "BIGINT": "BIGINT",
+    "DECIMAL": "DECIMAL",
+    "NUMERIC": "DECIMAL",
+    "DOUBLE PRECISION": "DOUBLE",
+    "BOOLEAN": "BOOLEAN",
+    "DATE": "DATE",
+    "TIMESTAMP": "TIMESTAMP",
+    "CHAR": "CHAR",
+    "VARCHAR": "VARCHAR",
+}
+_DATA: Final = "$.data."
+
+
+@dataclass(frozen=True)
+class Override:
+    """What a column is instead of what its schemas say."""
+
+    column: str | None = None
+    type: str | None = None
+    encode: str | None = None
+    position: int | None = None
+    """Counted from 1, without the columns that each table has."""
+
+    def apply(self, column: Column) -> Column:
+        return replace(
+            column,
+            name=self.column or column.name,
+            type=parse_type(self.type) if self.type else column.type,
+            own_encoding=self.encode or column.own_encoding,
+        )
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Overrides by the pointer of a value in the data, such as /geo/lat."""
+
+    overrides: Mapping[str, Override]
+
+    @staticmethod
+    def parse(document: object) -> Overlay:
+        """Of `{"/berth": {"column": "dock", "type": "VARCHAR(64)", "encode": "LZO", "position": 1}}`, each
+        part of which may be absent, or of a JSONPaths file, which has positions alone.
+
+        Raises SchemaError.
+        """
+        if not isinstance(document, dict):
+            raise SchemaError("an overlay is an object of pointers such as /berth")
+        if isinstance(paths := document.get("jsonpaths"), list):
+            return Overlay(_positions(paths))
+        return Overlay({pointer: _override(pointer, parts) for pointer, parts in document.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            pointer: {name: part for name, part in asdict(override).items() if part is not None}
+            for pointer, override in self.overrides.items()
+        }
+
+    def check(self, table: FamilyTable) -> None:
+        """That the table has all the columns, each name once. Raises SchemaError."""
+        pointers = {pointer_to(*path) for column in table.columns for path in column.paths}
+        for pointer in self.overrides.keys() - pointers:
+            raise SchemaError(f"{table.name} has no column of {pointer}{nearest(pointer, sorted(pointers))}")
+        names = [column.name for column in self.apply(table).columns]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise SchemaError(f"{table.name} would have the column {repeated[0]!r} twice; name it otherwise")
+
+    def apply(self, table: FamilyTable) -> FamilyTable:
+        """The table with its columns as the overlay has them; those without a position keep their order."""
+        columns, moved = [], list[tuple[int, Column]]()
+        for column in table.columns:
+            override = self._override_of(column)
+            if override.position is None:
+                columns.append(override.apply(column))
+            else:
+                moved.append((override.position, override.apply(column)))
+        for position, column in sorted(moved, key=itemgetter(0)):
+            columns.insert(position - 1, column)
+        return replace(table, columns=tuple(columns))
+
+    def _override_of(self, column: Column) -> Override:
+        pointers = (pointer_to(*path) for path in column.paths)
+        named = (self.overrides[pointer] for pointer in pointers if pointer in self.overrides)
+        return next(named, Override())
+
+
+def parse_type(text: str) -> ColumnType:
+    """
+    >>> parse_type("varchar(64)"), parse_type("DECIMAL (36, 2)").scale
+    (ColumnType(name='VARCHAR', size=64, scale=0), 2)
+
+    Raises SchemaError.
+    """
+    match = _TYPE.fullmatch(text.strip())
+    name = " ".join(match[1].upper().split()) if match else ""
+    if match is None or name not in _TYPES:
+        raise SchemaError(f"unknown type {text!r}{nearest(name, _TYPES)}")
+    return ColumnType(_TYPES[name], int(match[2]) if match[2] else None, int(match[3] or 0))
+
+
+def _positions(paths: Sequence[object]) -> dict[str, Override]:
+    data = [path.removeprefix(_DATA) for path in paths if isinstance(path, str) and path.startswith(_DATA)]
+    pointers = [pointer_to(*path.split(".")) for path in data]
+    return {pointer: Override(position=position) for position, pointer in enumerate(pointers, start=1)}
+
+
+def _override(pointer: str, parts: object) -> Override:
+    kinds = {"column": str, "type": str, "encode": str, "position": int}
+    if not isinstance(parts, dict) or not all(
+        name in kinds and type(part) is kinds[name] for name, part in parts.items()
+    ):
+        raise SchemaError(f"{pointer}: expected the texts column, type, encode and the number position")
+    override = Override(**parts)
+    if override.type:
+        parse_type(override.type)
+    if override.encode and not re.fullmatch(r"[A-Za-z0-9]+", override.encode):
+        raise SchemaError(f"{pointer}: {override.encode!r} is no encoding; expected one such as ZSTD")
+    if override.position is not None and override.position < 1:
+        raise SchemaError(f"{pointer}: positions count from 1")
+    return override

@@ -1,0 +1,1 @@
+"""Which changes of a schema need no data."""

@@ -1,0 +1,411 @@
+"""`trellis table`: commands with the names, options and printed forms of `yt`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from trellis.cli.arguments import HOW, OUTPUT, Debug, Json, option
+from trellis.dialects.ytsaurus.commands.arguments import (
+    At,
+    Force,
+    Recursive,
+    RowsPath,
+    Source,
+    SourcesCommand,
+    Spec,
+    TablePath,
+    Target,
+    parse_map,
+    parse_yson,
+)
+
+if TYPE_CHECKING:
+    from trellis.dialects.ytsaurus.store.store import Store
+
+tables = typer.Typer(
+    name="table",
+    help="Tables of YTsaurus in a folder: create, write, read, merge, sort, erase and alter them.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+ValueFormat = Annotated[
+    str | None, option("--format", metavar="NAME", panel=OUTPUT, help="json or yson; default pretty YSON.")
+]
+RowFormat = Annotated[
+    str,
+    option(
+        "--format", metavar="NAME", panel=HOW, help="yson, json, dsv or schemaful_dsv, with <attributes>."
+    ),
+]
+
+
+@tables.command("create")
+def create_node(
+    type: Annotated[str, typer.Argument(metavar="TYPE", help="table or map_node.", show_default=False)],
+    path: TablePath,
+    at: At,
+    attributes: Annotated[
+        str | None,
+        option("--attributes", metavar="YSON", panel=HOW, help="Such as '{schema=[{name=k;type=int64}]}'."),
+    ] = None,
+    recursive: Recursive = False,
+    ignore_existing: Annotated[
+        bool, typer.Option("-i", "--ignore-existing", help="Keep what is there.", rich_help_panel=HOW)
+    ] = False,
+    force: Force = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Create a table or a folder of tables, and print its id."""
+    with _open(at) as store:
+        node_id = store.create(
+            type,
+            path,
+            parse_map(attributes, "--attributes"),
+            recursive=recursive,
+            ignore_existing=ignore_existing,
+            force=force,
+        )
+    _print({"id": node_id}, node_id, json)
+
+
+@tables.command("get")
+def get_value(
+    path: TablePath, at: At, format: ValueFormat = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Print an attribute, such as //home/t/@schema, or the tree of nodes."""
+    from trellis.dialects.ytsaurus.store.attributes import get
+
+    with _open(at) as store:
+        value = get(store, path)
+    _print_value(value, "json" if json else format)
+
+
+@tables.command("set")
+def set_value(
+    path: TablePath,
+    at: At,
+    value: Annotated[
+        str | None,
+        typer.Argument(metavar="VALUE", help="YSON; default standard input.", show_default=False),
+    ] = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Set an attribute, such as //home/t/@optimize_for."""
+    from trellis.dialects.ytsaurus.store.attributes import set_attribute
+
+    text = sys.stdin.read() if value is None else value
+    with _open(at) as store:
+        set_attribute(store, path, parse_yson(text.strip(), "the value"))
+    _print({"path": path}, "", json)
+
+
+@tables.command("exists")
+def check_existence(path: TablePath, at: At, json: Json = False, debug: Debug = False) -> None:
+    """Print whether a node or an attribute is there."""
+    from trellis.dialects.ytsaurus.store.attributes import exists
+
+    with _open(at) as store:
+        answer = exists(store, path)
+    _print({"exists": answer}, "true" if answer else "false", json)
+
+
+@tables.command("list")
+def list_nodes(
+    path: TablePath, at: At, format: ValueFormat = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Print the names of the nodes in a folder of tables."""
+    from trellis.dialects.ytsaurus.store.attributes import list_children
+
+    with _open(at) as store:
+        names = list_children(store, path)
+    if json or format:
+        _print_value(names, "json" if json else format)
+    else:
+        typer.echo("".join(f"{name}\n" for name in names), nl=False)
+
+
+@tables.command("write-table", hidden=True)
+@tables.command("write")
+def write_table(
+    path: RowsPath, at: At, format: RowFormat = "yson", json: Json = False, debug: Debug = False
+) -> None:
+    """Write the rows of standard input into a table, instead of its rows or after them."""
+    from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.store.writing import write_rows
+
+    parsed = Format.parse(format)
+    with _open(at) as store:
+        count = write_rows(store, path, parsed.read_rows(sys.stdin.buffer.read()), parsed.forms)
+    _print({"path": path, "rows": count}, "", json)
+
+
+@tables.command("read-table", hidden=True)
+@tables.command("read")
+def read_table(
+    path: RowsPath,
+    at: At,
+    format: RowFormat = "<format=text>yson",
+    control_attributes: Annotated[
+        str | None,
+        option(
+            "--control-attributes",
+            metavar="YSON",
+            panel=HOW,
+            help="Marks between rows: '{enable_row_index=%true}', enable_range_index, enable_table_index.",
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Print the rows of a table, or the columns and ranges that the path names."""
+    from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.store.reading import open_source
+
+    parsed = Format.parse(format)
+    marks = parse_map(control_attributes, "--control-attributes")
+    with _open(at) as store:
+        source = open_source(store, path)
+        for index, (start, end) in enumerate(source.intervals()):
+            places = {"table_index": 0, "range_index": index, "row_index": start}
+            chosen = {name: place for name, place in places.items() if marks.get(f"enable_{name}") is True}
+            typer.echo(parsed.write_marks(chosen), nl=False)
+            for row in parsed.write_rows(source.read_rows_between(start, end)):
+                typer.echo(row, nl=False)
+
+
+@tables.command("copy")
+def copy_node(
+    source: TablePath,
+    target: TablePath,
+    at: At,
+    recursive: Recursive = False,
+    force: Force = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Copy a table or a folder of tables; no data is read."""
+    with _open(at) as store:
+        node_id = store.copy(source, target, recursive=recursive, force=force)
+    _print({"id": node_id}, "", json)
+
+
+@tables.command("move")
+def move_node(
+    source: TablePath,
+    target: TablePath,
+    at: At,
+    recursive: Recursive = False,
+    force: Force = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Give a table or a folder of tables another path."""
+    with _open(at) as store:
+        node_id = store.move(source, target, recursive=recursive, force=force)
+    _print({"id": node_id}, "", json)
+
+
+@tables.command("remove")
+def remove_node(
+    path: TablePath,
+    at: At,
+    recursive: Recursive = False,
+    force: Force = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Remove a table, a folder of tables with -r, or an attribute that a user set."""
+    from trellis.dialects.ytsaurus.paths.node_path import NodePath
+    from trellis.dialects.ytsaurus.store.attributes import remove_attribute
+
+    with _open(at) as store:
+        if NodePath.parse(path).attribute is None:
+            store.remove(path, recursive=recursive, force=force)
+        else:
+            remove_attribute(store, path, force=force)
+    _print({"path": path}, "", json)
+
+
+@tables.command("alter-table")
+def alter_schema(
+    path: TablePath,
+    at: At,
+    schema: Annotated[str, option("--schema", metavar="YSON", panel=HOW, help="The whole new schema.")],
+    dry_run: Annotated[
+        bool,
+        option("--dry-run", panel=HOW, help="Print what would change, column by column; change nothing."),
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Change the schema of a table without its data."""
+    from trellis.dialects.ytsaurus.commands.alter_report import show_plan
+    from trellis.dialects.ytsaurus.store.altering import alter_table, plan_alter
+
+    document = parse_yson(schema, "--schema")
+    with _open(at) as store:
+        plan = plan_alter(store, path, document)
+        if dry_run or not plan.allowed:
+            show_plan(plan, json)
+            if not dry_run:
+                raise typer.Exit(2)
+            return
+        alter_table(store, path, document)
+    _print(plan.to_dict(), "", json)
+
+
+@tables.command("merge", cls=SourcesCommand)
+def merge_tables(
+    source: Source,
+    target: Target,
+    at: At,
+    mode: Annotated[
+        Literal["unordered", "ordered", "sorted", "auto"],
+        option(
+            "--mode",
+            metavar="MODE",
+            panel=HOW,
+            help="unordered, ordered, sorted, or auto (default): sorted if all inputs are.",
+        ),
+    ] = "auto",
+    spec: Spec = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Merge tables into one: one after the other, or by their keys."""
+    from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge
+
+    with _open(at) as store:
+        merge(store, source, target, mode, OperationSpec.parse(parse_map(spec, "--spec")))
+    _print({"path": target}, "", json)
+
+
+@tables.command("sort", cls=SourcesCommand)
+def sort_tables(
+    source: Source,
+    target: Target,
+    at: At,
+    sort_by: Annotated[
+        list[str],
+        option(
+            "--sort-by",
+            metavar="COLUMN",
+            panel=HOW,
+            help="A column, or '{name=k;sort_order=descending}'; again for more.",
+        ),
+    ],
+    spec: Spec = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Sort the rows of tables."""
+    from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
+    from trellis.dialects.ytsaurus.store.operations import OperationSpec, sort
+
+    items = [parse_yson(item, "--sort-by") if item.startswith("{") else item for item in sort_by]
+    with _open(at) as store:
+        keys = parse_sort_columns(items, "--sort-by")
+        sort(store, source, target, keys, OperationSpec.parse(parse_map(spec, "--spec")))
+    _print({"path": target}, "", json)
+
+
+@tables.command("remote-copy")
+def copy_from_store(
+    source: Annotated[str, option("--src", metavar="PATH", panel=HOW, help="The table that is copied.")],
+    target: Target,
+    cluster: Annotated[
+        str, option("--cluster", metavar="URL", panel=HOW, help="The store of --src, yt:FOLDER.")
+    ],
+    at: At,
+    copy_attributes: Annotated[
+        bool, option("--copy-attributes", panel=HOW, help="Copy the attributes that users set, too.")
+    ] = False,
+    spec: Spec = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Copy a table of another store."""
+    from trellis.dialects.ytsaurus.store.operations import OperationSpec, remote_copy
+
+    settings = OperationSpec.parse(parse_map(spec, "--spec"))
+    with _open(cluster) as other, _open(at) as store:
+        remote_copy(store, other, source, target, settings, copy_attributes=copy_attributes)
+    _print({"path": target}, "", json)
+
+
+@tables.command("erase")
+def erase_rows(path: RowsPath, at: At, spec: Spec = None, json: Json = False, debug: Debug = False) -> None:
+    """Remove the rows of the range that the path names, or all rows."""
+    from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase
+
+    with _open(at) as store:
+        erase(store, path, OperationSpec.parse(parse_map(spec, "--spec")))
+    _print({"path": path}, "", json)
+
+
+@tables.command("infer")
+def infer_schema(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help="Rows; - is standard input.", show_default=False)
+    ],
+    format: RowFormat = "json",
+    promote_integers: Annotated[
+        bool, option("--promote-integers", panel=HOW, help="Integers beside doubles are doubles, not any.")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print a schema for the rows of a file, all of which are read, and why each column has its type."""
+    from trellis.dialects.ytsaurus.commands.infer_report import read_source, show_schema
+    from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.inference.learning import learn_schema
+
+    rows = Format.parse(format).read_rows(read_source(source))
+    show_schema(learn_schema(rows, promote_integers=promote_integers), json)
+
+
+@tables.command("gc")
+def collect_garbage(at: At, json: Json = False, debug: Debug = False) -> None:
+    """Delete the files that no table has, such as those of writes that were killed."""
+    with _open(at) as store:
+        deleted = store.collect_garbage()
+    _print({"deleted": deleted}, f"{len(deleted)} chunks deleted", json)
+
+
+def _open(at: str) -> Store:
+    from trellis.dialects.ytsaurus.store.store import Store
+
+    return Store.open(at)
+
+
+def _print(report: Mapping[str, Any], text: str, json: bool) -> None:
+    from trellis.cli.output.console import print_json
+
+    if json:
+        print_json(report)
+    elif text:
+        typer.echo(text)
+
+
+def _print_value(value: Any, format: str | None) -> None:
+    from trellis.cli.output.console import print_json
+    from trellis.dialects.ytsaurus.errors import YtError
+    from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.formats.json_lines import to_json
+    from trellis.dialects.ytsaurus.yson.writer import dumps
+
+    if format is None:
+        typer.echo(dumps(value, yson_format="pretty"))
+        return
+    parsed = Format.parse(format)
+    if parsed.name == "json":
+        print_json(to_json(value))
+    elif parsed.name == "yson":
+        form: Any = parsed.attributes.get("format", "text")
+        typer.echo(dumps(value, yson_format=form))
+    else:
+        raise YtError(f"a value has no format {parsed.name}; expected json or yson")

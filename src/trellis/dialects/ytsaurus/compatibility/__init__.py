@@ -1,0 +1,1 @@
+"""Whether the values of one schema fit another: always, perhaps, or never."""

@@ -1,0 +1,1 @@
+"""Expressions of computed columns: parsed and typed once, evaluated for rows."""

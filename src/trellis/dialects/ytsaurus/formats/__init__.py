@@ -1,0 +1,1 @@
+"""Formats of rows: bytes to rows and back."""

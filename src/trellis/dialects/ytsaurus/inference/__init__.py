@@ -1,0 +1,1 @@
+"""The schema that an operation or a write leaves behind."""

@@ -1,0 +1,1 @@
+"""Rich paths: a table with columns, ranges of rows and attributes."""

@@ -1,0 +1,1 @@
+"""Schemas of tables: values, their documents, their rules."""

@@ -1,0 +1,200 @@
+"""Rows read from tables: ranges resolved to row numbers, chunks opened only where they hold some."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.formats.row import Row
+from trellis.dialects.ytsaurus.inference.operations import InputTable
+from trellis.dialects.ytsaurus.paths.ranges import MIN, Limit, RowRange, Sentinel
+from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path
+from trellis.dialects.ytsaurus.schema.model import Column
+from trellis.dialects.ytsaurus.store.catalog import TableInfo
+from trellis.dialects.ytsaurus.store.chunks import ChunkFiles, Key, Slice
+from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.types.simple import simple_type
+from trellis.dialects.ytsaurus.values.order import encode_key
+from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
+from trellis.dialects.ytsaurus.yson.values import MAX_INT64, Uint64, kind_of
+
+_BEFORE_ALL, _AFTER_ALL = b"\x00", b"\xff"
+
+
+@dataclass(frozen=True)
+class TableVersion:
+    """A table as it was when reading began. Its chunks never change."""
+
+    info: TableInfo
+    slices: tuple[Slice, ...]
+    files: ChunkFiles
+
+    @property
+    def row_count(self) -> int:
+        return sum(part.rows for part in self.slices)
+
+    def read_rows(self, start: int, end: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
+        for part in self.cut(start, end):
+            yield from self.files.read_rows(part, self.info.schema, columns)
+
+    def cut(self, start: int, end: int) -> Iterator[Slice]:
+        """The parts of chunks that hold these rows, without their keys where they were cut."""
+        offset = 0
+        for part in self.slices:
+            first, last = max(start - offset, 0), min(end - offset, part.rows)
+            if first < last:
+                yield replace(
+                    part,
+                    start=part.start + first,
+                    end=part.start + last,
+                    first_key=part.first_key if first == 0 else None,
+                    last_key=part.last_key if last == part.rows else None,
+                )
+            offset += part.rows
+
+    def with_keys(self, part: Slice) -> Slice:
+        """The slice with the keys of its first and last row, read where they are not known."""
+        names = [key.name for key in self.info.schema.keys]
+        if not names:
+            return replace(part, first_key=None, last_key=None)
+
+        def key_of(row: int) -> Key:
+            (values,) = self.files.read_rows(replace(part, start=row, end=row + 1), self.info.schema, names)
+            return tuple(values[name] for name in names)
+
+        first = key_of(part.start) if part.first_key is None else part.first_key
+        last = key_of(part.end - 1) if part.last_key is None else part.last_key
+        return replace(part, first_key=first, last_key=last)
+
+    def intervals(self, ranges: Sequence[RowRange] | None) -> list[tuple[int, int]]:
+        """First and last row (exclusive) of each range, in their order. Raises YtError."""
+        if ranges is None:
+            return [(0, self.row_count)]
+        if not self.info.schema.is_sorted and any(part.has_keys for part in ranges):
+            raise YtError(
+                f"{self.info.path} is not sorted, so it has no ranges of keys; use row numbers: [#0:#10]"
+            )
+        return [self._interval(part) for part in ranges]
+
+    def _interval(self, part: RowRange) -> tuple[int, int]:
+        count = self.row_count
+        if not part.exact.is_open:
+            start = self._position(part.exact, 0, after=False)
+            end = self._position(part.exact, 0, after=True)
+        else:
+            start = self._position(part.lower, 0, after=False)
+            end = self._position(part.upper, count, after=False)
+        start = min(max(start, 0), count)
+        return start, max(min(end, count), start)
+
+    def _position(self, limit: Limit, default: int, *, after: bool) -> int:
+        """The row that a limit stands before; with `after`, the one after all rows that it means."""
+        if limit.row_index is not None and limit.key is not None:
+            raise YtError(f"a limit of {self.info.path} has both a row number and a key")
+        if limit.row_index is not None:
+            return limit.row_index + after
+        if limit.key is None:
+            return default
+        return self._key_position(self._bound(limit.key) + (_AFTER_ALL if after else b""))
+
+    def _bound(self, key: Key) -> bytes:
+        orders = [column.sort_order for column in self.info.schema.keys]
+        columns = self.info.schema.key_columns
+        encoded = b""
+        for index, part in enumerate(key):
+            if isinstance(part, Sentinel):
+                encoded += _BEFORE_ALL if part == MIN else _AFTER_ALL
+                continue
+            value = _convert(part, columns[index]) if index < len(columns) else part
+            encoded += encode_key([value], orders[index : index + 1])
+        return encoded
+
+    def _key_position(self, bound: bytes) -> int:
+        """The first row whose key is not before the bound."""
+        index = bisect_left(self.slices, bound, key=lambda part: self._encoded(part.last_key))
+        offset = sum(part.rows for part in self.slices[:index])
+        if index == len(self.slices) or self._encoded(self.slices[index].first_key) >= bound:
+            return offset
+        part = self.slices[index]
+        names = [key.name for key in self.info.schema.keys]
+        rows = list(self.files.read_rows(part, self.info.schema, names))
+        return offset + bisect_left(
+            rows, bound, key=lambda row: self._encoded(tuple(row[name] for name in names))
+        )
+
+    def _encoded(self, key: Key | None) -> bytes:
+        """A key under the key columns of now; those that were added since are null."""
+        keys = self.info.schema.keys
+        values = [*(key or ())[: len(keys)]]
+        values += [None] * (len(keys) - len(values))
+        return encode_key(values, [column.sort_order for column in keys])
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table as a rich path says it: columns, ranges, new names."""
+
+    version: TableVersion
+    path: RichPath
+
+    @property
+    def input_table(self) -> InputTable:
+        info = self.version.info
+        columns = None if self.path.columns is None else frozenset(self.path.columns)
+        return InputTable(info.schema, info.mode, self.path.path, columns, self.path.rename_columns or {})
+
+    def intervals(self) -> list[tuple[int, int]]:
+        return self.version.intervals(self.path.ranges)
+
+    def read_rows(self) -> Iterator[Row]:
+        """The rows of all ranges."""
+        for start, end in self.intervals():
+            yield from self.read_rows_between(start, end)
+
+    def read_rows_between(self, start: int, end: int) -> Iterator[Row]:
+        """Rows by their numbers, with the columns of the filter under their new names."""
+        renames: Mapping[str, str] = self.path.rename_columns or {}
+        names = self._stored_names(renames)
+        chosen = self.path.columns
+        for row in self.version.read_rows(start, end, names):
+            if renames:
+                row = {renames.get(name, name): value for name, value in row.items()}
+            if chosen is not None:
+                row = {name: row[name] for name in chosen if name in row}
+            yield row
+
+    def _stored_names(self, renames: Mapping[str, str]) -> list[str] | None:
+        if self.path.columns is None:
+            return None
+        old_names = {new: old for old, new in renames.items()}
+        return [old_names.get(name, name) for name in self.path.columns]
+
+
+def open_source(store: Store, path: Any) -> TableSource:
+    """The table of a rich path, as it is now. Raises YtError."""
+    rich_path = parse_path(path, store.switches)
+    with store.catalog.snapshot():
+        info = store.table(rich_path.path)
+        version = TableVersion(info, tuple(store.catalog.slices(info.node.id)), store.files)
+    for name in rich_path.rename_columns or {}:
+        if info.schema.strict and name not in info.schema.by_name:
+            raise YtError(f"{rich_path.path} has no column {name} to rename")
+    return TableSource(version, rich_path)
+
+
+def _convert(value: Any, column: Column) -> Any:
+    """A number of a bound in the kind of the key column, where it fits."""
+    name = simple_type(column.type).name
+    kind = kind_of(value)
+    if kind not in ("int64", "uint64"):
+        return value
+    if name in ("float", "double"):
+        return float(value)
+    if name not in RANGES:
+        return value
+    if wire_kind(name) == "uint64":
+        return Uint64(value) if value >= 0 else value
+    return int(value) if value <= MAX_INT64 else value

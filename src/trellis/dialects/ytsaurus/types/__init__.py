@@ -1,0 +1,1 @@
+"""Types of columns: values, and their documents `type`, `required` and `type_v3`."""

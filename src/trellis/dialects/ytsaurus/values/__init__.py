@@ -1,0 +1,1 @@
+"""Values of columns: their order, and whether they fit their types."""

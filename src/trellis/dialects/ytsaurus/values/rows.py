@@ -1,0 +1,165 @@
+"""Rows held against the schema of their table, and against the rows before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from trellis.dialects.ytsaurus.computed.expression import Expression, compile_expression, kind_of_type
+from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
+from trellis.dialects.ytsaurus.schema.model import TableSchema
+from trellis.dialects.ytsaurus.types.model import ANY
+from trellis.dialects.ytsaurus.values.order import encode_key, sort_key
+from trellis.dialects.ytsaurus.values.primitives import shown
+from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS, ValueForms, value_validator
+from trellis.dialects.ytsaurus.yson.values import Attributed, to_bytes
+from trellis.errors import nearest
+
+MAX_VALUES: Final = 32_767
+MAX_ROW_WEIGHT: Final = 128 * 2**20
+MAX_KEY_WEIGHT: Final = 256 * 2**10
+
+Row = Mapping[str, Any]
+
+
+class RowValidator:
+    """Rows of one table, one after the other. Errors name the row, from 0, and the column."""
+
+    def __init__(self, schema: TableSchema, forms: ValueForms = DEFAULT_FORMS) -> None:
+        self._schema = schema
+        self._validators = {column.name: value_validator(column.type, forms) for column in schema.columns}
+        self._validate_undeclared = value_validator(ANY, forms)
+        self._any_keys = {column.name for column in schema.key_columns if column.type == ANY}
+        self._keys = [column.name for column in schema.key_columns]
+        self._expressions = _expressions(schema)
+        self._required = [column.name for column in schema.columns if column.required]
+        self._count = 0
+
+    def validate(self, row: Row) -> dict[str, Any]:
+        """The row as it is stored, without nulls. Raises YtError."""
+        try:
+            return self._validate(row)
+        except YtError as error:
+            raise YtError(
+                f"row {self._count}, {error.message}",
+                error.code,
+                attributes={"row": self._count, **error.attributes},
+            ) from None
+        finally:
+            self._count += 1
+
+    def _validate(self, row: Row) -> dict[str, Any]:
+        if not isinstance(row, Mapping):
+            raise YtError(f"expected a map, not {shown(row)}", ErrorCode.SCHEMA_VIOLATION)
+        values = {}
+        for name, value in row.items():
+            if name in self._expressions:
+                continue
+            value = self._validate_column(name, value)
+            if value is not None:
+                values[name] = value
+        for name in self._required:
+            if name not in values:
+                self._validate_column(name, None)
+        for name, expression in self._expressions.items():
+            computed = expression.evaluate(values)
+            if computed is not None:
+                values[name] = self._validate_column(name, computed)
+        self._check_size(values)
+        return values
+
+    def _validate_column(self, name: str, value: Any) -> Any:
+        validate = self._validators.get(name)
+        try:
+            if validate is None:
+                if self._schema.strict:
+                    hint = nearest(name, self._validators)
+                    raise YtError(f"the strict schema has no such column{hint}", ErrorCode.SCHEMA_VIOLATION)
+                return self._validate_undeclared(value)
+            value = validate(value)
+            if name in self._any_keys:
+                _check_order(value)
+            return value
+        except YtError as error:
+            attributes = {"column": name, **error.attributes}
+            raise YtError(f'column "{name}": {error.message}', error.code, attributes=attributes) from None
+
+    def _check_size(self, values: Row) -> None:
+        if len(values) > MAX_VALUES:
+            raise YtError(f"{len(values)} values; at most {MAX_VALUES} are allowed")
+        weight = row_weight(values)
+        if weight > MAX_ROW_WEIGHT:
+            raise YtError(f"{weight} bytes of data; at most {MAX_ROW_WEIGHT} are allowed")
+        key = sum(value_weight(values.get(name)) for name in self._keys)
+        if key > MAX_KEY_WEIGHT:
+            raise YtError(f"{key} bytes of key; at most {MAX_KEY_WEIGHT} are allowed")
+
+
+class OrderValidator:
+    """Whether rows come in the order of their table's keys, after those that it has."""
+
+    def __init__(self, schema: TableSchema, last: bytes | None = None) -> None:
+        self._names = [key.name for key in schema.keys]
+        self._orders = [key.sort_order for key in schema.keys]
+        self._unique = schema.unique_keys
+        self._last = last
+        self._text = "the last row of the table"
+        self._count = 0
+
+    def check(self, row: Row) -> bytes:
+        """The key of the row, encoded. Raises YtError with the codes 301 and 306."""
+        values = [row.get(name) for name in self._names]
+        key = encode_key(values, self._orders)
+        if self._last is not None and key <= self._last:
+            text = f"row {self._count}: the key {shown(values)}"
+            if key < self._last:
+                message = (
+                    f"{text} is less than that of {self._text}; the table is sorted by "
+                    f"{', '.join(self._names)}"
+                )
+                raise YtError(message, ErrorCode.SORT_ORDER_VIOLATION)
+            if self._unique:
+                message = f"{text} is that of {self._text}, and keys of the table are unique"
+                raise YtError(message, ErrorCode.DUPLICATE_KEY)
+        self._last = key
+        self._text = f"row {self._count}"
+        self._count += 1
+        return key
+
+
+def value_weight(value: Any) -> int:
+    """The bytes that a value counts for in `@data_weight`."""
+    match value:
+        case None:
+            return 0
+        case bool():
+            return 1
+        case int() | float():
+            return 8
+        case bytes() | str():
+            return len(to_bytes(value))
+        case Attributed():
+            return value_weight(value.value) + value_weight(value.attributes)
+        case Mapping():
+            return sum(len(to_bytes(key)) + value_weight(item) for key, item in value.items())
+    return sum(map(value_weight, value))
+
+
+def row_weight(values: Row) -> int:
+    return 1 + sum(map(value_weight, values.values()))
+
+
+def _check_order(value: Any) -> None:
+    try:
+        sort_key(value)
+    except YtError as error:
+        raise YtError(error.message, ErrorCode.SCHEMA_VIOLATION) from None
+
+
+def _expressions(schema: TableSchema) -> dict[str, Expression]:
+    kinds = {column.name: kind_of_type(column.type) for column in schema.columns}
+    return {
+        column.name: compile_expression(column.expression, kinds, (kinds[column.name],))
+        for column in schema.columns
+        if column.expression is not None
+    }

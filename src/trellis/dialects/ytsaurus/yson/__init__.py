@@ -1,0 +1,1 @@
+"""YSON: values, and their text and binary forms."""
