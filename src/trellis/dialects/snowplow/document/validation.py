@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,12 +42,28 @@ class SchemaValidator:
             raise SchemaError(f"not a schema of draft 4: {error.message}") from None
 
     def is_valid(self, instance: object) -> bool:
-        return self._validator.is_valid(_plain(instance))
+        """Raises RecursionError for an instance that is nested too deep."""
+        with _too_deep():
+            return self._validator.is_valid(_plain(instance))
 
     def violations(self, instance: object) -> Iterator[Violation]:
-        for error in self._validator.iter_errors(_plain(instance)):
+        """Raises RecursionError for an instance that is nested too deep."""
+        with _too_deep():
+            errors = list(self._validator.iter_errors(_plain(instance)))
+        for error in errors:
             pointer = pointer_to(*map(str, error.instance_path))
             yield Violation(pointer, error.kind.name, error.message)
+
+
+@contextmanager
+def _too_deep() -> Iterator[None]:
+    """What the library cannot go down to is the error that Python has for it."""
+    try:
+        yield
+    except ValueError as error:
+        if "recursion limit" not in str(error).lower():
+            raise
+        raise RecursionError(str(error)) from None
 
 
 def _plain(value: Any) -> Any:

@@ -64,9 +64,12 @@ class FamilyRows:
     def check(self, entity: Entity) -> None:
         """Raises BadEvent for an entity that is invalid under its schema."""
         validator = self._validators[entity.key]
-        if validator.is_valid(entity.data):
-            return
-        violations = list(validator.violations(entity.data))
+        try:
+            if validator.is_valid(entity.data):
+                return
+            violations = list(validator.violations(entity.data))
+        except RecursionError:
+            raise BadEvent("schema_violations", f"{entity.key}: nested too deep to be validated") from None
         shown = "; ".join(
             f"{violation.pointer or '/'} {violation.keyword}: {violation.message}"
             for violation in violations[:_MOST_VIOLATIONS]
