@@ -276,6 +276,7 @@ STORIES = (
     Story("docs/loading.md", "cat prices.jsonl"),
     Story("docs/pinot.md", "trellis pinot infer", RIDES, width=115),
     Story("docs/pinot.md", "cat people.jsonl", {"people.json": json.dumps(PEOPLE)}, width=116),
+    Story("docs/read.md", "cat orders.jsonl"),
     Story("docs/rudderstack.md", "trellis load rudderstack-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis load one.jsonl", {"one.jsonl": SIGNED_UP}, width=None),
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),

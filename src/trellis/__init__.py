@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from trellis.pipelines.inspect import inspect as inspect
     from trellis.pipelines.pipeline import Pipeline as Pipeline
     from trellis.pipelines.pipeline import pipeline as pipeline
+    from trellis.pipelines.read import read as read
     from trellis.pipelines.report import Report as Report
     from trellis.sources import Resource as Resource
     from trellis.sources import Source as Source
@@ -28,6 +29,7 @@ _HOMES = {
     "Pipeline": "trellis.pipelines.pipeline",
     "pipeline": "trellis.pipelines.pipeline",
     "Report": "trellis.pipelines.report",
+    "read": "trellis.pipelines.read",
     "drift": "trellis.pipelines.drift",
     "inspect": "trellis.pipelines.inspect",
     "list_discards": "trellis.pipelines.discards",

@@ -19,7 +19,7 @@ USAGE = {
     "load a*.jsonl": "a*.jsonl: no file matches this pattern",
     "load notes.md": "notes.md: files of kind '.md' are not read",
     "load orders.jsonl --to dukdb:x": "'dukdb:x' names no destination: did you mean 'duckdb'?",
-    "load orders.jsonl --to shop": "'shop' names no destination; write one of duckdb:PATH",
+    "load orders.jsonl --to shop": "'shop' names no destination; write one of delta:PATH, duckdb:PATH",
     "load orders.jsonl --to duckdb:": "'duckdb:' has no path; write duckdb:PATH",
     "load orders.jsonl --dialect dtl": "there is no dialect 'dtl': did you mean 'dlt'?",
     "load orders.jsonl --mode apend": "there is no mode 'apend': did you mean 'append'?",

@@ -16,12 +16,12 @@ from trellis.cli.settings import open_pipeline, schema_file
 from trellis.destinations import open_destination
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import get_dialect, history_columns, system_prefixes
-from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_stored
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.config import Config, find_config
 from trellis.pipelines.pipeline import Pipeline
+from trellis.pipelines.read import dialect_of
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.documents.consistency import all_faults
 from trellis.schema.documents.document import to_json, to_yaml
@@ -245,10 +245,7 @@ def _dialect_at(to: str, dataset: str | None) -> str | None:
     destination, tell = open_destination(to), aside()
     if isinstance(destination, NotifiesWaiting):
         destination.notify = lambda notice: tell(notice, 0, None)
-    tables = destination.catalog(dataset or destination.abilities.default_dataset)
-    return next(
-        (dialect for dialect in dialects() if get_dialect(dialect).metadata.tables().versions in tables), None
-    )
+    return dialect_of(destination, dataset or destination.abilities.default_dataset)
 
 
 def _none(pipeline: Pipeline, names: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
+from trellis.pipelines.datasets.dataset import Dataset, StoredTable
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
 from trellis.pipelines.loading.attempt import LoadContext, LoadInput, LoadJob, ProgressCallback
@@ -235,6 +236,23 @@ class Pipeline:
         return self._record(
             lambda outcome: self._run(source, refresh, load_id, limit, next_item_mode, hints, outcome)
         )
+
+    def read(
+        self,
+        table: str,
+        *,
+        load: str | datetime | None = None,
+        nested: bool = False,
+        system_columns: bool = True,
+    ) -> StoredTable:
+        """A table of the dataset: `.spark()`, `.arrow()`, `.pandas()` and `.duckdb()` read it.
+
+        `load` is the id of a load, `last`, or a time: then the rows that the last load up to it brought.
+        `nested` puts the rows of each table below into a list. `system_columns=False` leaves out what the
+        records did not have. Raises UsageError for a table or load that is not there.
+        """
+        dataset = Dataset(self.destination, self.dataset, self.dialect, self.master, self.remote)
+        return dataset.table(table, load=load, nested=nested, system_columns=system_columns)
 
     def loads(self) -> list[LoadOutcome]:
         """What became of the loads into the dataset, of those that failed too; the oldest first."""

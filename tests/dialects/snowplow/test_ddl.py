@@ -13,7 +13,12 @@ from trellis.dialects.snowplow.ddl.tables import TableStatements
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 
 POSTGRES = PROFILES["postgres"]
-LANGUAGES = {"redshift": "redshift", "postgres": "postgres", "spark": "databricks"}
+LANGUAGES = {
+    "redshift": "redshift",
+    "postgres": "postgres",
+    "spark": "databricks",
+    "duckdb": "duckdb",
+}
 EVERY_TYPE = {
     "bigint": {"type": "integer"},
     "boolean": {"type": "boolean"},

@@ -41,6 +41,7 @@ from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import refuse_case_variants, unknown_table
 from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.spark_relation import SparkRelation
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
 from trellis.engine.staging.stage import folder_name
@@ -69,6 +70,10 @@ class DatasetFiles:
     lock: str
     manifests: Manifests
     intents: Intents
+
+
+UNKNOWN_TO_SPARK = ("time32", "time64", "decimal256", "timestamp[ns")
+"""How the types of files begin that Spark does not read as they are."""
 
 
 class Parquet:
@@ -196,6 +201,14 @@ class Parquet:
             raise DestinationError(
                 f"{self.path}: a load took a file away meanwhile ({bad}); read again"
             ) from bad
+
+    def spark_relation(self, dataset: str, table: str) -> SparkRelation | None:
+        live = self._live(self._dataset_files(dataset).manifests.newest(), table)
+        if any(type_.startswith(UNKNOWN_TO_SPARK) for type_ in live.columns.values()):
+            return None
+        folder = os.path.abspath(self.path)
+        files = tuple(f"file://{os.path.join(folder, file.path)}" for file in live.files)
+        return SparkRelation("parquet", files, {"mergeSchema": "true"})
 
     def count_by(
         self, dataset: str, table: str, columns: Sequence[str], example: str

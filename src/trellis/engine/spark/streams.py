@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PATH: Final = "path"
 _FILES: Final = f"{PATH} STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _STOPPED: Final = "trellis: the stream was asked to stop before this batch"
-_MARK_SECONDS: Final = 5
+_EVENT_SECONDS: Final = 5
 _REPEATED_BATCH_FAULT: Final = 'because the return value of "scala.Option.get()" is null'
 """Spark 4.1 cannot measure the lag of a topic after a repeated batch, which is done, and ends the query."""
 
@@ -291,12 +291,12 @@ class BatchQuery:
 
     def _finish(self) -> None:
         """Wait for the progress of the last batches, which listeners get later than the query ends."""
-        self.ended.wait(_MARK_SECONDS)
+        self.ended.wait(_EVENT_SECONDS)
         with suppress(Exception):  # a session that is gone has no listeners
             self.session.streams.removeListener(self.listener)
 
     def _progress(self, progress: Any) -> None:
-        self.started.wait(_MARK_SECONDS)
+        self.started.wait(_EVENT_SECONDS)
         if str(progress.runId) != str(self.query.runId):
             return
         report = self.channel.pop_report(progress.batchId)
@@ -305,7 +305,7 @@ class BatchQuery:
             self.on_batch(BatchProgress(progress.batchDuration / 1000, lag), report)
 
     def _terminated(self, run_id: str) -> None:
-        self.started.wait(_MARK_SECONDS)
+        self.started.wait(_EVENT_SECONDS)
         if run_id == str(self.query.runId):
             self.ended.set()
 

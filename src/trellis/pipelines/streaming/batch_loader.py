@@ -78,7 +78,7 @@ class BatchLoader:
         self._query_id: str | None = None
         self._context: StreamContext | None = None
         self._job: LoadJob | None = None
-        self._is_first = True  # Spark repeats a batch only where a query starts
+        self._last_batch: int | None = None
 
     def __call__(self, frame: DataFrame, batch_id: int) -> str:
         from trellis.engine.spark.streams import query_id
@@ -89,17 +89,18 @@ class BatchLoader:
         history = LoadHistory(self.pipeline.destination.url, self.pipeline.dataset)
         report = history.record(
             begin_outcome(self.pipeline.name, self.pipeline.dialect),
-            lambda outcome: self._load(frame, load_id, outcome),
+            lambda outcome: self._load(frame, load_id, self._last_batch != batch_id - 1, outcome),
         )
+        self._last_batch = batch_id
         return BatchReport.of(batch_id, report).to_json()
 
-    def _load(self, frame: DataFrame, load_id: str, outcome: LoadOutcome) -> Report:
+    def _load(self, frame: DataFrame, load_id: str, repeats: bool, outcome: LoadOutcome) -> Report:
+        """`repeats`: the batch may have been loaded before, as none that follows another one has."""
         if self._context is None:
             self._context = StreamContext(self.pipeline)
         job = self._job_of(self.batches.open(frame))
         runner = self.pipeline.load_runner(self._context)
-        report = runner.run(job, load_id, outcome=outcome, repeats=self._is_first)
-        self._is_first = False
+        report = runner.run(job, load_id, outcome=outcome, repeats=repeats)
         if not report.already_loaded:
             self._context.keep(report)
             self._job = replace(job, state=None)  # it is in the destination now

@@ -10,6 +10,10 @@ from pyspark.sql import SparkSession
 
 import trellis
 from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry, write_run
+from trellis.dialects.snowplow.client.references import RegistryReferences
+from trellis.dialects.snowplow.runs.shredder import Shredder
+from trellis.engine.runner import InlineRunner
+from trellis.engine.spark.job import SparkRunner
 
 TABLES = {
     "events": "* EXCLUDE (load_tstamp)",
@@ -41,3 +45,22 @@ def test_the_same_tables_inline_and_on_spark(spark: SparkSession, tmp_path: Path
                 for table, names in TABLES.items()
             ]
     assert rows["inline"] == rows["spark"]
+
+
+def test_the_same_files_inline_and_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [
+        enriched_line(number % 90, vessel_call("1-2-1", berth=f"B{number % 7}"), event_fingerprint="f")
+        for number in range(100)
+    ]
+    run = write_run(tmp_path, lines[:60])
+    (run / "part-00001").write_text("".join(f"{line}\n" for line in lines[60:]))
+    references = RegistryReferences.open(write_registry(tmp_path))
+    rows: dict[str, list[str]] = {}
+    for name, runner in (("inline", InlineRunner()), ("spark", SparkRunner())):
+        out = tmp_path / name
+        [report] = Shredder(out, references, runner).shred(str(run))
+        assert (report.rows.read, report.rows.loaded, report.rows.dropped) == (100, 90, 10)
+        parts = sorted(out.glob(f"{run.name}/vendor=*/**/part-*"))
+        rows[name] = sorted(line for part in parts for line in part.read_text().splitlines())
+    assert rows["inline"] == rows["spark"]
+    assert len(rows["spark"]) == 180

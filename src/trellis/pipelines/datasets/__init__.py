@@ -1,0 +1,1 @@
+"""Tables of a destination, read back."""
