@@ -168,7 +168,7 @@ def dialect_of(path: str) -> str:
 def row_ids(name: str) -> set[str]:
     """
     >>> sorted(row_ids("test_n01_n02_snake")), row_ids("test_coerce[C07-double]"), row_ids("test_seed_d046")
-    (['N01', 'N02'], {'C07'}, set())
+    (['N01', 'N02'], {'C07'}, {'D046'})
     """
     return {match.upper() for match in ROW_ID.findall(name.replace("_", " "))}
 

@@ -18,7 +18,10 @@ from trellis.dialects import DEFAULT_DIALECT, names
 ROOT = Path(__file__).parents[1]
 DIALECTS = sorted(path.parent.name for path in (ROOT / "src/trellis/dialects").glob("*/registration.py"))
 SALE = {"type": "track", "messageId": "1", "event": "Sale", "receivedAt": "2024-02-29T10:00:00Z"}
-"""A record that every dialect takes."""
+"""A record that every dialect takes that reads JSON of any kind."""
+ENRICHED = ("web", "web", "", "2024-02-29 10:00:00", "", "unstruct", "c6ef3124-b53a-4b13-a233-0088f79dcbcb",
+            *[""] * 3, "ssc-1", "stream-1", *[""] * 119)  # fmt: skip
+"""The fields of an event as Snowplow enriches it."""
 IMPORT_ALL = """
 from importlib import import_module
 from pkgutil import walk_packages
@@ -77,6 +80,7 @@ def remaining(
     shutil.rmtree(folder / "tests/dialects" / name)
     (folder / "docs" / f"{name}.md").unlink()
     (folder / "sale.jsonl").write_text(json.dumps(SALE) + "\n")
+    (folder / "enriched").write_text("\t".join(ENRICHED) + "\n")
     yield Remaining(name, folder)
     shutil.rmtree(folder)
 
@@ -103,8 +107,8 @@ def test_help_is_that_of_the_others(remaining: Remaining) -> None:
 
 def test_the_others_load(remaining: Remaining) -> None:
     for name in remaining.dialects:
-        to = f"duckdb:{name}.duckdb"
-        report = json.loads(remaining.trellis("load", "sale.jsonl", "--to", to, "--dialect", name, "--json"))
+        to, source = f"duckdb:{name}.duckdb", "enriched" if name == "snowplow" else "sale.jsonl"
+        report = json.loads(remaining.trellis("load", source, "--to", to, "--dialect", name, "--json"))
         assert (report["dialect"], report["rows"]["loaded"]) == (name, 1)
         shown = json.loads(remaining.trellis("schema", "show", "--at", to, "--json"))
         assert shown["tables"]

@@ -68,7 +68,7 @@ class Case:
 
 
 def packages_of(pipeline: Pipeline) -> Packages:
-    return pipeline._load_runner.packages
+    return pipeline.load_runner().packages
 
 
 def assert_comes_back(case: Case, folder: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_pending_load_loads_what_the_load_would(case: Case, tmp_path: Path) ->
 
     kept = case.keep(tmp_path / "later")
     other = case.pipeline(tmp_path / "later")
-    delivered = other._load_runner.deliver()
+    delivered = other.load_runner().deliver()
     assert delivered is not None
     assert without_times(delivered) == without_times(report)
     assert delivered.notes[:-1] == report.notes

@@ -29,7 +29,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "mode in capitals": ({"mode": "Merge"}, "there is no mode 'Merge': did you mean 'merge'?"),
     "strategy as mode": (
         {"mode": "upsert"},
-        "there is no mode 'upsert': it may be one of append, replace, merge",
+        "upsert is a strategy, not a mode; choose mode merge with strategy upsert",
     ),
     "empty mode": ({"mode": ""}, "there is no mode '': it may be one of append, replace, merge"),
     "strategy": (

@@ -6,11 +6,12 @@ import gzip
 import json
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from trellis.cli.app import run
+from trellis.engine.input.source_format import FORMATS, SourceFormat
 from trellis.errors import UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -226,14 +227,20 @@ def test_jdbc_reads_a_table_or_a_query_and_hides_the_password(
     assert "s3cret" not in str(report.to_dict())
 
 
-def test_a_format_without_its_package_names_the_package(tmp_path: Path, shop: Pipeline) -> None:
+def test_a_format_without_its_package_names_the_package(
+    tmp_path: Path, shop: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The session of the tests has the packages of all formats that Trellis knows.
+    hudi = SourceFormat("hudi", "path", package="org.apache.hudi:hudi-spark{spark_minor}-bundle_2.13:1.1.0")
+    monkeypatch.setitem(cast("dict[str, SourceFormat]", FORMATS), "hudi", hudi)
     (tmp_path / "lake").mkdir()
     with pytest.raises(
         UsageError,
-        match=r"lake: Spark reads delta with a package that this session lacks; add it before Spark starts, "
-        r"for example in spark-defaults.conf: spark.jars.packages io.delta:delta-spark_4.\d_2.13:4.4.0",
+        match=r"lake: Spark reads hudi with a package that this session lacks; add it before Spark starts, "
+        r"for example in spark-defaults.conf: "
+        r"spark.jars.packages org.apache.hudi:hudi-spark4.\d-bundle_2.13:1.1.0",
     ):
-        shop.load(str(tmp_path / "lake"), table="t", format="delta")
+        shop.load(str(tmp_path / "lake"), table="t", format="hudi")
     with pytest.raises(UsageError, match="--format parkett: Spark has no such data source; check the name"):
         shop.load(str(tmp_path / "lake"), table="t", format="parkett")
 

@@ -12,6 +12,6 @@ def test_a_pending_load_of_every_destination(destination_url: str, tmp_path: Pat
     """PostgreSQL has types of its own, and a catalog that says which columns are required."""
     case = stream("POSTGRES", events(), to=destination_url.replace("{", "{{").replace("}", "}}"))
     assert_comes_back(case, tmp_path)
-    assert case.pipeline(tmp_path)._load_runner.deliver() is not None
+    assert case.pipeline(tmp_path).load_runner().deliver() is not None
     pipeline = case.pipeline(tmp_path)
     assert sum(pipeline.destination.row_counts(pipeline.dataset)[name] for name in ("tracks", "pages")) == 4

@@ -37,8 +37,8 @@ _SESSION: Final = RLock()
 def to_spark(statement: str) -> str:
     r"""A statement that DuckDB and PostgreSQL run, in Spark's words.
 
-    >>> to_spark('''SELECT CAST(q."a""`b" AS VARCHAR), 'it''s \\' FROM t ORDER BY "c" COLLATE "C"''')
-    "SELECT CAST(q.`a\"``b` AS STRING), 'it\\'s \\\\' FROM t ORDER BY `c`"
+    >>> print(to_spark('''SELECT CAST(q."a""`b" AS VARCHAR), 'it''s \\' FROM t ORDER BY "c" COLLATE "C"'''))
+    SELECT CAST(q.`a"``b` AS STRING), 'it\'s \\' FROM t ORDER BY `c`
     """
     return _TOKENS.sub(_translate, statement)
 

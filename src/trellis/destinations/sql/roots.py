@@ -111,7 +111,7 @@ class RootStatements:
 
         To be asked before rows are deleted; None where the counts of the other statements tell as much.
         """
-        merges_twice = self._comparable("primary_key") and self._columns("merge_key")
+        merges_twice = self._columns("primary_key") and self._columns("merge_key")
         if not (self._columns("hard_delete") or merges_twice):
             return None
         q = self.names.prefix

@@ -157,7 +157,10 @@ def test_a_server_is_pushed_to_and_pulled_from(
             ),
         ),
         (["--evolution", "model"], "--evolution: unknown 'model': did you mean 'model-only'?"),
-        (["--profile", "oracle"], "unknown warehouse 'oracle': it may be one of redshift, postgres, spark"),
+        (
+            ["--profile", "oracle"],
+            "unknown warehouse 'oracle': it may be one of redshift, postgres, spark, duckdb",
+        ),
         (["--webhook", "nowhere"], "--webhook 'nowhere': expected a URL, or com.acme,org.harbor=URL"),
         (
             ["--store", "mysql://host"],
