@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,8 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import psycopg
 import pytest
+
+from loopback import free_port
 
 OTHER = "TRELLIS_TEST_POSTGRES"
 OWNER = "trellis"
@@ -86,7 +87,7 @@ class PrivateServer(Server):
         self.data = folder / "data"
         self.programs = programs
         self.user = _someone() if os.getuid() == 0 else None
-        self.port = _free_port()
+        self.port = free_port()
         self.password = secrets.token_hex(8)
         super().__init__(f"postgresql://{OWNER}:{self.password}@127.0.0.1:{self.port}/postgres")
         if self.user is not None:
@@ -190,12 +191,6 @@ def _group(user: str) -> int:
     import pwd
 
     return pwd.getpwnam(user).pw_gid
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @contextmanager

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyspark
 
+from loopback import free_port, wait_for
+
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
 SCRIPTS = Path(pyspark.__file__).parent / "bin"
-START_SECONDS = 120
 
 DEFAULTS = """\
 spark.executor.memory 512m
@@ -105,20 +104,3 @@ def process(folder: Path, variables: Mapping[str, str], script: str, *arguments:
     finally:
         started.terminate()
         started.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def wait_for(port: int) -> None:
-    end = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < end, f"nothing listens at port {port}"
-            time.sleep(0.2)

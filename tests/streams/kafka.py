@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -17,11 +15,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loopback import free_port, wait_for
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HERE = Path(__file__).parent
-START_SECONDS = 60
 PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -123,23 +122,6 @@ def running(folder: Path, spark: SparkSession) -> Iterator[Broker]:
     finally:
         broker.kill()
         broker.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def wait_for(port: int) -> None:
-    end = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < end, f"nothing listens at port {port}"
-            time.sleep(0.1)
 
 
 def environment(folder: Path, **more: str) -> Mapping[str, str]:
