@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from golden_files import GoldenFiles, lines_or_refusal
-from trellis.dialects.dlt.plan.ddl import statements
-from trellis.dialects.dlt.plan.warehouses import WAREHOUSES
 from trellis.dialects.dlt.system_tables import new_schema
+from trellis.dialects.dlt.warehouses import WAREHOUSES, statements
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.version import bump
 from warehouses.columns import ODD_NAMES, ONE_PER_TYPE, WITH_HINTS, every_column

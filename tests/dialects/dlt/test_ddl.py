@@ -15,9 +15,8 @@ from sqlglot import ErrorLevel, exp, parse_one
 import trellis
 from destinations.postgres_server import Server, database, postgres
 from trellis.destinations.parquet.types import type_name
-from trellis.dialects.dlt.plan.ddl import statements
-from trellis.dialects.dlt.plan.warehouses import WAREHOUSES, warehouse_of
 from trellis.dialects.dlt.system_tables import new_schema
+from trellis.dialects.dlt.warehouses import WAREHOUSES, statements, warehouse_of
 from trellis.errors import SchemaError, UsageError
 from trellis.schema.model import DATA_TYPES, Column, Schema, Table
 from trellis.schema.version import bump

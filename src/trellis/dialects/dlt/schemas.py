@@ -12,10 +12,10 @@ from trellis.dialects.dlt.naming import naming_of
 from trellis.dialects.dlt.normalizer.custom_normalizer import custom_normalizer_class
 from trellis.dialects.dlt.normalizer.options import OPTION, is_custom, with_normalizer
 from trellis.dialects.dlt.normalizer.propagation import with_root_key
-from trellis.dialects.dlt.plan.warehouses import warehouse_of
 from trellis.dialects.dlt.system_columns import DltSystemColumns, links_to_root
 from trellis.dialects.dlt.system_tables import PREFIX, STATE, declared_state_table, new_schema
 from trellis.dialects.dlt.tables import DltTables
+from trellis.dialects.dlt.warehouses import warehouse_of
 from trellis.dialects.dlt.widening import with_widening
 from trellis.evolution.dialect.defaults import DefaultSchemas
 from trellis.evolution.dialect.schemas import TableRequest

@@ -10,8 +10,7 @@ from trellis.dialects.dlt.load.hint_notes import remarks
 from trellis.dialects.dlt.load.write_disposition import table_writes_of
 from trellis.dialects.dlt.normalizer.custom_keys import refuse_unlinked
 from trellis.dialects.dlt.normalizer.options import is_custom
-from trellis.dialects.dlt.plan.ddl import statements
-from trellis.dialects.dlt.plan.warehouses import warehouse_of
+from trellis.dialects.dlt.warehouses import statements, warehouse_of
 from trellis.evolution.dialect.defaults import DefaultWrites
 from trellis.evolution.table_writes import Load, Mode
 from trellis.schema.model import Schema

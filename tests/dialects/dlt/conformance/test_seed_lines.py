@@ -22,10 +22,9 @@ import pytest
 
 import trellis
 from dialects.dlt.conformance.warehouse import Opens, Warehouse
-from trellis.dialects.dlt.plan.ddl import statements
-from trellis.dialects.dlt.plan.warehouses import warehouse_of
 from trellis.dialects.dlt.references import references
 from trellis.dialects.dlt.system_tables import new_schema
+from trellis.dialects.dlt.warehouses import statements, warehouse_of
 from trellis.errors import SchemaError, TrellisError
 from trellis.evolution.scalars.detect import detect
 from trellis.evolution.scalars.values import HexBytes, Wei

@@ -1,4 +1,4 @@
-"""From one schema to the next, as the statements that a warehouse gets.
+"""The tables of a schema, and what a next version adds to them, as statements of a warehouse.
 
 Text only; nothing is run. What a reader should know of a statement stands above it as a comment.
 """
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from trellis.dialects.dlt.naming import naming_of
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Schema, Table
 from trellis.schema.shorten import shorten
@@ -30,19 +29,23 @@ _PARTITIONS: Final[Mapping[str, Mapping[DataType | None, str]]] = {
 """What a warehouse partitions by day; a number is taken for the seconds since 1970 of a day."""
 
 
-def statements(warehouse: Warehouse, dataset: str, before: Schema, after: Schema) -> list[str]:
+def schema_statements(
+    warehouse: Warehouse, dataset: str, before: Schema, after: Schema, *, case_sensitive: bool
+) -> list[str]:
     """What makes tables and columns that are new; nothing is dropped, renamed or retyped.
+
+    `case_sensitive`: whether the naming of the schema tells names apart that differ in case alone.
 
     Raises SchemaError where a type does not exist in the warehouse, or two names become one.
     """
     is_new = before.stored_hash is None
-    identifiers = _Identifiers(warehouse, naming_of(after).case_sensitive)
+    identifiers = SchemaNames(warehouse, case_sensitive)
     rendered: list[str] = []
     for table in after.tables.values():
         if not table.complete_columns:
             continue
         format_ = warehouse.formats.get(str(after.inherited(table.name, "table_format")), warehouse)
-        ddl = _TableStatements(format_, identifiers, dataset, table)
+        ddl = TableStatements(format_, identifiers, dataset, table)
         known = before.tables.get(table.name)
         stored = {} if is_new or known is None else {c.name: c for c in known.complete_columns}
         if not stored:
@@ -56,11 +59,11 @@ def statements(warehouse: Warehouse, dataset: str, before: Schema, after: Schema
 
 
 @dataclass
-class _TableStatements:
+class TableStatements:
     """The statements of one table, each below the notes about it."""
 
     warehouse: Warehouse
-    identifiers: _Identifiers
+    identifiers: SchemaNames
     dataset: str
     table: Table
     notes: list[str] = field(default_factory=list)
@@ -174,7 +177,7 @@ class _TableStatements:
 
 
 @dataclass(frozen=True)
-class _Identifiers:
+class SchemaNames:
     """What the names of a schema are called in a warehouse.
 
     A name that is too long is shortened as the path that it is: what it was called in the records is not

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from trellis.dialects.dlt.naming import naming_of
 from trellis.errors import UsageError, nearest
+from trellis.schema.model import Schema
 from trellis.warehouses import catalog
 from trellis.warehouses.catalog.lakes import PARQUET
+from trellis.warehouses.schema_statements import schema_statements
 from trellis.warehouses.types import UNLIMITED, NativeType
 from trellis.warehouses.warehouse import Warehouse
 
@@ -38,3 +41,9 @@ def warehouse_of(name: str) -> Warehouse:
     if name not in WAREHOUSES:
         raise UsageError(f"there is no warehouse {name!r}{nearest(name.lower(), WAREHOUSES)}")
     return WAREHOUSES[name]
+
+
+def statements(warehouse: Warehouse, dataset: str, before: Schema, after: Schema) -> list[str]:
+    """`schema_statements` under the naming that the schema follows."""
+    case_sensitive = naming_of(after).case_sensitive
+    return schema_statements(warehouse, dataset, before, after, case_sensitive=case_sensitive)

@@ -1,1 +1,0 @@
-"""What a plan shows: the statements that a warehouse would get."""
