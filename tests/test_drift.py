@@ -317,7 +317,7 @@ def test_a_file_is_compared_with_the_tables_and_with_the_stored_schema(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at = ("--at", "duckdb:shop.duckdb")
-    run(["schema", "export", *at, "--to", "shop.yaml"])
+    run(["schema", "export", *at, "--out", "shop.yaml"])
     capsys.readouterr()
     code, out = ran(capsys, "shop.yaml", *at, "--exit-code")
     assert code == 0

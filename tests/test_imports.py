@@ -25,9 +25,12 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
-    ("dialects.*.client", "dialects.*.cluster", "dialects.*.registry", "dialects.*.runs", "dialects.*.store"),
+    (
+        *("dialects.*.client", "dialects.*.cluster", "dialects.*.exchange"),
+        *("dialects.*.registry", "dialects.*.runs", "dialects.*.store"),
+    ),
     "pipelines",
-    ("destinations", "generate", "sources"),
+    ("destinations", "exchange", "generate", "sources"),
     "engine",
     "dialects",
     "evolution",

@@ -64,12 +64,12 @@ def test_a_service_that_refuses_is_no_bad_usage(trellis: Trellis, folder: Path, 
 def test_an_unknown_kind_of_schema_file_is_refused(trellis: Trellis, folder: Path) -> None:
     (folder / "orders.jsonl").write_text('{"id": 1}\n')
     assert trellis("load", "orders.jsonl", *TO).code == 0
-    ran = trellis("schema", "export", "--at", TO[1], "--to", "x.avsc")
+    ran = trellis("schema", "export", *TO, "--out", "x.txt")
     assert ran.code == 2
-    assert ran.err == (
-        "error: --to x.avsc: a schema is written as YAML or JSON; end the name in .yaml or .json"
+    assert ran.err.startswith(
+        "error: --out x.txt: its name does not show a format; choose one with --format: yaml, json, "
     )
-    assert not (folder / "x.avsc").exists()
+    assert not (folder / "x.txt").exists()
 
 
 def test_the_history_of_a_schema_imports_no_pandas(trellis: Trellis, folder: Path) -> None:

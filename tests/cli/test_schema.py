@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-AT = ("--at", "duckdb:shop.duckdb")
+AT = ("--to", "duckdb:shop.duckdb")
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_diff_of_unknown_version(plain):
 
 @pytest.mark.parametrize("file", ["s.yaml", "s.json"])
 def test_what_is_exported_can_be_imported_elsewhere(plain, folder, file):
-    ran = plain("schema", "export", *AT, "--to", file)
+    ran = plain("schema", "export", *AT, "--out", file)
     assert (ran.code, ran.out, ran.err) == (0, "", f"schema shop, version 3, is in {file}")
     assert plain("schema", "lint", file).out == f"{file}: right, schema shop with 5 tables and 29 columns"
     assert plain("schema", "import", file, *AT).out == "no differences"
@@ -182,6 +182,25 @@ def test_breaking_changes_need_force(plain, lines):
     assert plain("schema", "show", *AT).out.startswith("schema shop, version 3")
     assert plain("schema", "import", "s.yaml", *AT, "--force").code == 0
     assert plain("schema", "show", *AT).out.startswith("schema shop, version 4")
+
+
+def test_a_schema_written_by_hand_is_the_first_version(trellis, lines):
+    lines("s.yaml", "name: shop", "tables:", "  orders: {columns: {id: {data_type: bigint}}}")
+    ran = trellis("schema", "import", "s.yaml", *AT)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith("schema shop is at version 1 in duckdb:shop.duckdb now")
+    lines("orders.jsonl", '{"id":1}')
+    assert trellis("load", "orders.jsonl", *AT).code == 0
+
+
+def test_a_file_keeps_the_columns_that_trellis_added(plain, lines):
+    lines("s.yaml", "name: shop", "tables:", "  orders: {columns: {id: {data_type: bigint}}}")
+    changes = plain("schema", "import", "s.yaml", *AT, "--force", "--json").json["changes"]
+    assert [c["text"] for c in changes if c["change"] == "DropColumn"] == [
+        "orders.at is gone",
+        "orders.id__v_text is gone",
+        "orders.note is gone",
+    ]
 
 
 def test_a_file_without_settings_keeps_those_there_are(plain, lines):

@@ -278,7 +278,7 @@ class EngineArguments(NamedTuple):
 
 At = Annotated[
     str | None,
-    option("--at", metavar="DEST", panel=WHERE, help="Destination, such as duckdb:shop.duckdb."),
+    option("--to", "--at", metavar="DEST", panel=WHERE, help="Destination, such as duckdb:shop.duckdb."),
 ]
 Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
 ExitCode = Annotated[bool, option("--exit-code", panel=OUTPUT, help="End with 1 if there are differences.")]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from trellis.cli.output.console import aside
-from trellis.cli.settings import open_pipeline, schema_file
+from trellis.cli.schema_files import read_schema, schema_file
+from trellis.cli.settings import open_pipeline
 from trellis.destinations import open_destination
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import get_dialect, history_columns, system_prefixes
@@ -24,12 +22,10 @@ from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.read import dialect_of
 from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.documents.consistency import all_faults
-from trellis.schema.documents.document import to_json, to_yaml
 from trellis.schema.merge import merge_schema
 from trellis.schema.model import Schema, Settings, Table
 from trellis.schema.system import is_system
 
-YAML, JSON = (".yaml", ".yml"), ".json"
 Changes = tuple[Change | ChangeSchema, ...]
 
 
@@ -64,7 +60,7 @@ class StoredSchema:
         config = Config(to=at, dataset=dataset, name=name).over(find_config())
         if config.to is None:
             raise UsageError(
-                "missing schema: give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb"
+                "missing schema: give a FILE, or a destination with --to, such as --to duckdb:shop.duckdb"
             )
         if config.dialect is None:
             config = replace(config, dialect=_dialect_at(config.to, config.dataset))
@@ -108,11 +104,11 @@ class StoredSchema:
         return from_stored(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
 
 
-def schema_of(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
+def schema_at(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
     """The schema of a file, or the newest of a destination."""
     if file is not None and at is not None:
-        raise UsageError(f"{file} and --at {at} are two schemas; give one")
-    return schema_file(file) if file is not None else StoredSchema.open(at, dataset, name).newest
+        raise UsageError(f"{file} and --to {at} are two schemas; give one")
+    return read_schema(file).schema if file is not None else StoredSchema.open(at, dataset, name).newest
 
 
 def sides(
@@ -124,12 +120,12 @@ def sides(
     def side(text: str | None) -> Schema:
         nonlocal store
         if text is not None and not (text.isdigit() and not Path(text).exists()):
-            return schema_file(text)
+            return read_schema(text).schema
         if at is None and find_config().to is None:
             raise UsageError(
-                f"version {text} needs a destination: add --at, such as --at duckdb:shop.duckdb"
+                f"version {text} needs a destination: add --to, such as --to duckdb:shop.duckdb"
                 if text
-                else "missing second schema: give a second file, or a destination with --at"
+                else "missing second schema: give a second file, or a destination with --to"
             )
         store = store or StoredSchema.open(at, dataset, name)
         return store.newest if text is None else store.version(int(text))
@@ -143,9 +139,9 @@ def difference(before: Schema | None, after: Schema) -> Changes:
     return tables if before is None else (*tables, *compare_settings(before, after))
 
 
-def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
-    """The schema that a file makes of the newest one, and what that changes."""
-    imported_schema, before = schema_file(file), store.newest
+def imported(store: StoredSchema, file: str, imported_schema: Schema) -> tuple[Schema, Changes]:
+    """The schema that one of a file makes of the newest one, and what that changes."""
+    before = store.newest
     pipeline, dialect = store.pipeline, get_dialect(store.pipeline.dialect)
     system_tables = {
         name: table
@@ -153,7 +149,7 @@ def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
         if name.startswith(dialect.capabilities.system_prefix)
     }
     theirs = {
-        name: _as_known(table, before)
+        name: _as_known(table, before, dialect.capabilities.system_prefix)
         for name, table in imported_schema.tables.items()
         if name not in system_tables
     }
@@ -177,10 +173,22 @@ def imported(store: StoredSchema, file: str) -> tuple[Schema, Changes]:
     return after, difference(before, after)
 
 
-def _as_known(table: Table, before: Schema) -> Table:
-    """The table with what the engine noted of it, unless the file says otherwise."""
+def with_contract(schema: Schema, contract: str | Mapping[str, str] | None) -> Schema:
+    """The schema with this contract for all root tables; None leaves theirs."""
+    if contract is None:
+        return schema
+    roots = (table for table in schema.tables.values() if not table.nested)
+    return schema.with_tables(*(table.with_hints(schema_contract=contract) for table in roots))
+
+
+def _as_known(table: Table, before: Schema, prefix: str) -> Table:
+    """The table with the dialect's own columns and what the engine noted of it, unless the file has these."""
     known = before.tables.get(table.name)
-    notes = known.hints.get("x-normalizer") if known else None
+    if known is None:
+        return table
+    kept = (c for c in known.columns.values() if is_system(c.name, prefix) and c.name not in table.columns)
+    table = table.with_columns(*kept)
+    notes = known.hints.get("x-normalizer")
     return (
         table if not notes or "x-normalizer" in table.hints else table.with_hints(**{"x-normalizer": notes})
     )
@@ -200,25 +208,6 @@ def refuse_breaking(file: str, changes: Changes) -> None:
     if breaking:
         more = f" and {len(breaking) - 1} more" if len(breaking) > 1 else ""
         raise SchemaError(f"{file}: breaking changes are not imported without --force ({breaking[0]}{more})")
-
-
-def write_schema(schema: Schema, to: str | None, declared_only: bool) -> str | None:
-    """Write it to a file, whole or not at all, or to stdout."""
-    if to is None:
-        typer.echo(to_yaml(schema, declared_only), nl=False)
-        return None
-    from trellis.schema.documents.document import declared
-
-    if Path(to).suffix not in (*YAML, JSON):
-        raise UsageError(f"--to {to}: a schema is written as YAML or JSON; end the name in .yaml or .json")
-    if to.endswith(JSON):
-        text = to_json(declared(schema) if declared_only else schema, pretty=True) + "\n"
-    else:
-        text = to_yaml(schema, declared_only)
-    unfinished = Path(f"{to}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(to)
-    return to
 
 
 def lint(files: Sequence[str]) -> bool:

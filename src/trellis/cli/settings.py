@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from trellis.cli.foreign_documents import describe_foreign
 from trellis.cli.output.console import ProgressCallback, aside
+from trellis.cli.schema_files import read_schema
 from trellis.destinations import DEFAULT_DESTINATION
 from trellis.destinations.url import split_naming
 from trellis.dialects import DEFAULT_DIALECT, get_dialect, registration_of
-from trellis.dialects.documents import from_json, from_yaml, get_naming
-from trellis.errors import SchemaError, TrellisError, UsageError, nearest
+from trellis.dialects.documents import get_naming
+from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.pipelines.config import Config, read_text
 from trellis.pipelines.engine import Engine
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
-from trellis.schema.documents.validate import DocumentError, Fault, faults, name_fault
+from trellis.schema.documents.validate import name_fault
 from trellis.schema.documents.yaml_text import read
 from trellis.schema.model import Schema
 
@@ -151,31 +151,12 @@ def schema_of(path: str | None, dialect: str) -> Schema | str | None:
 
 
 def document_of(path: str, dialect: str) -> Schema:
-    """The schema of a file: of the dialect's original, if it has documents of its own, or one of ours.
+    """The schema of a file: of the dialect's original, if it has documents of its own, or of any format.
 
     Raises UsageError, SchemaError with file and line.
     """
     schema = get_dialect(dialect).schemas.parse_document(read_text(Path(path)), path)
-    return schema_file(path) if schema is None else schema
-
-
-def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:
-    """The schema of a YAML or JSON document. Raises UsageError, SchemaError with file and line."""
-    text = read_text(Path(path))
-    if not text.lstrip().startswith("{"):
-        return from_yaml(text, path, find)
-    try:
-        return from_json(text, path, find)
-    except DocumentError as bad:
-        if description := describe_foreign(text, path):
-            raise SchemaError(f"{path}: this is {description}") from None
-        try:
-            from_yaml(text, path, find)  # JSON is YAML, and its reader knows the lines
-        except DocumentError as located:
-            raise located from None
-        except TrellisError:
-            pass
-        raise bad from None
+    return read_schema(path).schema if schema is None else schema
 
 
 def _pair(text: str) -> tuple[str, str]:

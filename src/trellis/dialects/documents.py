@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from trellis.dialects import registrations
@@ -13,6 +13,11 @@ from trellis.schema.documents.validate import Fault, faults, faults_of_reading
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.user_schema import with_normalizers
+
+
+def from_dict(document: Mapping[str, Any], where: str) -> Schema:
+    """The schema of a parsed document. Raises SchemaError, as a DocumentError all that is wrong."""
+    return documents.from_dict(document, where, upgrade=_upgrade)
 
 
 def from_json(text: str, where: str, find: Callable[[Any], tuple[Fault, ...]] = faults) -> Schema:

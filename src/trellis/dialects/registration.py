@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from trellis.evolution.dialect import Dialect
     from trellis.schema.dict_form import Document
+    from trellis.schema.documents.schema_format import SchemaFormat
     from trellis.schema.history import HistoryColumns
     from trellis.schema.model import Schema
 
@@ -46,6 +47,10 @@ def _same_name(name: str) -> str:
 
 def _no_history() -> HistoryColumns | None:
     return None
+
+
+def _no_formats() -> Sequence[SchemaFormat]:
+    return ()
 
 
 def _no_upgrade(document: Document, engine: int) -> bool:
@@ -94,3 +99,5 @@ class Registration:
 
     The end of a sentence that begins with "this is"; None where the document is none of them.
     """
+    schema_formats: Callable[[], Sequence[SchemaFormat]] = _no_formats
+    """The forms of schemas that the original has, which `trellis schema convert` writes and reads."""

@@ -336,9 +336,9 @@ class Pipeline:
         dialect, base = self._dialect, schema.stored_hash
         as_read = from_dict(to_dict(schema), f"schema {schema.name}")
         system_tables = dialect.schemas.new_schema(schema.name).tables.values()
-        after = bump(
-            as_read.with_tables(*(table for table in system_tables if table.name not in as_read.tables))
-        )
+        missing = (table for table in system_tables if table.name not in as_read.tables)
+        complete = as_read.with_tables(*missing)
+        after = bump(dialect.tables.finalize_schema(complete, complete, ()))
         load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
         fresh = after.stored_hash != base
         remembers = dialect.metadata.tables().states in after.tables

@@ -113,6 +113,6 @@ def _pipeline(at: str | None, dataset: str | None, name: str | None) -> Pipeline
 
     if at is None and find_config().to is None:
         raise UsageError(
-            "missing option --at: name the destination that holds them, such as --at duckdb:shop.duckdb"
+            "missing option --to: name the destination that holds them, such as --to duckdb:shop.duckdb"
         )
     return StoredSchema.open(at, dataset, name).pipeline

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, cut, grid, indented
 from trellis.cli.output.schema_report import change_dict, show_difference
+from trellis.cli.schema_files import read_schema
 from trellis.cli.schema_store import Changes, StoredSchema, imported
-from trellis.cli.settings import schema_file
 from trellis.pipelines.drift import Drift, drift
 
 if TYPE_CHECKING:
@@ -28,10 +28,11 @@ class SchemaDrift:
         """Raises UsageError where there is no schema to compare with."""
         if file is None:
             return SchemaDrift(drift(StoredSchema.open(at, dataset, name).pipeline))
-        store = StoredSchema.open(at, dataset, name or schema_file(file).name, empty=True)
+        schema = read_schema(file).schema
+        store = StoredSchema.open(at, dataset, name or schema.name, empty=True)
         if not store.rows and name is None:
             store = StoredSchema.open(at, dataset, name, empty=True)
-        after, changes = imported(store, file)
+        after, changes = imported(store, file, schema)
         return SchemaDrift(drift(store.pipeline, after), changes)
 
     def __bool__(self) -> bool:

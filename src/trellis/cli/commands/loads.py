@@ -43,7 +43,7 @@ def list_loads(
 
     config = Config(to=at, dataset=dataset).over(find_config())
     if config.to is None:
-        raise UsageError("missing option --at: name the destination, such as --at duckdb:shop.duckdb")
+        raise UsageError("missing option --to: name the destination, such as --to duckdb:shop.duckdb")
     outcomes = open_pipeline(config).loads()
     alerts = alerts_of(outcomes)
     shown = outcomes[-most:]

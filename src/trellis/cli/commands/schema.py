@@ -7,19 +7,20 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import At, Dataset, Debug, ExitCode, Json, Name, option
+from trellis.cli.commands.schema_documents import convert_schema, export_schema, import_schema
 
 schemas = typer.Typer(
     name="schema",
-    help="Show, compare, export, import and check schemas, in a destination or in a file.",
+    help="Show, compare, export, import, convert and check schemas, in a destination or in a file.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 File = Annotated[
-    str | None, typer.Argument(metavar="FILE", help="Schema document; or use --at.", show_default=False)
+    str | None, typer.Argument(metavar="FILE", help="Schema document; or use --to.", show_default=False)
 ]
 Side = Annotated[
     str | None,
     typer.Argument(
-        metavar="B", help="File or version number; default the newest at --at.", show_default=False
+        metavar="B", help="File or version number; default the newest at --to.", show_default=False
     ),
 ]
 
@@ -37,10 +38,10 @@ def show_schema(
     """Show the tables of a schema with their columns, types and hints."""
     from trellis.cli.output.console import console
     from trellis.cli.output.schema_report import show
-    from trellis.cli.schema_store import schema_of
+    from trellis.cli.schema_store import schema_at
     from trellis.schema.documents.document import to_json, to_yaml
 
-    schema = schema_of(file, at, dataset, name)
+    schema = schema_at(file, at, dataset, name)
     if json:
         typer.echo(to_json(schema))
     elif yaml:
@@ -69,7 +70,7 @@ def show_history(
 @schemas.command("diff")
 def diff_schemas(
     a: Annotated[
-        str, typer.Argument(metavar="A", help="File, or version number at --at.", show_default=False)
+        str, typer.Argument(metavar="A", help="File, or version number at --to.", show_default=False)
     ],
     b: Side = None,
     at: At = None,
@@ -130,62 +131,9 @@ def show_drift(
         raise typer.Exit(1)
 
 
-@schemas.command("export")
-def export_schema(
-    at: At = None,
-    to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
-    declared_only: Annotated[
-        bool, option("--declared-only", help="Leave out variant columns and processing hints (x-normalizer).")
-    ] = False,
-    dataset: Dataset = None,
-    name: Name = None,
-    debug: Debug = False,
-) -> None:
-    """Write the schema of a destination as YAML, to be edited, kept in git and imported again.
-
-    A FILE that ends in .json gets JSON.
-    """
-    from trellis.cli.schema_store import StoredSchema, write_schema
-
-    schema = StoredSchema.open(at, dataset, name).newest
-    where = write_schema(schema, to, declared_only)
-    if where is not None:
-        typer.echo(f"schema {schema.name}, version {schema.stored_version}, is in {where}", err=True)
-
-
-@schemas.command("import")
-def import_schema(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Schema document, YAML or JSON.", show_default=False)
-    ],
-    at: At = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    force: Annotated[bool, option("--force", help="Import it although changes are breaking.")] = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Make a schema document the newest version in a destination, and create its tables.
-
-    What it changes is shown first; breaking changes need --force. No rows are touched.
-    """
-    from trellis.cli.output.console import console, print_json
-    from trellis.cli.output.schema_report import change_dict, show_difference
-    from trellis.cli.schema_store import StoredSchema, imported, refuse_breaking
-
-    store = StoredSchema.open(at, dataset, name, empty=True)
-    after, changes = imported(store, file)
-    if not json:
-        show_difference(changes, console())
-    if not force:
-        refuse_breaking(file, changes)
-    saved = store.pipeline.save_schema(after) if changes else after
-    if json:
-        version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
-        print_json({"changes": [change_dict(change) for change in changes], "schema": version})
-    elif changes:
-        where = store.pipeline.destination.url
-        typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {where} now")
+schemas.command("export")(export_schema)
+schemas.command("import")(import_schema)
+schemas.command("convert")(convert_schema)
 
 
 @schemas.command("lint")

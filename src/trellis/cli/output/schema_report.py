@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.cli.schema_store import Changes, Version
+    from trellis.schema.documents.schema_format import Loss
 
 PER_VERSION = 4
 _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)
@@ -140,6 +141,17 @@ def show_difference(changes: Changes, out: Console) -> None:
         f"\n{counted(len(changes), 'change')}, {breaking or 'none'} breaking",
         style="bold red" if breaking else "bold",
     )
+
+
+def show_losses(losses: Sequence[Loss], title: str, out: Console) -> None:
+    """What a document does not say, or another could not take over, each with its reason."""
+    if not losses:
+        return
+    out.print(f"\n{counted(len(losses), 'detail')} lost in {title}", style="bold")
+    table = grid("Table", "Column", "Lost", "Why", whole=("Table", "Column"))
+    for loss in losses:
+        table.add_row(cut(loss.table, 30), cut(loss.column or "", 30), loss.what, loss.reason)
+    out.print(indented(table))
 
 
 def _sign(change: Any) -> tuple[str, str]:

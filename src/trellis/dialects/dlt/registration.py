@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trellis.dialects.registration import Registration
@@ -9,6 +11,7 @@ from trellis.dialects.registration import Registration
 if TYPE_CHECKING:
     from trellis.evolution.dialect import Dialect
     from trellis.schema.dict_form import Document
+    from trellis.schema.documents.schema_format import SchemaFormat
     from trellis.schema.history import HistoryColumns
 
 
@@ -36,11 +39,18 @@ def _history_columns() -> HistoryColumns:
     return HISTORY
 
 
+def _schema_formats() -> Sequence[SchemaFormat]:
+    from trellis.exchange.formats.document import YAML
+
+    return (replace(YAML, name="dlt", title="dlt", suffix=".dlt.yaml"),)
+
+
 registration = Registration(
     dialect=_dialect,
     system_prefix="_dlt",
     option_example="max_nesting=2",
     history_columns=_history_columns,
+    schema_formats=_schema_formats,
     convention_name=_convention_name,
     upgrade_document=_upgrade_document,
 )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import typer
 
     from trellis.evolution.dialect import Dialect
+    from trellis.schema.documents.schema_format import SchemaFormat
 
 
 def _dialect() -> Dialect:
@@ -46,9 +47,16 @@ def _describe_document(document: object, file: str) -> str | None:
     return describe(document, file)
 
 
+def _schema_formats() -> Sequence[SchemaFormat]:
+    from trellis.dialects.pinot.exchange import PINOT
+
+    return (PINOT,)
+
+
 registration = Registration(
     dialect=_dialect,
     add_commands=_add_commands,
+    schema_formats=_schema_formats,
     profiles={"rides": _rides},
     propose_schema=_propose_schema,
     describe_document=_describe_document,

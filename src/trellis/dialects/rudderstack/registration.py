@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import typer
 
     from trellis.evolution.dialect import Dialect
+    from trellis.schema.documents.schema_format import SchemaFormat
 
 
 def _dialect() -> Dialect:
@@ -38,9 +39,16 @@ def _many_events(rows: int, random: Random, columns: int) -> Iterator[bytes]:
     return events(rows, random, columns, names=500)
 
 
+def _schema_formats() -> Sequence[SchemaFormat]:
+    from trellis.dialects.rudderstack.exchange.warehouse_schema import RUDDERSTACK
+
+    return (RUDDERSTACK,)
+
+
 registration = Registration(
     dialect=_dialect,
     option_example="provider=SNOWFLAKE",
     add_commands=_add_commands,
+    schema_formats=_schema_formats,
     profiles={"events": _events, "events-500": _many_events},
 )

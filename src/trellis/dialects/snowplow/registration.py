@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trellis.dialects.registration import Registration
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from trellis.dialects.registration import ReferenceResolver
     from trellis.evolution.dialect import Dialect
+    from trellis.schema.documents.schema_format import SchemaFormat
 
 
 def _dialect() -> Dialect:
@@ -33,9 +35,16 @@ def _add_commands(app: typer.Typer) -> None:
     app.add_typer(snowplow, name="snowplow")
 
 
+def _schema_formats() -> Sequence[SchemaFormat]:
+    from trellis.dialects.snowplow.exchange import SNOWPLOW
+
+    return (SNOWPLOW,)
+
+
 registration = Registration(
     dialect=_dialect,
     option_example="validate=false",
     add_commands=_add_commands,
+    schema_formats=_schema_formats,
     open_registry=_open_registry,
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
     import typer
+
+    from trellis.schema.documents.schema_format import SchemaFormat
 
 
 def _add_commands(app: typer.Typer) -> None:
@@ -16,5 +19,11 @@ def _add_commands(app: typer.Typer) -> None:
     app.add_typer(tables, name="table")
 
 
-registration = Registration(dialect=None, add_commands=_add_commands)
+def _schema_formats() -> Sequence[SchemaFormat]:
+    from trellis.dialects.ytsaurus.exchange import YTSAURUS
+
+    return (YTSAURUS,)
+
+
+registration = Registration(dialect=None, add_commands=_add_commands, schema_formats=_schema_formats)
 """The YTsaurus dialect: tables with schemas, and their operations."""

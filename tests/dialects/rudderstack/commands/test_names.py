@@ -220,6 +220,6 @@ def test_the_schema_of_events_is_shown_and_has_a_history(trellis, lines):
     assert trellis("schema", "show", *at, "--json").json["x-rudderstack"] == {"provider": "RS"}
     versions = trellis("schema", "history", *at, "--json").json["versions"]
     assert [version["changes"] for version in versions][1] == ["add_to_cart.coupon is new: text"]
-    assert trellis("schema", "export", *at, "--to", "s.yaml").code == 0
+    assert trellis("schema", "export", *at, "--out", "s.yaml").code == 0
     assert trellis("schema", "lint", "s.yaml").code == 0
     assert trellis("schema", "diff", "s.yaml", *at, "--exit-code").code == 0

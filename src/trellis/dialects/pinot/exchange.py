@@ -1,0 +1,134 @@
+"""Tables of any schema as schemas of Pinot, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
+from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.stored_schema import column_of, columns_of
+from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.errors import SchemaError
+from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
+from trellis.schema.model import Column, DataType, Schema, Table, is_single
+
+_TYPES: Final[Mapping[DataType, PinotType]] = {
+    "text": PinotType.STRING,
+    "double": PinotType.DOUBLE,
+    "bool": PinotType.BOOLEAN,
+    "timestamp": PinotType.TIMESTAMP,
+    "date": PinotType.STRING,
+    "time": PinotType.STRING,
+    "bigint": PinotType.LONG,
+    "binary": PinotType.BYTES,
+    "json": PinotType.JSON,
+    "decimal": PinotType.BIG_DECIMAL,
+    "wei": PinotType.BIG_DECIMAL,
+}
+_TIMES: Final[Mapping[DataType, tuple[str, str]]] = {
+    "timestamp": ("TIMESTAMP", "1:MILLISECONDS"),
+    "date": ("SIMPLE_DATE_FORMAT|yyyy-MM-dd", "1:DAYS"),
+}
+"""Format and granularity of columns of times."""
+
+
+def _table_name(name: str) -> str:
+    """Two underscores end the name of a table in a topic or segment."""
+    return re.sub(r"\s", "_", re.sub(r"_{2,}", "_", name))
+
+
+def _column_name(name: str) -> str:
+    """The columns that Pinot computes begin with a dollar sign."""
+    return re.sub(r"\s", "_", name).lstrip("$") or "_"
+
+
+def _write(schema: Schema) -> str:
+    (table,) = schema.tables.values()
+    specs = [_spec(column) for column in table.complete_columns]
+    document = PinotSchema(
+        _table_name(table.name),
+        tuple(spec for spec in specs if spec.field_type is FieldType.DIMENSION),
+        date_times=tuple(spec for spec in specs if spec.field_type is FieldType.DATE_TIME),
+        primary_key=tuple(map(_column_name, table.columns_with("primary_key"))),
+        column_nulls=True,
+        description=table.description,
+    )
+    return write_schema(document) + "\n"
+
+
+def _spec(column: Column) -> FieldSpec:
+    data_type = column.data_type
+    if data_type is None:
+        raise SchemaError(f"column {column.name} has no type yet")
+    type_ = _TYPES[data_type]
+    if data_type == "bigint" and column.precision is not None and not 32 < column.precision <= 64:
+        type_ = PinotType.INT if column.precision <= 32 else PinotType.BIG_DECIMAL
+    elif data_type == "double" and is_single(column):
+        type_ = PinotType.FLOAT
+    time_format, granularity = _TIMES.get(data_type, (None, None))
+    return FieldSpec(
+        _column_name(column.name),
+        type_,
+        FieldType.DATE_TIME if time_format else FieldType.DIMENSION,
+        not_null=column.required,
+        max_length=column.precision if data_type == "text" else None,
+        format=time_format,
+        granularity=granularity,
+        description=column.description,
+    )
+
+
+def _read(document: Any, name: str) -> Reading:
+    read = read_schema(json.dumps(document), EXTENDED_PROFILE, name).schema
+    if not read.name:
+        raise SchemaError(f"{name}: schemaName is missing; it is the name of the table")
+    columns = {spec.name: _column(read, spec) for spec in columns_of(read)}
+    table = Table(read.name, columns, description=read.description).with_defaults()
+    return Reading(Schema(name, {table.name: table}), tuple(_losses(read)))
+
+
+def _column(schema: PinotSchema, spec: FieldSpec) -> Column:
+    """The column as other programs have it, whatever its rows say for null."""
+    is_key = spec.name in schema.primary_key
+    column = replace(column_of(spec), nullable=not (spec.not_null or is_key), description=spec.description)
+    if spec.single_value and spec.data_type is PinotType.JSON:
+        column = replace(column, data_type="json")
+    if column.data_type == "text":
+        column = replace(column, precision=spec.max_length)
+    return column.with_hints(primary_key=True) if is_key else column
+
+
+def _losses(schema: PinotSchema) -> Iterator[Loss]:
+    for spec in columns_of(schema):
+        place = (schema.name or "", spec.name)
+        if spec.transform:
+            yield Loss(*place, f"transformFunction {spec.transform}", "a column has no expression")
+        if spec.default is not None:
+            yield Loss(*place, "defaultNullValue", "a column has no default")
+        if spec.field_type is FieldType.METRIC:
+            yield Loss(*place, "that it is a metric", "a column has no role")
+
+
+PINOT: Final = SchemaFormat(
+    "pinot",
+    "Pinot",
+    ".pinot.json",
+    _write,
+    keeps=frozenset({"required", "primary key", "description"}),
+    sizes=frozenset({"text", "double"}),
+    other_types={
+        "timestamp": "milliseconds",
+        **dict.fromkeys(("date", "time"), "STRING"),
+        **dict.fromkeys(("decimal", "wei"), "BIG_DECIMAL"),
+    },
+    one_table=True,
+    rename_table=_table_name,
+    rename_column=_column_name,
+    read=_read,
+    recognizes=lambda document: isinstance(document, dict) and "schemaName" in document,
+)
