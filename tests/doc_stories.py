@@ -39,6 +39,15 @@ def alter(database: str, *statements: str) -> str:
     return f"python -c \"import duckdb; duckdb.connect('{database}').execute('{'; '.join(statements)}')\""
 
 
+EDIT_WEB = """
+from pathlib import Path
+
+old = "      ms:\\n        data_type: bigint\\n        nullable: true"
+new = "      duration:\\n        data_type: double\\n        nullable: false"
+file = Path("web.yaml")
+file.write_text(file.read_text().replace(old, new))
+"""
+
 # --- Records ---------------------------------------------------------------------------------------------
 
 ORDERS = json_lines({"id": 1, "note": "gift"})
@@ -282,6 +291,7 @@ STORIES = (
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis names", width=120),
     Story("docs/schemas.md", "cat orders.jsonl", width=None),
+    Story("docs/schemas.md", "cat visits.jsonl", {"edit.py": EDIT_WEB}, width=None),
     Story("docs/snowplow.md", "trellis registry lint"),
     Story("docs/streams.md", "cat raw/monday.jsonl", width=None, engine="spark"),
     Story("docs/ytsaurus.md", "cat visits.jsonl", {"wrong.jsonl": VISITS}),

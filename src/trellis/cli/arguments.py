@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from trellis.destinations import DEFAULT_DESTINATION
 from trellis.destinations import registrations as destinations
@@ -282,6 +284,32 @@ At = Annotated[
 ]
 Json = Annotated[bool, option("--json", panel=OUTPUT, help="Print one JSON object and nothing else.")]
 ExitCode = Annotated[bool, option("--exit-code", panel=OUTPUT, help="End with 1 if there are differences.")]
+ExitCodeIf = Annotated[
+    Literal["any", "breaking"] | None,
+    option(
+        "--exit-code",
+        metavar="[=breaking]",
+        panel=OUTPUT,
+        help="End with 1 if there are changes, or with =breaking if any is breaking.",
+    ),
+]
+
+
+class ExitCodeCommand(TyperCommand):
+    """Takes `--exit-code` with or without a value, which Typer does not know."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = ["--exit-code=any" if word == "--exit-code" else word for word in args]
+        return super().parse_args(ctx, words)
+
+
+def end_with(exit_code: str | None, changes: Sequence[object]) -> None:
+    """End with 1 if there are changes, or breaking ones, and the user asked for that."""
+    counted = [c for c in changes if exit_code == "any" or getattr(c, "breaking", False)]
+    if exit_code is not None and counted:
+        raise typer.Exit(1)
+
+
 Debug = Annotated[
     bool,
     typer.Option(

@@ -20,6 +20,7 @@ from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.table_writes import History, IdentityRules, KeyedWrite, TableTreeWrite
 from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.warehouses.alterations import Alteration
 from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Abilities:
     """Whether rows go into a column that is there with another type, as far as their values fit."""
     nested_types: bool = False
     """Whether it stores lists, maps and structs as such; else they are JSON."""
+    alters: bool = False
+    """Whether a commit renames, drops and changes what may be NULL, all or nothing with the rest."""
     naming: str | None = None
     """The naming convention it wants, as `schema.naming.get_naming` takes it; None: any will do."""
 
@@ -115,7 +118,8 @@ class Commit:
     planned on: a destination that holds another by now raises `CommitConflict`, and so does one
     whose tables are not as `catalog` says any more (None: not compared). `retyped` names columns, by table,
     that are there with another type than the schema now gives them, `filled` what rows that are there get in
-    columns that the load adds, NULL in those it does not name. `native` are the dialect's own names
+    columns that the load adds, NULL in those it does not name. `alterations` are made before anything else
+    changes; only destinations that can (`Abilities.alters`) get any. `native` are the dialect's own names
     of types in this destination, where they differ from the destination's.
     """
 
@@ -133,6 +137,7 @@ class Commit:
     links: IdentityRules | None = None
     catalog: Mapping[str, CatalogTable] | None = None
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    alterations: tuple[Alteration, ...] = ()
     filled: FillValues = field(default_factory=dict)
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)

@@ -56,6 +56,16 @@ def refuse_required(table: Table, missing: Iterable[Column]) -> None:
             )
 
 
+def null_values(table: str, column: str, rows: int) -> SchemaError:
+    """A column cannot become NOT NULL while rows have no value in it."""
+    return SchemaError(
+        f"table {table}, column {column}: it is to be NOT NULL, and rows have no value for it ({rows:,}); "
+        f"give them one with --fill {table}.{column}=VALUE, or leave the column nullable; "
+        "nothing was changed",
+        table=table,
+    )
+
+
 def refuse_case_variants(tables: Iterable[Table], known: Iterable[str]) -> None:
     """Names that differ only in case are one name to the readers of these destinations."""
     seen = {name.lower(): name for name in known}

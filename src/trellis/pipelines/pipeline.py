@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from trellis.destinations import open_destination
-from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Destination, Reset, RunState
+from trellis.destinations.base import CatalogTable, Destination, Reset, RunState
 from trellis.destinations.waiting import NotifiesWaiting
 from trellis.dialects import DEFAULT_DIALECT, get_dialect
 from trellis.dialects import names as dialects
@@ -18,10 +17,9 @@ from trellis.dialects.documents import from_stored
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
-from trellis.engine.staging.column_defaults import fill_values
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
-from trellis.errors import TrellisError, UsageError
+from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.datasets.dataset import Dataset, StoredTable
@@ -37,14 +35,13 @@ from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of,
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.schema_proposals import propose_schema
+from trellis.pipelines.schema_versions import NO_CHANGES, SchemaChanges, save_schema
 from trellis.pipelines.source_job import job_of, source_of, undeclared
 from trellis.pipelines.storage import current_storage
 from trellis.pipelines.streaming.options import StreamSettings
 from trellis.pipelines.streaming.stream import start_stream
-from trellis.schema.documents.document import from_dict, to_dict
 from trellis.schema.model import Schema
 from trellis.schema.user_schema import with_normalizers
-from trellis.schema.version import bump
 from trellis.sources import Source, current
 from trellis.sources.extraction.extract import NextItemMode, extract
 
@@ -326,43 +323,13 @@ class Pipeline:
         """Forget the rows that a failed run left behind; how many packages there were."""
         return self.load_runner().packages.drop()
 
-    def save_schema(self, schema: Schema) -> Schema:
-        """Record a schema as the newest version, without rows, and create its tables.
+    def save_schema(self, schema: Schema, changes: SchemaChanges = NO_CHANGES) -> Schema:
+        """Record a schema as the newest version, without rows, and bring its tables to it, in one commit.
 
-        It must be made from the version that is there now, `pipeline.schema`. Root tables that say no write
-        disposition and no resource get what a document gets, and the bookkeeping tables of the dialect are
-        added. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
+        It must be made from the version that is there now, `pipeline.schema`. Raises SchemaError,
+        DestinationError, and TrellisError where another load was faster.
         """
-        dialect, base = self._dialect, schema.stored_hash
-        as_read = from_dict(to_dict(schema), f"schema {schema.name}")
-        system_tables = dialect.schemas.new_schema(schema.name).tables.values()
-        missing = (table for table in system_tables if table.name not in as_read.tables)
-        complete = as_read.with_tables(*missing)
-        after = bump(dialect.tables.finalize_schema(complete, complete, ()))
-        load_id, now = f"{time.time():.6f}", datetime.now(timezone.utc)
-        fresh = after.stored_hash != base
-        remembers = dialect.metadata.tables().states in after.tables
-        state = dialect.metadata.next_state(self.state, after.name, None) if remembers else None
-        records = dialect.metadata.rows(after, load_id, now, fresh=fresh, state=state)
-        try:
-            commit = Commit(
-                load_id,
-                self.dataset,
-                after,
-                base,
-                (),
-                {},
-                records,
-                {},
-                dialect.metadata.tables(),
-                filled=fill_values(after, dialect.writes.backfill(after, now)),
-            )
-            self.destination.commit(commit)
-        except CommitConflict:
-            raise TrellisError(
-                f"{self.destination.url}: another load changed the schema meanwhile; save it again"
-            ) from None
-        return after
+        return save_schema(self, schema, changes)
 
     def _load(
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None

@@ -38,7 +38,11 @@ def create_schema(warehouse: Warehouse, name: str) -> list[str]:
     ['CREATE DATABASE IF NOT EXISTS `shop`']
     """
     schema = warehouse.quote(name)
-    fields = {"schema": schema, "literal": _literal(name), "statement": _literal(f"CREATE SCHEMA {schema}")}
+    fields = {
+        "schema": schema,
+        "literal": unicode_literal(name),
+        "statement": unicode_literal(f"CREATE SCHEMA {schema}"),
+    }
     form = warehouse.syntax.create_schema
     return [form.format(**fields)] if form else []
 
@@ -56,7 +60,7 @@ def create_table(
     >>> create_table(REDSHIFT, '"t"', [ColumnDefinition("id", "bigint", True)], {"sort": ['"id"']})
     'CREATE TABLE "t" ("id" bigint NOT NULL) SORTKEY ("id")'
     """
-    guard = warehouse.syntax.guard.format(literal=_literal(table)) if if_missing else ""
+    guard = warehouse.syntax.guard.format(literal=unicode_literal(table)) if if_missing else ""
     listed = ", ".join(_definition(warehouse, column) for column in columns)
     fields = {"table": table, "columns": listed, "if_missing": _IF_MISSING if if_missing else ""}
     statement = guard + warehouse.syntax.create_table.format(**fields)
@@ -102,11 +106,11 @@ def add_columns(
 
 
 def set_not_null(warehouse: Warehouse, table: str, column: str) -> str:
-    return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} SET NOT NULL"
+    return warehouse.syntax.set_not_null.format(table=table, column=warehouse.quote(column))
 
 
 def drop_not_null(warehouse: Warehouse, table: str, column: str) -> str:
-    return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} DROP NOT NULL"
+    return warehouse.syntax.drop_not_null.format(table=table, column=warehouse.quote(column))
 
 
 def drop_default(warehouse: Warehouse, table: str, column: str) -> str:
@@ -155,6 +159,17 @@ def _definition(warehouse: Warehouse, column: ColumnDefinition) -> str:
     return f"{warehouse.quote(column.name)} {form.format(type=column.type)}{constraint}"
 
 
-def _literal(text: str) -> str:
+def string_literal(warehouse: Warehouse, text: str) -> str:
+    """
+    >>> from trellis.warehouses.catalog.databases import BIGQUERY, DUCKDB
+    >>> string_literal(DUCKDB, "it's"), string_literal(BIGQUERY, "it's")
+    ("'it''s'", "'it\\\\'s'")
+    """
+    if warehouse.syntax.escaped_literals:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "'" + text.replace("'", "''") + "'"
+
+
+def unicode_literal(text: str) -> str:
     """A string of SQL Server."""
     return "N'" + text.replace("'", "''") + "'"

@@ -59,6 +59,21 @@ class Syntax:
     adds_required: bool = True
     """Whether an added column may say that it is required; else another statement does."""
     set_type: str = "ALTER COLUMN {column} TYPE {type}"
+    rename_table: str = "ALTER TABLE {table} RENAME TO {name}"
+    """`{name}` is the new name alone, `{qualified}` that with the schema.
+
+    An empty form, here and below: there is no such statement.
+    """
+    drop_table: str = "DROP TABLE {table}"
+    rename_column: str = "ALTER TABLE {table} RENAME COLUMN {column} TO {name}"
+    drop_column: str = "ALTER TABLE {table} DROP COLUMN {column}"
+    set_not_null: str = "ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"
+    drop_not_null: str = "ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL"
+    fill_nulls: str = "UPDATE {table} SET {column} = {value} WHERE {column} IS NULL"
+    move_column: str = ""
+    """`{place}` is FIRST, or AFTER another column."""
+    escaped_literals: bool = False
+    """Whether a backslash in a string escapes the next character."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,20 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import At, Dataset, Debug, ExitCode, Json, Name, option
+from trellis.cli.arguments import (
+    At,
+    Dataset,
+    Debug,
+    ExitCode,
+    ExitCodeCommand,
+    ExitCodeIf,
+    Json,
+    Name,
+    end_with,
+    option,
+)
 from trellis.cli.commands.schema_documents import convert_schema, export_schema, import_schema
+from trellis.cli.commands.schema_migration import apply_schema, plan_schema
 
 schemas = typer.Typer(
     name="schema",
@@ -67,7 +79,7 @@ def show_history(
         show_versions(store.name, versions, console())
 
 
-@schemas.command("diff")
+@schemas.command("diff", cls=ExitCodeCommand)
 def diff_schemas(
     a: Annotated[
         str, typer.Argument(metavar="A", help="File, or version number at --to.", show_default=False)
@@ -76,7 +88,7 @@ def diff_schemas(
     at: At = None,
     dataset: Dataset = None,
     name: Name = None,
-    exit_code: ExitCode = False,
+    exit_code: ExitCodeIf = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -94,8 +106,7 @@ def diff_schemas(
         print_json({"changes": [change_dict(change) for change in changes]})
     else:
         show_difference(changes, console())
-    if changes and exit_code:
-        raise typer.Exit(1)
+    end_with(exit_code, changes)
 
 
 @schemas.command("drift")
@@ -134,6 +145,8 @@ def show_drift(
 schemas.command("export")(export_schema)
 schemas.command("import")(import_schema)
 schemas.command("convert")(convert_schema)
+schemas.command("plan", cls=ExitCodeCommand)(plan_schema)
+schemas.command("apply")(apply_schema)
 
 
 @schemas.command("lint")

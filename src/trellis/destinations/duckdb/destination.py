@@ -22,6 +22,7 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
+from trellis.destinations.duckdb.catalog import read_catalog
 from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, refuse_case_variants, unknown_table
@@ -66,7 +67,7 @@ _COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
 class DuckDB:
     """`duckdb:PATH`."""
 
-    abilities = Abilities(DUCKDB, default_dataset="main")
+    abilities = Abilities(DUCKDB, default_dataset="main", alters=True)
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -93,7 +94,7 @@ class DuckDB:
         if not os.path.exists(self.path):
             return {}
         with self._open() as db:
-            return self._tables(db, dataset)
+            return read_catalog(db, dataset)
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
         return DUCKDB.type_of(column, names=native)
@@ -194,7 +195,7 @@ class DuckDB:
             return {}
         with self._open() as db:
             counts = {}
-            for table, known in self._tables(db, dataset).items():
+            for table, known in read_catalog(db, dataset).items():
                 if known.is_view:
                     continue
                 row = db.execute(f"SELECT count(*) FROM {_table(db, dataset, table)}").fetchone()
@@ -214,7 +215,7 @@ class DuckDB:
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.metadata)
         if newest != commit.base_hash:
             raise CommitConflict
-        tables = self._tables(db, commit.dataset)
+        tables = read_catalog(db, commit.dataset)
         if catalog_has_changed(commit, tables):
             raise CommitConflict
         check_run_state(commit, partial(_newest_row, db, commit.dataset))
@@ -239,33 +240,6 @@ class DuckDB:
             return False
         query = load_query(_table(db, dataset, metadata.loads), metadata.load_id)
         return db.execute(query, [load_id]).fetchone() is not None
-
-    def _tables(self, db: duckdb.DuckDBPyConnection, dataset: str) -> dict[str, CatalogTable]:
-        columns_by_table: dict[str, dict[str, str]] = {}
-        required: dict[str, set[str]] = {}
-        rows = db.execute(
-            "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
-            "WHERE database_name = current_database() AND schema_name = ? ORDER BY table_name, column_index",
-            [dataset],
-        ).fetchall()
-        for table, column, type_, nullable in rows:
-            columns_by_table.setdefault(table, {})[column] = type_
-            required.setdefault(table, set()).update(() if nullable else (column,))
-        views = db.execute(
-            "SELECT view_name FROM duckdb_views() "
-            "WHERE database_name = current_database() AND schema_name = ?",
-            [dataset],
-        ).fetchall()
-        return {
-            name: CatalogTable(
-                name,
-                columns,
-                {column: DUCKDB.data_type(type_) for column, type_ in columns.items()},
-                (name,) in views,
-                required[name],
-            )
-            for name, columns in columns_by_table.items()
-        }
 
     @contextmanager
     def _open(self) -> Iterator[duckdb.DuckDBPyConnection]:

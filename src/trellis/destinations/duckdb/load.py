@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite
+from trellis.destinations.duckdb.catalog import read_catalog
 from trellis.destinations.duckdb.errors import refusal
 from trellis.destinations.refusals import first_line, refuse_case_variants, refuse_required, type_mismatch
 from trellis.destinations.scan.identities import prepare_identity_changes
@@ -22,6 +23,7 @@ from trellis.destinations.sql.roots import MergeNames
 from trellis.errors import DestinationError
 from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.catalog.databases import DUCKDB
+from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,8 +57,15 @@ class DuckDBLoad(SqlLoad):
         return self.catalog
 
     @property
+    def _warehouse(self) -> Warehouse:
+        return DUCKDB
+
+    @property
     def _names(self) -> MergeNames:
         return MergeNames(self._prefix, type_of=self._type)
+
+    def _read_catalog(self) -> None:
+        self.catalog = read_catalog(self.db, self.commit.dataset)
 
     def _remove_from_catalog(self, table: str) -> None:
         self.catalog = {name: known for name, known in self.catalog.items() if name != table}
@@ -68,9 +77,9 @@ class DuckDBLoad(SqlLoad):
             DUCKDB, self.catalog, self._type, render_literal, self._name, filled=self.commit.filled
         )
         for table in tables:
-            missing = plan.missing(table) if table.name in self.catalog else []
+            missing = plan.without_value(table) if table.name in self.catalog else []
             counted = f"SELECT count(*) FROM {self._name(table.name)}"
-            if any(c.required for c in missing) and self._count(counted, table):
+            if missing and self._count(counted, table):
                 refuse_required(table, missing)
             for statement in plan.of_table(table):
                 self._run(statement, table)

@@ -69,7 +69,7 @@ _WHERE = ("host", "port", "dbname", "user")
 class Postgres:
     """`postgresql://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE`."""
 
-    abilities = Abilities(POSTGRES, default_dataset="public")
+    abilities = Abilities(POSTGRES, default_dataset="public", alters=True)
 
     def __init__(self, url: str) -> None:
         try:

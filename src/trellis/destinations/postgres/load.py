@@ -37,6 +37,7 @@ from trellis.destinations.sql.roots import MergeNames, merge_columns
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.catalog import databases
+from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import psycopg
@@ -178,9 +179,16 @@ class PostgresLoad(SqlLoad):
         return self.catalog.tables
 
     @property
+    def _warehouse(self) -> Warehouse:
+        return databases.POSTGRES
+
+    @property
     def _names(self) -> MergeNames:
         place = f"{self._prefix}staged.{quoted(self.staging.place)}"
         return MergeNames(self._prefix, lambda column: type_of(self.commit, column), TEMP, place)
+
+    def _read_catalog(self) -> None:
+        self.catalog = read_catalog(self.session, self.commit.dataset)
 
     def _remove_from_catalog(self, table: str) -> None:
         self.catalog = self.catalog.without(table)
@@ -204,9 +212,9 @@ class PostgresLoad(SqlLoad):
             commit.filled,
         )
         if table.name in known:
-            missing = plan.missing(table)
+            missing = plan.without_value(table)
             rows = f"SELECT EXISTS (SELECT 1 FROM {self._name(table.name)})"
-            if any(c.required for c in missing) and self._run(rows, table).fetchone() == (True,):
+            if missing and self._run(rows, table).fetchone() == (True,):
                 refuse_required(table, missing)
         for statement in plan.of_table(table):
             self._run(statement, table, owner=table.name in known)
@@ -300,6 +308,9 @@ class PostgresLoad(SqlLoad):
 
     def _name(self, table: str) -> str:
         return name_of(self.commit.dataset, table)
+
+    def _type(self, column: Column) -> str:
+        return type_of(self.commit, column)
 
     def _counts(self, query: str, table: Table) -> tuple[int, ...]:
         return tuple(map(int, self._run(query, table).fetchone() or ()))

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite, TableTreeWrite
-from trellis.destinations.refusals import duplicate_keys
+from trellis.destinations.refusals import duplicate_keys, null_values
 from trellis.destinations.row_changes import RowChanges, RowTally
 from trellis.destinations.sql.keyed import KeyedStatements
 from trellis.destinations.sql.merge import TableTreeStatements
@@ -20,7 +20,9 @@ from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
 from trellis.destinations.sql.roots import MergeNames
 from trellis.engine.staging.stage import StagedFile
-from trellis.schema.model import NOTHING, Table
+from trellis.schema.model import NOTHING, Column, Table
+from trellis.warehouses.alterations import AlterationWriter
+from trellis.warehouses.warehouse import Warehouse
 
 
 class SqlLoad(ABC):
@@ -37,9 +39,11 @@ class SqlLoad(ABC):
             if name in self._catalog:
                 self._run(f"DROP TABLE {self._name(name)}", Table(name), owner=True)
                 self._remove_from_catalog(name)
+        self._alter(required=False)
         self._retype()
         self._empty_tables()
         self._migrate()
+        self._alter(required=True)
         for chain in commit.chains:
             if chain.mode == "merge":
                 self._merge_tree(chain)
@@ -68,6 +72,33 @@ class SqlLoad(ABC):
         """The tables that the load needs."""
         known = (*self.commit.schema.tables.values(), *self.commit.extra_tables)
         return (table for table in known if table.complete_columns)
+
+    def _alter(self, *, required: bool) -> None:
+        """Make the alterations: columns get NOT NULL once they have their type, everything else before."""
+        alterations = [
+            alteration
+            for alteration in self.commit.alterations
+            if (alteration.kind == "set not null") == required
+        ]
+        writer = AlterationWriter(self._warehouse, self._name)
+        for alteration in alterations:
+            table = self.commit.schema.tables.get(alteration.table, Table(alteration.table))
+            column = table.columns.get(alteration.column)
+            type_ = self._type(column) if column is not None else ""
+            if required and alteration.fill is None:
+                self._refuse_nulls(table, alteration.column)
+            for statement in writer.statements(alteration, type_):
+                self._run(statement, table, owner=True)
+        if alterations:
+            self._read_catalog()
+
+    def _refuse_nulls(self, table: Table, column: str) -> None:
+        """Raises SchemaError where rows have NULL in a column that is to have none."""
+        nulls = self._count(
+            f"SELECT count(*) FROM {self._name(table.name)} WHERE {quoted(column)} IS NULL", table
+        )
+        if nulls:
+            raise null_values(table.name, column, nulls)
 
     def _empty_tables(self) -> None:
         for name in tables_to_empty(self.commit):
@@ -176,7 +207,15 @@ class SqlLoad(ABC):
 
     @property
     @abstractmethod
+    def _warehouse(self) -> Warehouse: ...
+
+    @property
+    @abstractmethod
     def _names(self) -> MergeNames: ...
+
+    @abstractmethod
+    def _read_catalog(self) -> None:
+        """Look at the tables of the dataset again."""
 
     @abstractmethod
     def _remove_from_catalog(self, table: str) -> None:
@@ -212,6 +251,9 @@ class SqlLoad(ABC):
 
     @abstractmethod
     def _name(self, table: str) -> str: ...
+
+    @abstractmethod
+    def _type(self, column: Column) -> str: ...
 
     @abstractmethod
     def _counts(self, query: str, table: Table) -> tuple[int, ...]:

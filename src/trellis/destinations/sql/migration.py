@@ -61,6 +61,11 @@ class Migration:
         known = {key(name) for name in real.columns} if real else set()
         return [column for column in table.complete_columns if key(column.name) not in known]
 
+    def without_value(self, table: Table) -> list[Column]:
+        """Missing columns that must have a value, and that rows which are there get none for."""
+        filled = self.filled.get(table.name, {})
+        return [column for column in self.missing(table) if column.required and column.name not in filled]
+
     def _added(self, name: str, column: Column, value: pa.Scalar | None) -> list[str]:
         """NOT NULL comes last, when the existing rows have a value."""
         type_ = self.type_of(column)
