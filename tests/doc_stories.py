@@ -243,7 +243,7 @@ STORIES = (
     ),
     Story("docs/lakehouse.md", "cat orders.jsonl"),
     Story("docs/cli.md", "trellis rejects list", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
-    Story("docs/cli.md", "trellis schema history", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
+    Story("docs/cli.md", "trellis schema history", before=(LOAD_EVENTS_1, LOAD_EVENTS_2), width=120),
     Story("docs/cli.md", "trellis schema diff", {"a.yaml": SCHEMA_A, "b.yaml": SCHEMA_B}),
     Story(
         "docs/cli.md",
@@ -291,6 +291,7 @@ STORIES = (
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis names", width=120),
     Story("docs/schemas.md", "cat orders.jsonl", width=None),
+    Story("docs/schemas.md", "trellis load events-1.jsonl", width=None),
     Story("docs/schemas.md", "cat visits.jsonl", {"edit.py": EDIT_WEB}, width=None),
     Story("docs/snowplow.md", "trellis registry lint"),
     Story("docs/streams.md", "cat raw/monday.jsonl", width=None, engine="spark"),

@@ -23,7 +23,7 @@ EXAMPLES = (*ROOT.glob("examples/*.json*"), *ROOT.glob("examples/pinot/*"))
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "TIME"),
     (re.compile(r"\bhash \S+"), "hash HASH"),
-    (re.compile(r"(?<=  )[\w+/]{10}(?=  TIME)"), "HASH"),
+    (re.compile(r"(?<=TIME  )\d+\.\d{6}"), "LOAD"),
     (re.compile(r"; \d+\.\d s(?=;|$)"), "; SECONDS"),
     (re.compile(r"\bload \d+\.\d+ in \d+\.\d+ s"), "load ID in SECONDS"),
 ]

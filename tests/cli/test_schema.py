@@ -68,25 +68,65 @@ t  append
     )
 
 
-def test_history(plain):
-    out = re.sub(
-        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "WHEN               ", plain("schema", "history", *AT).out
-    )
-    out = re.sub(r"(?m)^( +\d  )\S{10}", r"\1HASH      ", out)
+def steady(out: str) -> str:
+    out = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "WHEN", out)
+    return re.sub(r"  \d{10}\.\d{6}  ", "  LOAD  ", out)
+
+
+def test_history_says_which_load_and_line_brought_each_change(plain):
     assert (
-        out
+        steady(plain("schema", "history", *AT).out)
         == """\
 schema shop, 2 versions
 
-  Version  Hash        When (UTC)           What changed
-        2  HASH        WHEN                 + orders is new, with 4 columns
-                                            + orders__items is new, with 4 columns
-        3  HASH        WHEN                 + orders.id__v_text is new: text
-                                            + orders.note is new: text"""
+  Version  When (UTC)           Load               What changed                            Came from
+        2  WHEN  LOAD  + orders is new, with 4 columns         orders.jsonl:1
+                                                   + orders__items is new, with 4 columns  orders.jsonl:1
+        3  WHEN  LOAD  + orders.id__v_text is new: text        later.jsonl:1
+                                                   + orders.note is new: text              later.jsonl:1"""
     )
-    versions = plain("schema", "history", *AT, "--json").json["versions"]
-    assert [version["version"] for version in versions] == [2, 3]
-    assert versions[1]["changes"] == ["orders.id__v_text is new: text", "orders.note is new: text"]
+
+
+def test_history_of_a_column(plain):
+    (version,) = plain("schema", "history", *AT, "--column", "id", "--json").json["versions"]
+    (cause,) = version["causes"]
+    assert (version["version"], version["changes"]) == (2, ["orders.id is new: bigint"])
+    assert cause == {
+        "change": "orders.id is new: bigint",
+        "load_id": version["load_id"],
+        "pipeline": "shop",
+        "file": "orders.jsonl",
+        "line": 1,
+    }
+    (version,) = plain("schema", "history", *AT, "--table", "orders__items", "--json").json["versions"]
+    assert version["changes"] == ["orders__items is new, with 4 columns"]
+    assert plain("schema", "history", *AT, "--table", "other", "--json").json["versions"] == []
+
+
+def test_history_is_not_cut(trellis, lines):
+    import json
+
+    lines("wide.jsonl", '{"id":1}')
+    assert trellis("load", "wide.jsonl", *AT).code == 0
+    lines("wide.jsonl", json.dumps({f"column_{number}": number for number in range(50)}))
+    assert trellis("load", "wide.jsonl", *AT).code == 0
+    assert trellis("schema", "history", *AT).out.count("wide.jsonl:1") == 51
+
+
+def test_history_of_an_imported_schema(trellis, lines):
+    lines("s.yaml", "name: shop", "tables:", "  orders: {columns: {id: {data_type: bigint}}}")
+    assert trellis("schema", "import", "s.yaml", *AT).code == 0
+    (version,) = trellis("schema", "history", *AT, "--json").json["versions"]
+    (cause,) = version["causes"]
+    assert (cause["file"], cause["line"]) == ("s.yaml", None)
+
+
+def test_show_of_one_table(plain):
+    out = plain("schema", "show", *AT, "--table", "orders__items").out
+    assert "orders__items" in out and "id__v_text" not in out
+    assert plain("schema", "show", *AT, "--table", "order").err == (
+        "error: schema shop has no table 'order': did you mean 'orders'?"
+    )
 
 
 def test_diff_of_versions(plain):

@@ -59,7 +59,7 @@ def outcome_of(folder: Path, dialect: str, source: Any, engine: Any, **options: 
             for row in shop.destination.query(shop.dataset, table)
         )
         for table, rows in shop.destination.row_counts(shop.dataset).items()
-        if rows and not table.startswith("_dlt")
+        if rows and not table.startswith(("_dlt", "_trellis_schema_changes"))
     }
     return {
         "rows": report.rows,

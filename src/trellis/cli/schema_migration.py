@@ -77,7 +77,7 @@ class SchemaMigration:
         """Commit the schema with its changes of tables, or only see whether that works."""
         pipeline = self.store.pipeline
         changes = changes_of(self.plan, get_dialect(pipeline.dialect))
-        return save_schema(pipeline, self.plan.after, changes, dry_run=dry_run)
+        return save_schema(pipeline, self.plan.after, changes, origin=self.file, dry_run=dry_run)
 
 
 def _fill(text: str, after: Schema) -> tuple[tuple[str, str], str]:

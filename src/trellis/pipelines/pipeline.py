@@ -323,13 +323,13 @@ class Pipeline:
         """Forget the rows that a failed run left behind; how many packages there were."""
         return self.load_runner().packages.drop()
 
-    def save_schema(self, schema: Schema, changes: SchemaChanges = NO_CHANGES) -> Schema:
+    def save_schema(self, schema: Schema, changes: SchemaChanges = NO_CHANGES, *, origin: str = "") -> Schema:
         """Record a schema as the newest version, without rows, and bring its tables to it, in one commit.
 
-        It must be made from the version that is there now, `pipeline.schema`. Raises SchemaError,
-        DestinationError, and TrellisError where another load was faster.
+        It must be made from the version that is there now, `pipeline.schema`; `origin` is the file that it
+        came from. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
         """
-        return save_schema(self, schema, changes)
+        return save_schema(self, schema, changes, origin=origin)
 
     def _load(
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None

@@ -14,8 +14,11 @@ from trellis.engine.staging.column_defaults import FillValues, fill_values
 from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.scalars.values import MISFIT
+from trellis.pipelines.loading.change_log import SCHEMA_CHANGES, ChangeLog
+from trellis.schema.compare import compare
 from trellis.schema.documents.document import from_dict, to_dict
 from trellis.schema.model import Schema
+from trellis.schema.system import is_system
 from trellis.schema.version import bump
 from trellis.warehouses.alterations import Alteration
 from trellis.warehouses.migration_plan import MigrationPlan
@@ -58,13 +61,19 @@ def changes_of(plan: MigrationPlan, dialect: Dialect) -> SchemaChanges:
 
 
 def save_schema(
-    pipeline: Pipeline, schema: Schema, changes: SchemaChanges = NO_CHANGES, *, dry_run: bool = False
+    pipeline: Pipeline,
+    schema: Schema,
+    changes: SchemaChanges = NO_CHANGES,
+    *,
+    origin: str = "",
+    dry_run: bool = False,
 ) -> Schema:
     """Record a schema as the newest version, and bring the tables to it, in one commit.
 
     It must be made from the version that is there now. Root tables that say no write disposition and no
-    resource get what a document gets, and the bookkeeping tables of the dialect are added. A dry run raises
-    what the commit would, and leaves everything as it is.
+    resource get what a document gets, and the bookkeeping tables of the dialect are added. `origin` is the
+    file that the schema came from, for its history. A dry run raises what the commit would, and leaves
+    everything as it is.
 
     Raises SchemaError, DestinationError, and TrellisError where another load was faster.
     """
@@ -85,6 +94,9 @@ def save_schema(
     fresh = after.stored_hash != base
     remembers = dialect.metadata.tables().states in after.tables
     state = dialect.metadata.next_state(pipeline.state, after.name, None) if remembers else None
+    prefix = dialect.capabilities.system_prefix
+    changed = [change for change in compare(pipeline.schema, after) if not is_system(change.table, prefix)]
+    log = ChangeLog(load_id, pipeline.name, now).rows(after, changed, lambda _: origin)
     commit = Commit(
         load_id,
         pipeline.dataset,
@@ -92,9 +104,13 @@ def save_schema(
         base,
         (),
         {},
-        dialect.metadata.rows(after, load_id, now, fresh=fresh, state=state),
+        {
+            **dialect.metadata.rows(after, load_id, now, fresh=fresh, state=state),
+            **log,
+        },
         {},
         dialect.metadata.tables(),
+        (SCHEMA_CHANGES,) if log else (),
         retyped=changes.retyped,
         alterations=changes.alterations,
         filled={**fill_values(after, dialect.writes.backfill(after, now)), **changes.filled},

@@ -43,6 +43,9 @@ def show_schema(
     at: At = None,
     dataset: Dataset = None,
     name: Name = None,
+    table: Annotated[
+        list[str] | None, option("--table", metavar="NAME", help="Only this table; repeatable.")
+    ] = None,
     yaml: Annotated[bool, option("--yaml", help="Print the document as YAML.", panel="Output")] = False,
     json: Json = False,
     debug: Debug = False,
@@ -54,6 +57,10 @@ def show_schema(
     from trellis.schema.documents.document import to_json, to_yaml
 
     schema = schema_at(file, at, dataset, name)
+    if table:
+        from trellis.exchange.export import user_tables
+
+        schema = user_tables(schema, table)
     if json:
         typer.echo(to_json(schema))
     elif yaml:
@@ -64,15 +71,27 @@ def show_schema(
 
 @schemas.command("history")
 def show_history(
-    at: At = None, dataset: Dataset = None, name: Name = None, json: Json = False, debug: Debug = False
+    at: At = None,
+    table: Annotated[
+        str | None, option("--table", metavar="NAME", help="Only changes of this table.")
+    ] = None,
+    column: Annotated[
+        str | None, option("--column", metavar="NAME", help="Only changes of columns of this name.")
+    ] = None,
+    dataset: Dataset = None,
+    name: Name = None,
+    json: Json = False,
+    debug: Debug = False,
 ) -> None:
-    """Show the versions of a schema: when each came, its hash, and what it changed."""
+    """Show what changed a schema: version, time, load, and the file and line that each change came from."""
     from trellis.cli.output.console import console, print_json
     from trellis.cli.output.schema_report import show_versions
     from trellis.cli.schema_store import StoredSchema
 
     store = StoredSchema.open(at, dataset, name)
-    versions = store.versions()
+    versions = [version.about(table, column) for version in store.versions()]
+    if table or column:
+        versions = [version for version in versions if version.changes]
     if json:
         print_json({"schema": store.name, "versions": [version.to_dict() for version in versions]})
     else:

@@ -149,7 +149,7 @@ def import_schema(
         show_difference(changes, console())
     if not force:
         refuse_breaking(file, changes)
-    saved = store.pipeline.save_schema(after) if changes else after
+    saved = store.pipeline.save_schema(after, origin=file) if changes else after
     if json:
         version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
         losses = [loss.to_dict() for loss in reading.losses]

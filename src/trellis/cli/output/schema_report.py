@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from trellis.cli.schema_store import Changes, Version
     from trellis.schema.documents.schema_format import Loss
 
-PER_VERSION = 4
 _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)
 
 
@@ -101,24 +100,18 @@ def _plain(value: Any) -> str:
 def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
     """The newest version last, as in a log one reads on from."""
     out.print(f"schema {name}, {counted(len(versions), 'version')}\n", style="bold")
-    table = grid(
-        "Version", "Hash", "When (UTC)", "What changed", right=("Version",), whole=("Hash", "When (UTC)")
-    )
+    whole = ("When (UTC)", "Load")
+    table = grid("Version", *whole, "What changed", "Came from", right=("Version",), whole=whole)
     for version in versions:
         when = version.at.strftime("%Y-%m-%d %H:%M:%S") if version.at else ""
-        table.add_row(
-            str(version.schema.stored_version), (version.schema.stored_hash or "")[:10], when, _what(version)
-        )
+        head = (str(version.schema.stored_version), when, version.load_id or "")
+        if not version.changes:
+            table.add_row(*head, "bookkeeping tables only", "")
+        for change in version.changes:
+            cause = version.cause_of(change)
+            table.add_row(*head, f"{_sign(change)[0]} {_sentence(change)}", cause.place if cause else "")
+            head = ("", "", "")
     out.print(indented(table))
-
-
-def _what(version: Version) -> str:
-    if not version.changes:
-        return "bookkeeping tables only"
-    lines = [f"{_sign(change)[0]} {_sentence(change)}" for change in version.changes[:PER_VERSION]]
-    if len(version.changes) > PER_VERSION:
-        lines.append(f"and {len(version.changes) - PER_VERSION:,} more")
-    return "\n".join(lines)
 
 
 def show_difference(changes: Changes, out: Console) -> None:

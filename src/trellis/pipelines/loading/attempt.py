@@ -36,6 +36,7 @@ from trellis.evolution.nested_types import Nesting
 from trellis.evolution.observe import Observations
 from trellis.evolution.scalars.wei import with_default_precision
 from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
+from trellis.pipelines.loading.change_log import SCHEMA_CHANGES, ChangeLog
 from trellis.pipelines.loading.checks import (
     beside_wei,
     near_width,
@@ -51,7 +52,7 @@ from trellis.pipelines.loading.checks import (
 from trellis.pipelines.loading.partial import Files, TableSelection
 from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit, refuse_rejected
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
-from trellis.schema.compare import compare, gains_columns, retyped
+from trellis.schema.compare import Change, compare, gains_columns, retyped
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
@@ -106,6 +107,7 @@ class LoadJob:
 class LoadContext(Protocol):
     """What an attempt needs to know of the pipeline it is made for."""
 
+    name: str
     dialect: str
     dataset: str
     settings: Mapping[str, Any]
@@ -145,6 +147,7 @@ class LoadAttempt:
         self.seconds: dict[str, float] = {}
         self.outcomes: list[Outcome] = []
         self.samples: list[list[bytes]] = [[] for _ in job.feeds]
+        self.seen = Observations()
         self.selection = TableSelection(self.dialect, job.only_tables)
         self.commit: Commit | None = None
         self.report: Report | None = None
@@ -215,7 +218,7 @@ class LoadAttempt:
         )
         rejects = all_files.get(REJECTS.name, ())
         refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
-        self.commit = self._build_commit(before, after, roots, files, touched, catalog)
+        self.commit = self._build_commit(before, after, report.changes, roots, files, touched, catalog)
         write = self.destination.rehearse if dry_run else self.destination.commit
         with _Clock(self.seconds, "rehearse" if dry_run else "load"):
             return report.with_row_changes(write(self.commit, self._parallel()))
@@ -303,6 +306,7 @@ class LoadAttempt:
             with suppress(ContractViolation):  # the whole input will tell all of them
                 peek = feed.records.peek(plan)
                 seen.merge(peek.observed)
+                self.seen.merge(peek.observed)
                 self.samples[number] += peek.sample
         state = self._resolve(state, seen)
         try:
@@ -334,6 +338,7 @@ class LoadAttempt:
                             raise outcome.error
                         self.outcomes.append(outcome)
                         seen.merge(outcome.observed)
+                        self.seen.merge(outcome.observed)
                         pending += outcome.pending
                         self.samples[number] += outcome.examples[: MOST_EXAMPLES - len(self.samples[number])]
                 waiting[number] = pending
@@ -381,11 +386,8 @@ class LoadAttempt:
             truncated.update(outcome.truncated)
             rejects.update(outcome.rejects)
         self.selection.recount(rows, self.outcomes)
-        changes = tuple(
-            c
-            for c in compare(before, after)
-            if not c.table.startswith(self.dialect.capabilities.system_prefix)
-        )
+        prefix = self.dialect.capabilities.system_prefix
+        changes = tuple(c for c in compare(before, after) if not c.table.startswith(prefix))
         loaded = {name: sum(f.rows for f in staged) for name, staged in files.items()}
         return Report(
             self.load_id,
@@ -440,6 +442,7 @@ class LoadAttempt:
         self,
         before: Schema,
         after: Schema,
+        changes: Sequence[Change],
         roots: Sequence[str],
         files: Mapping[str, Sequence[StagedFile]],
         touched: Collection[str],
@@ -450,6 +453,9 @@ class LoadAttempt:
         mode = feeds[0].request.mode if feeds else None
         loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
+        records = dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state)
+        log = ChangeLog(self.load_id, self.context.name, self.now)
+        change_rows = log.rows_of_load(after, changes, self.seen, partial(place_of, outcomes=self.outcomes))
         return Commit(
             self.load_id,
             self.dataset,
@@ -457,10 +463,10 @@ class LoadAttempt:
             before.stored_hash,
             tuple(load for load in loads if isinstance(load, TableTreeWrite)),
             files,
-            dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
+            {**records, **change_rows},
             {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
             dialect.metadata.tables(),
-            tuple(DEAD_LETTER_TABLES.values()),
+            (*DEAD_LETTER_TABLES.values(), *((SCHEMA_CHANGES,) if change_rows else ())),
             keyed=tuple(load for load in loads if isinstance(load, KeyedWrite)),
             links=dialect.writes.identity_rules(after),
             catalog=catalog,

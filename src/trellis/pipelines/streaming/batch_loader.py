@@ -41,6 +41,7 @@ class StreamContext:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
+        self.name = pipeline.name
         self.dialect = pipeline.dialect
         self.dataset = pipeline.dataset
         self.destination = pipeline.destination

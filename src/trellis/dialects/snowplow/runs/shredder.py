@@ -114,6 +114,7 @@ class _RunContext:
     destination: RunFolder
     settings: Mapping[str, Any]
     tell: ProgressCallback
+    name: str = DIALECT
     dialect: str = DIALECT
     dataset: str = ""
     staging: str | None = None
