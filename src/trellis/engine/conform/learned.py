@@ -147,7 +147,7 @@ class LearnedConformer:
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform typed rows: by columns, and one by one where that is not enough."""
         if not self.takes_columns:
-            return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
+            return self.items(split, rows.first, rows_of(rows.batch), only)
         flattener = self.flattener
         flattener.start_block()
         flattener.findings.file = split.path
@@ -180,25 +180,19 @@ class LearnedConformer:
         ]
 
     def items(
-        self,
-        items: Sequence[Any],
-        file: int,
-        number: int,
-        first: int,
-        name: str,
-        only: Sequence[int] | None = None,
+        self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         self.flattener.start_block()
-        self.flattener.findings.file = name
+        self.flattener.findings.file = split.path
         counts = Counts()
         for line, item in enumerate(items, first):
             try:
                 plain = plain_record(item)
             except ContractError as bad:
-                raise ContractError(f"{name}, record {line + 1}: {bad}") from None
-            self._flatten_record(plain, (self._file(file), number, line), counts)
-        return self._finish(counts, self._seed(self._file(file), number, first), first)
+                raise ContractError(f"{split.path}, record {line + 1}: {bad}") from None
+            self._flatten_record(plain, (self._file(split.file), split.number, line), counts)
+        return self._finish(counts, self._seed(self._file(split.file), split.number, first), first)
 
     def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:
         """Flatten the records of the lines with these indexes."""
